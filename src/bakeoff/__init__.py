@@ -1,0 +1,22 @@
+"""bakeoff races deep-learning frameworks on the same work and gives a verdict that holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bakeoff.api import compare as compare
+    from bakeoff.api import load as load
+
+__version__ = "0.1.0"
+__all__ = ["__version__", "compare", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the Python interface on first use, so that `import bakeoff` stays light."""
+    if name in ("compare", "load"):
+        from bakeoff import api
+
+        return getattr(api, name)
+    msg = f"module 'bakeoff' has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -1,0 +1,91 @@
+"""The port between bakeoff's worker and a framework: what `frameworks/<name>/engine.py` provides.
+
+The harness, not the framework's folder, defines the timed region: it times `Step.run` and `Step.wait` and nothing else.
+A folder's engine.py has a class `Engine` (constructed without arguments; its module may import the framework at its
+top, because it is imported only after `framework.toml`'s variables are set) and its nn.py is the vocabulary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Any, Protocol
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.spec.optimizer import Optimizer
+from bakeoff.spec.workload import Scenario, Size
+
+Arrays = dict[str, NDArray[Any]]
+
+
+class Model(msgspec.Struct, frozen=True, kw_only=True):
+    """All that an engine needs to build a workload's step."""
+
+    build: Callable[[ModuleType, Size], Any]
+    """The workload's `build(nn, size)`: gives the model as the vocabulary's Module."""
+    loss: Callable[[ModuleType, Any, Any], Any] | None
+    """The workload's `loss(nn, outputs, targets)`: gives a scalar; None for inference only."""
+    size: Size
+    optimizer: Optimizer | None
+    weights: Arrays
+    """By canonical name, in canonical layout, float64; an engine converts them to its layout and precision."""
+
+
+class Step(Protocol):
+    """One step of a workload in one scenario: forward, and in training loss, backward and optimiser."""
+
+    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> Any:
+        """Put one batch on the device in the framework's layout and precision, and wait until it is there."""
+
+    def run(self, batch: Any) -> None:
+        """Start one step on a prepared batch; may return before it is done. In training, the parameters change."""
+
+    def wait(self) -> None:
+        """Return when the results of all started steps exist, by waiting for the results themselves."""
+
+    def result(self) -> float:
+        """Give the loss of the last step that was run in training; for checks only, never in a timed region."""
+
+    def outputs(self, batch: Any) -> NDArray[np.float64]:
+        """Give the model's outputs in evaluation mode on a prepared batch, (batch, classes)."""
+
+    def gradients(self, batch: Any) -> Arrays:
+        """Give every parameter's gradient at the present parameters, by canonical name and layout; changes nothing.
+
+        Computed by the same function, in the same mode, as `run` computes them.
+        """
+
+    def parameters(self) -> Arrays:
+        """Give every parameter as it is now, by canonical name and layout."""
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is really in force: mode, precision, threads, device, TF32, layout, optimiser's class.
+
+        Keys shared by all frameworks: mode, precision, device, threads, tf32_matmul, tf32_convolution, layout,
+        optimizer. None is "the framework does not tell". Further keys are the framework's own.
+        """
+
+    def device_peak_bytes(self) -> int | None:
+        """Give the allocator's highest live size on an accelerator; None on a processor or where it is not told."""
+
+
+class Engine(Protocol):
+    """One framework in this process."""
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set device, precision and threads for this process, before anything is built; raise UnsupportedError."""
+
+    def versions(self) -> dict[str, str]:
+        """Give the versions of the framework's packages."""
+
+    def devices(self) -> list[str]:
+        """Give the devices that can be used, by the names of the option `device`."""
+
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
+        """Build the model, load its weights and make its step; nothing is traced or compiled yet."""
+
+    def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
+        """Apply the same optimiser that `build` makes to given gradients; give the parameters after each step."""

@@ -1,0 +1,59 @@
+"""A comparison: contenders on the same workload, scenario, sizes and device, in rounds."""
+
+from __future__ import annotations
+
+import msgspec
+
+from bakeoff.spec.contender import Contender
+from bakeoff.spec.trial import Inputs
+from bakeoff.spec.workload import Scenario, Workload
+
+
+class Procedure(msgspec.Struct, frozen=True, kw_only=True):
+    """How a comparison is measured and decided; fixed before the first number is seen."""
+
+    margin: float = 0.05
+    """Ratios within 1 / (1 + margin) to 1 + margin are practically equal."""
+    max_rounds: int = 20
+    budget_s: float | None = None
+    """No new round starts after this time; None: no limit."""
+    trial_limit_s: float = 600.0
+    """A worker that does not answer a command within this time is ended."""
+    seed: int = 0
+
+
+class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
+    """A contender with all that its workers need."""
+
+    contender: Contender
+    """With every option resolved."""
+    interpreter: str
+    framework_path: str
+    variables: dict[str, str] = {}
+    colour: str = "#555555"
+    title: str = ""
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What is compared, and how: comparison.json, written once before the first trial."""
+
+    version: int = 1
+    id: str
+    created_at: str
+    bakeoff: str
+    """The version of bakeoff."""
+    workload: Workload
+    workload_path: str
+    workload_sha256: str
+    scenario: Scenario
+    size: str
+    batch_size: int
+    data: Inputs
+    contenders: list[ContenderPlan]
+    reference: ContenderPlan | None
+    excluded: dict[str, str] = {}
+    """Frameworks that were asked for and cannot race, each with its reason."""
+    procedure: Procedure
+    machine: dict[str, str | int | float | None]
+    command: str = ""
+    """What repeats it."""

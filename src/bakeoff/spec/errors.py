@@ -1,0 +1,53 @@
+"""Every error that bakeoff raises on purpose.
+
+BakeoffError
+|- UsageError            what the user asked for cannot be: exit code 2, one clear message
+|  |- UnknownNameError   a name that nothing answers to; lists the valid ones
+|  `- ModelFileError     the user's own workload file cannot be used
+|- UnsupportedError      a framework lacks an operation, an option or a device; says why
+|- UnavailableError      a framework cannot be used here; says why
+`- StoreError            results cannot be written or read
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class BakeoffError(Exception):
+    """Root of all errors that bakeoff raises on purpose; its text is fit for a user."""
+
+
+class UsageError(BakeoffError):
+    """The user's input is wrong: the text says what, where and what to do."""
+
+
+class UnknownNameError(UsageError):
+    """A name that nothing answers to."""
+
+    def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
+        """Compose the message: `kind` is the field's word, such as "workload"."""
+        names = sorted(valid)
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"unknown {kind} {name!r}{hint} Valid: {', '.join(names) or 'none'}")
+
+
+class ModelFileError(UsageError):
+    """The user's own workload file cannot be used; names the file, the line and the remedy."""
+
+
+class UnsupportedError(BakeoffError):
+    """A framework lacks an operation, an option or a device; the text is the reason."""
+
+
+class UnavailableError(BakeoffError):
+    """A framework cannot be used on this machine; the text is the reason."""
+
+
+class StoreError(BakeoffError):
+    """Results cannot be written or read: names the path and the cause."""

@@ -1,0 +1,45 @@
+"""What a framework's folder declares about itself in framework.toml, readable without importing the framework."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Variable(msgspec.Struct, frozen=True, kw_only=True):
+    """An environment variable that a worker sets before it imports the framework.
+
+    `value` may hold {threads} (the threads to use), {cache} (an empty folder that is the trial's own).
+    """
+
+    name: str
+    value: str
+    reason: str
+
+
+class OptionSupport(msgspec.Struct, frozen=True, kw_only=True):
+    """Which values of an option a framework has, and which it takes by default."""
+
+    default: str
+    values: tuple[str, ...] = ()
+    """Empty: any whole number from 1 on."""
+
+
+class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A framework as it is declared by framework.toml in its folder."""
+
+    name: str
+    title: str
+    module: str
+    """The Python module whose presence in an interpreter tells that the framework is there; "" needs none."""
+    distributions: tuple[str, ...]
+    """The installed packages whose versions are told."""
+    options: dict[str, OptionSupport]
+    variables: tuple[Variable, ...] = ()
+    reference: dict[str, str] | None = None
+    """The options that make it the reference in float64; None where it cannot be one."""
+    reference_rank: int = 100
+    """The available framework with the lowest rank is the reference."""
+    listed: bool = True
+    """False: races only when it is named (a scripted framework for tests)."""
+    colour: str = "#555555"
+    """Its one colour in every chart (from the Okabe-Ito palette, safe for colour-blind readers)."""

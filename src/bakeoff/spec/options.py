@@ -1,0 +1,36 @@
+"""The options of a contender: the same names and meanings in every framework.
+
+A framework states in its framework.toml which of them it has, with which values, and its defaults.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Option(msgspec.Struct, frozen=True, kw_only=True):
+    """One option: its meaning, and its values unless they are counts."""
+
+    name: str
+    meaning: str
+    values: tuple[str, ...] = ()
+    """Empty: a whole number from 1 on."""
+
+
+OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option(
+            name="mode",
+            values=("eager", "graph", "compiled"),
+            meaning="how a step is executed: operation by operation, as a traced graph, or compiled",
+        ),
+        Option(
+            name="precision",
+            values=("float32", "float64"),
+            meaning="the arithmetic of the step; float32 is really float32, TF32 off; float64 is for references",
+        ),
+        Option(name="device", values=("cpu", "cuda", "mps"), meaning="where the step runs"),
+        Option(name="threads", meaning="processor threads within one operation"),
+    )
+}

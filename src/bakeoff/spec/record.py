@@ -1,0 +1,125 @@
+"""A record: what one trial leaves. Raw, immutable, versioned; every summary and verdict is computed from records.
+
+Version 1: first.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from bakeoff.spec.trial import TrialSpec
+
+RECORD_VERSION = 1
+
+Outcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout", "interrupted"]
+"""How a trial ended.
+
+done         all that was asked
+failed       an exception in the worker
+unsupported  the framework lacks what was asked; `reason` says what
+unavailable  the framework or the interpreter cannot be used; `reason` says why
+crashed      the process ended by itself, by an exit code or a signal such as SIGSEGV
+killed       by SIGKILL: mostly the kernel, for want of memory
+timeout      it did not answer within the time limit of a trial
+interrupted  the parent ended it (Ctrl-C)
+"""
+
+
+class Signals(msgspec.Struct, frozen=True, kw_only=True):
+    """What the machine did during one block; None is unknown here, never zero."""
+
+    wall_ns: int
+    cpu_ns: int
+    """Processor time of this process, user and system."""
+    foreign_share: float | None = None
+    """Processor time of all other processes over all the processor time there was, 0 to 1."""
+    steal_share: float | None = None
+    """Processor time that the hypervisor gave to others, 0 to 1."""
+    pressure_us: int | None = None
+    """Pressure stall information: microseconds in which some task waited for a processor."""
+    involuntary_switches: int | None = None
+    minor_faults: int | None = None
+    major_faults: int | None = None
+
+
+class Block(msgspec.Struct, frozen=True, kw_only=True):
+    """Steps that were run without a pause: a lead-in that is not timed, and a timed part."""
+
+    turn: int
+    first_step: int
+    """How many steps the process had run before the timed part."""
+    lead_steps: int
+    lead_ns: int
+    steps_ns: list[int]
+    """For each timed step, the time from the start of the timed part until its dispatch returned."""
+    elapsed_ns: int
+    """From the start of the timed part until the last result was there: the streamed clock."""
+    signals: Signals
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """Memory of a process that did nothing else; None is unknown here."""
+
+    baseline_bytes: int | None = None
+    """Resident, after the framework's import."""
+    peak_bytes: int | None = None
+    """Highest resident size, of the process's life."""
+    device_peak_bytes: int | None = None
+    """Highest live size by the framework's own allocator, on an accelerator."""
+    steps: int = 0
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What a contender computed, for the certificate; the arrays are in evidence.npz.
+
+    Arrays: `output/0`... (batch, classes); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
+    canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients.
+    """
+
+    parameter_shapes: dict[str, tuple[int, ...]]
+    """In canonical layout, by name."""
+    losses: list[float] = []
+    """Of the training trajectory, before step 0, 1, ... on batch 0, 1, ..."""
+    outputs: int = 0
+    """How many arrays output/N there are."""
+    accuracy: float | None = None
+    """On held-out data after `learning_steps` training steps, 0 to 1."""
+    learning_steps: int = 0
+    arrays_sha256: str = ""
+    """Of evidence.npz."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """What one trial leaves: record.json."""
+
+    version: int = RECORD_VERSION
+    trial: TrialSpec
+    outcome: Outcome
+    reason: str = ""
+    """Why it is not done, in a sentence; empty when it is."""
+    detail: str = ""
+    """For a failure: the end of the traceback or of the process's output."""
+    started_at: str
+    """Wall clock in UTC, ISO 8601: for people, never for durations."""
+    machine: dict[str, str | int | float | None]
+    """What must agree for records to be compared: processor, cores, memory, system, GPU, driver."""
+    python: str = ""
+    versions: dict[str, str] = {}
+    settings: dict[str, str | int | float | bool | None] = {}
+    """What was really in force, read back from the framework after the run."""
+    variables: dict[str, str] = {}
+    """Environment variables that were set for this framework."""
+    clock: Literal["monotonic", "virtual"] = "monotonic"
+    start_ns: int | None = None
+    """From the start of the process until its first line of bakeoff's code, where the system tells."""
+    import_ns: int | None = None
+    build_ns: int | None = None
+    first_step_ns: int | None = None
+    """Trace, compile and run: the first call of the step, waited for."""
+    warm_steps_ns: list[int] = []
+    """Fenced: each step waited for."""
+    blocks: list[Block] = []
+    memory: Memory | None = None
+    evidence: Evidence | None = None

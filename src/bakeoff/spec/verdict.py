@@ -1,0 +1,64 @@
+"""Verdicts and certificates: what bakeoff says in the end."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+VerdictKind = Literal["faster", "slower", "equal", "undecided"]
+
+
+class Interval(msgspec.Struct, frozen=True, kw_only=True):
+    """An estimate with the interval that the procedure guarantees."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one pair: `ratio` is the step time of `first` over that of `second`.
+
+    `verdict` speaks of `first`: "slower" means that `first` takes longer than `second`.
+    """
+
+    first: str
+    second: str
+    verdict: VerdictKind
+    ratio: float | None
+    low: float | None
+    high: float | None
+    rounds: int
+    """Rounds in which both ran."""
+    under_margin: bool = False
+    """Decided, but the interval reaches into the margin of equality."""
+    more_rounds: int | None = None
+    """For an undecided pair: about how many more rounds would be needed."""
+    stopped: Literal["", "futility", "budget", "rounds"] = ""
+    """Why an undecided pair was given up."""
+    ratio_of_means: float | None = None
+    ratio_unflagged: float | None = None
+    """The ratio without the rounds that foreign load disturbed; None where none was disturbed."""
+    flagged_rounds: int = 0
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One part of a certificate, with the largest error that was found and the error that is allowed."""
+
+    name: Literal["parameters", "outputs", "loss", "gradients", "optimizer", "informative"]
+    passed: bool
+    detail: str
+    error: float | None = None
+    allowed: float | None = None
+
+
+class Certificate(msgspec.Struct, frozen=True, kw_only=True):
+    """The evidence that a contender computes the same thing as the reference in float64."""
+
+    contender: str
+    reference: str
+    passed: bool
+    checks: tuple[Check, ...]
+    reason: str = ""
+    """Why there is no passing certificate, in one sentence; empty when it passed."""

@@ -1,0 +1,58 @@
+"""The vocabulary `nn` in which a model is written once: its names and what each of them means.
+
+Every framework's `nn.py` provides exactly these names, in its own native classes and functions. A model never names an
+axis for channels: feature maps are in the layout that the framework prefers, and canonical weights (below) and batches
+(channels last) are converted at the border, outside the timed region. Canonical layouts of parameters:
+
+Linear     weight (in, out), bias (out,)
+Conv2d     weight (kernel, kernel, in, out), bias (out,)
+LayerNorm  scale (features,), bias (features,)
+Embedding  weight (entries, features)
+
+A parameter's name is the path of attributes to its layer and the name above: `blocks.0.conv.weight`.
+"""
+
+from __future__ import annotations
+
+LAYERS: dict[str, str] = {
+    "Module": "Base class: layers are attributes set in __init__, computation is forward(self, x, ...).",
+    "ModuleList": "ModuleList(modules): layers in a list, iterable and indexable.",
+    "Linear": (
+        "Linear(in_features, out_features, bias=True): x @ weight + bias over the last axis. in_features as a tuple "
+        "(height, width, channels) takes a flattened feature map of that shape, whatever the framework's layout is."
+    ),
+    "Conv2d": (
+        "Conv2d(in_channels, out_channels, kernel, stride=1, padding=0, bias=True): cross-correlation, square kernel, "
+        "the same zero padding on all four sides."
+    ),
+    "LayerNorm": "LayerNorm(features, epsilon=1e-5): over the last axis.",
+    "Embedding": "Embedding(entries, features): rows by integer index.",
+    "Dropout": "Dropout(rate): scaled by 1 / (1 - rate) in training, nothing in evaluation.",
+}
+
+FUNCTIONS: dict[str, str] = {
+    "relu": "relu(x): max(x, 0).",
+    "gelu": "gelu(x): the exact form, with the error function.",
+    "tanh": "tanh(x).",
+    "sigmoid": "sigmoid(x).",
+    "softmax": "softmax(x): over the last axis.",
+    "log_softmax": "log_softmax(x): over the last axis.",
+    "max_pool2d": "max_pool2d(x, kernel, stride=None, padding=0): padding never wins; stride None is the kernel.",
+    "avg_pool2d": "avg_pool2d(x, kernel, stride=None, padding=0): padded zeros are not counted in the mean.",
+    "global_avg_pool2d": "global_avg_pool2d(x): feature map to (batch, channels).",
+    "flatten": "flatten(x): everything but the batch axis into one, in the framework's layout (see Linear).",
+    "reshape": "reshape(x, shape): shape includes the batch axis; not for feature maps.",
+    "concat": "concat(arrays, axis): not for feature maps.",
+    "permute_dims": "permute_dims(x, axes): not for feature maps.",
+    "matmul": "matmul(a, b).",
+    "mean": "mean(x, axis=None): not for feature maps.",
+    "sum": "sum(x, axis=None): not for feature maps.",
+}
+
+LOSSES: dict[str, str] = {
+    "cross_entropy": "cross_entropy(logits, labels): mean over the batch; logits (batch, classes), labels int32 (batch,).",
+    "binary_cross_entropy": "binary_cross_entropy(logits, targets): from logits, mean over all elements.",
+    "mse": "mse(outputs, targets): mean of squares over all elements.",
+}
+
+VOCABULARY: dict[str, str] = LAYERS | FUNCTIONS | LOSSES

@@ -1,0 +1,58 @@
+"""What a workload declares about itself; its model is the function `build` beside it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from bakeoff.spec.optimizer import Optimizer
+
+Scenario = Literal["train", "infer"]
+SCENARIOS: tuple[Scenario, ...] = ("train", "infer")
+
+
+class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a float32 contender may lie from the reference in float64.
+
+    `loss` is relative and holds at every step of the trajectory; `gradient` and `output` are relative to the largest
+    magnitude in the reference array, for every element of every array.
+    """
+
+    loss: float = 1e-4
+    gradient: float = 1e-4
+    output: float = 1e-4
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """One size of a workload: what `build` needs, and what the batches look like.
+
+    Shapes: one sample is `input_shape` (channels last); its target is one class out of `classes`.
+    """
+
+    batch_size: int
+    input_shape: tuple[int, ...]
+    classes: int
+    parameters: int | None = None
+    macs: int | None = None
+    """Multiply-accumulates of one sample's forward pass."""
+    config: dict[str, int | float | str | bool | tuple[int, ...]] = {}
+    """Free names that `build` reads: `size.config["hidden"]`."""
+
+
+class Workload(msgspec.Struct, frozen=True, kw_only=True):
+    """A model with its data, loss, optimiser and sizes, independent of any framework."""
+
+    name: str
+    summary: str
+    source: str
+    """Where the sizes come from: a document, a paper, a public file."""
+    sizes: dict[str, Size]
+    optimizer: Optimizer | None = None
+    """None where the workload is for inference only."""
+    scenarios: tuple[Scenario, ...] = SCENARIOS
+    data: tuple[str, ...] = ("synthetic",)
+    """The data sources that fit; the first is the default."""
+    tolerance: Tolerance = Tolerance()
+    learning_steps: int = 0
+    """Training steps after which the accuracy on held-out data is taken, where the data has labels to learn."""
