@@ -1,0 +1,92 @@
+"""What a comparison's records amount to: computed by `judge` from records alone, and all that a report reads."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from bakeoff.spec.comparison import Comparison, ContenderPlan
+from bakeoff.spec.record import Memory
+from bakeoff.spec.verdict import Certificate, Interval, Verdict
+
+Status = Literal["ranked", "uncertified", "failed", "pending"]
+"""ranked: certified and timed.  uncertified: no passing certificate, so never ranked.  failed: certified, but no round
+was finished.  pending: its turn has not come (an interrupted comparison)."""
+
+
+class BlockTime(msgspec.Struct, frozen=True, kw_only=True):
+    """One timed block: the mean time of a step in it."""
+
+    round_number: int
+    turn: int
+    step_s: float
+    flagged: bool
+    """Foreign load was seen beside it."""
+
+
+class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of one contender; None is not measured or not known here."""
+
+    plan: ContenderPlan
+    label: str
+    status: Status
+    reason: str = ""
+    """Why it is not ranked, in a sentence."""
+    certificate: Certificate | None = None
+    rounds: int = 0
+    step_s: Interval | None = None
+    """Step time: median over rounds of the median over blocks, with its own 95 % interval (from 3 rounds on)."""
+    mean_step_s: float | None = None
+    """Mean over all timed steps."""
+    samples_per_s: float | None = None
+    """Throughput by the median step time."""
+    fenced_p50_s: float | None = None
+    fenced_p90_s: float | None = None
+    fenced_steps: int = 0
+    """Of warm steps that were each waited for, after the warm-up's cut."""
+    import_s: float | None = None
+    build_s: float | None = None
+    first_step_s: float | None = None
+    """Medians over rounds."""
+    compile_s: float | None = None
+    """The first step's time beyond a steady step: tracing, compiling, autotuning, first allocations."""
+    memory: Memory | None = None
+    accuracy: float | None = None
+    learning_steps: int = 0
+    settings: dict[str, str | int | float | bool | None] = {}
+    versions: dict[str, str] = {}
+    python: str = ""
+    cores_used: float | None = None
+    """Processor time over wall time within blocks."""
+    minor_faults_per_step: float | None = None
+    steady: bool = True
+    """False: the warm-up found no steady state."""
+    blocks: list[BlockTime] = []
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A comparison, judged."""
+
+    comparison: Comparison
+    path: str
+    """The comparison's folder."""
+    contenders: list[ContenderOutcome]
+    """In the order in which they were named."""
+    verdicts: list[Verdict]
+    """Every pair of ranked contenders."""
+    warnings: list[str] = []
+    rounds: int = 0
+    processes: int = 0
+    """Fresh processes that were timed."""
+    cut_steps: int = 0
+    """Warm-up steps that were frozen after round 2."""
+    resident: bool = True
+    """Workers of a round were resident together, alternating blocks; False: one after another."""
+    calm: bool | None = None
+    foreign_share: float | None = None
+    """Median over blocks of the processor share of other processes."""
+    flagged_rounds: int = 0
+    ended: Literal["decided", "futility", "budget", "rounds", "unfinished"] = "unfinished"
+    damaged: list[str] = []
+    """Records that could not be read and were set aside."""

@@ -1,0 +1,86 @@
+"""What the conductor tells while it works; the command line shows it, tests read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from bakeoff.spec.comparison import Comparison
+from bakeoff.spec.record import Outcome as TrialOutcome
+from bakeoff.spec.verdict import Certificate, Verdict
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """The comparison is fixed and its folder exists; `resumed` trials are there already."""
+
+    comparison: Comparison
+    path: str
+    resumed: int
+    calm: bool | None
+    """False: foreign load was seen before the start; None: not known here."""
+
+
+class TrialStarted(msgspec.Struct, frozen=True):
+    """A worker was started."""
+
+    name: str
+    label: str
+    purpose: str
+
+
+class TrialEnded(msgspec.Struct, frozen=True):
+    """A worker has ended and its record is there."""
+
+    name: str
+    label: str
+    purpose: str
+    outcome: TrialOutcome
+    reason: str
+    seconds: float
+
+
+class Certified(msgspec.Struct, frozen=True):
+    """A contender's certificate was judged."""
+
+    certificate: Certificate
+
+
+class RoundStarted(msgspec.Struct, frozen=True):
+    """A round begins with these contenders, by label."""
+
+    round_number: int
+    labels: tuple[str, ...]
+
+
+class Running(msgspec.Struct, frozen=True):
+    """This contender has the machine now, doing what `doing` says ("compiling", "warming up", "block 3 of 12")."""
+
+    label: str
+    doing: str
+
+
+class RoundEnded(msgspec.Struct, frozen=True):
+    """A round is over; `verdicts` of pairs that are not settled are interim, not verdicts."""
+
+    round_number: int
+    max_rounds: int
+    elapsed_s: float
+    left_s: float | None
+    """At most, until the last round or the end of the budget; None: not known yet."""
+    verdicts: tuple[Verdict, ...]
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """The comparison has ended."""
+
+    reason: str
+
+
+Event = Prepared | TrialStarted | TrialEnded | Certified | RoundStarted | Running | RoundEnded | Finished
+Observer = Callable[[Event], None]
+
+
+def silent(event: Event) -> None:
+    """Observe nothing."""
+    del event

@@ -1,0 +1,34 @@
+"""What a user asks of a comparison, from the command line or from Python."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """A comparison as asked for, before anything is looked up; None takes the default that the field's comment names."""
+
+    workload: str
+    """A shipped name, or the path of the user's own file."""
+    contenders: tuple[str, ...] = ()
+    """As the user writes them; none: every listed framework that is available."""
+    scenario: str | None = None
+    """The workload's first."""
+    batch_size: int | None = None
+    """The size's own."""
+    size: str = "full"
+    device: str | None = None
+    """Each framework's own; a contender's option wins."""
+    threads: int | None = None
+    """Every usable processor; a contender's option wins."""
+    data: str | None = None
+    """The workload's first."""
+    max_rounds: int = 20
+    budget_s: float | None = None
+    margin: float = 0.05
+    seed: int = 0
+    trial_limit_s: float = 600.0
+    results: str = "results"
+    resume: bool = False
+    """Go on with the last comparison in `results` that asked for the same."""
+    command: str = ""
