@@ -11,6 +11,9 @@ from bakeoff.spec.workload import Scenario
 
 Purpose = Literal["reference", "certify", "memory", "time"]
 
+CACHE_FOLDER = "cache"
+"""Within a trial's folder: what the framework compiles or tunes in this trial, private and removed at its end."""
+
 
 class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What the parent asks of one worker: trial.json in the trial's folder."""

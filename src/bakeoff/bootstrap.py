@@ -1,0 +1,54 @@
+"""What another interpreter runs: it makes this very bakeoff importable there, and nothing else of the parent's packages.
+
+    PYTHON bootstrap.py trial FOLDER COMMAND_FD ANSWER_FD LIFELINE_FD
+    PYTHON bootstrap.py probe FRAMEWORK_FOLDER ANSWER_FD
+
+A PYTHONPATH would do for a clone, but an installed bakeoff lies in a site-packages folder whose other packages must not
+leak into the worker (docs/decisions/003).
+"""
+
+import importlib.util
+import sys
+import time
+from pathlib import Path
+
+STARTED_NS = time.perf_counter_ns()
+
+MISSING = """{python} cannot run a bakeoff worker: {error}.
+It needs numpy and msgspec beside the framework: {python} -m pip install numpy msgspec
+"""
+
+
+def _make_importable(package: Path) -> None:
+    """Import the package `bakeoff` from its folder, without touching sys.path."""
+    spec = importlib.util.spec_from_file_location(
+        "bakeoff", package / "__init__.py", submodule_search_locations=[str(package)]
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["bakeoff"] = module
+    spec.loader.exec_module(module)
+
+
+def main() -> int:
+    """Hand over to the trial or the probe; exit code 3 says that this interpreter cannot be a worker at all."""
+    if sys.version_info < (3, 11):  # noqa: UP036 - a user may name any interpreter
+        sys.stderr.write(f"{sys.executable} is Python {sys.version.split()[0]}; a bakeoff worker needs 3.11 or newer\n")
+        return 3
+    # The script's own folder would make bakeoff's modules importable under their bare names.
+    sys.path.pop(0)
+    _make_importable(Path(__file__).resolve().parent)
+    try:
+        import msgspec  # noqa: F401
+        import numpy as np  # noqa: F401
+    except ImportError as error:
+        sys.stderr.write(MISSING.format(python=sys.executable, error=error))
+        return 3
+    from bakeoff.trial.__main__ import main as trial_main
+
+    return trial_main(sys.argv[1:], STARTED_NS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The clock and the gauges: steps, memory, contention, the machine; never asks which framework it is."""

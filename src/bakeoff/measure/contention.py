@@ -1,0 +1,119 @@
+"""Who else uses the processors while a block runs; what only Linux tells is None elsewhere."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from pathlib import Path
+
+import msgspec
+
+from bakeoff.spec.record import Signals
+
+FOREIGN_LIMIT = 0.05
+"""A block with more foreign processor time than this share is flagged (measuring.md section 2, contention signals)."""
+
+FOREIGN_TICKS = 3
+"""... if it is more than this many clock ticks: /proc/stat counts in ticks of 10 ms, and a block lasts some 250 ms."""
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """The counters at one moment."""
+
+    at_ns: int
+    cpu_ns: int
+    busy_ticks: int | None
+    steal_ticks: int | None
+    pressure_us: int | None
+    involuntary_switches: int
+    minor_faults: int
+    major_faults: int
+
+
+def read() -> Reading:
+    """Read all counters; about 50 microseconds, outside every timed part."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    busy, steal = _machine_ticks()
+    return Reading(
+        at_ns=time.perf_counter_ns(),
+        cpu_ns=time.process_time_ns(),
+        busy_ticks=busy,
+        steal_ticks=steal,
+        pressure_us=_pressure_us(),
+        involuntary_switches=usage.ru_nivcsw,
+        minor_faults=usage.ru_minflt,
+        major_faults=usage.ru_majflt,
+    )
+
+
+def between(before: Reading, after: Reading) -> Signals:
+    """Give what happened between two readings."""
+    wall_ns = after.at_ns - before.at_ns
+    cpu_ns = after.cpu_ns - before.cpu_ns
+    return Signals(
+        wall_ns=wall_ns,
+        cpu_ns=cpu_ns,
+        foreign_share=_foreign_share(before, after, wall_ns, cpu_ns),
+        steal_share=_share(before.steal_ticks, after.steal_ticks, wall_ns),
+        pressure_us=_difference(before.pressure_us, after.pressure_us),
+        involuntary_switches=after.involuntary_switches - before.involuntary_switches,
+        minor_faults=after.minor_faults - before.minor_faults,
+        major_faults=after.major_faults - before.major_faults,
+    )
+
+
+def is_flagged(signals: Signals) -> bool:
+    """Tell whether foreign load was seen beside this block."""
+    if signals.foreign_share is None:
+        return False
+    floor = FOREIGN_TICKS * _tick_ns() / (_cores() * signals.wall_ns) if signals.wall_ns else 0.0
+    return signals.foreign_share > max(FOREIGN_LIMIT, floor)
+
+
+def _foreign_share(before: Reading, after: Reading, wall_ns: int, cpu_ns: int) -> float | None:
+    """Give the share of all processor time that went to other processes."""
+    busy = _difference(before.busy_ticks, after.busy_ticks)
+    if busy is None or wall_ns == 0:
+        return None
+    return max(0.0, busy * _tick_ns() - cpu_ns) / (_cores() * wall_ns)
+
+
+def _share(before: int | None, after: int | None, wall_ns: int) -> float | None:
+    """Give ticks as a share of all processor time."""
+    ticks = _difference(before, after)
+    return None if ticks is None or wall_ns == 0 else ticks * _tick_ns() / (_cores() * wall_ns)
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    """Subtract where both are known."""
+    return None if before is None or after is None else after - before
+
+
+def _machine_ticks() -> tuple[int | None, int | None]:
+    """Give the machine's busy and stolen clock ticks since it booted (proc(5), /proc/stat)."""
+    try:
+        with Path("/proc/stat").open() as file:
+            user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, file.readline().split()[1:9])
+    except (OSError, ValueError):
+        return None, None
+    return user + nice + system + irq + softirq, steal
+
+
+def _pressure_us() -> int | None:
+    """Give the total of `some` in /proc/pressure/cpu, in microseconds."""
+    try:
+        with Path("/proc/pressure/cpu").open() as file:
+            return int(file.readline().rpartition("=")[2])
+    except (OSError, ValueError):
+        return None
+
+
+def _tick_ns() -> int:
+    """Give the length of a clock tick."""
+    return 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
+def _cores() -> int:
+    """Give the machine's processors: /proc/stat counts all of them."""
+    return os.cpu_count() or 1

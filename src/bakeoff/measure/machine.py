@@ -1,0 +1,109 @@
+"""What this machine is: the facts that must agree for records to be compared, and how much of it may be used."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from pathlib import Path
+
+Facts = dict[str, str | int | float | None]
+
+
+def usable_cores() -> int:
+    """Give the processors that this process may use: affinity, clamped to the control group's quota."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    quota = cgroup_quota()
+    return max(1, min(allowed, math.floor(quota))) if quota is not None else allowed
+
+
+def cgroup_quota() -> float | None:
+    """Give the control group's limit in processors; None where there is none or it is not known."""
+    path = Path("/sys/fs/cgroup/cpu.max")
+    try:
+        limit, period = path.read_text().split()
+        return None if limit == "max" else int(limit) / int(period)
+    except (OSError, ValueError):
+        return None
+
+
+def describe() -> Facts:
+    """Give the machine's facts; None is not known here."""
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "usable_cores": usable_cores(),
+        "memory_bytes": _total_memory_bytes(),
+        "system": platform.system(),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "hypervisor": _hypervisor(),
+    } | _gpu()
+
+
+def available_memory_bytes() -> int | None:
+    """Give the memory that new processes could take without swapping; None where it is not known."""
+    return _meminfo_bytes("MemAvailable")
+
+
+def _processor() -> str:
+    """Give the processor's model name."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith(("model name", "Model")):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass  # Not Linux: the standard library's answer below is the best there is.
+    return platform.processor() or platform.machine()
+
+
+def _meminfo_bytes(key: str) -> int | None:
+    """Read one line of /proc/meminfo, which counts in kibibytes."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name == key:
+                return int(value.split()[0]) * 1024
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def _total_memory_bytes() -> int | None:
+    """Give the machine's memory."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        return None
+
+
+def _hypervisor() -> str | None:
+    """Tell whether the kernel sees itself on a hypervisor: "yes", or None where it does not tell."""
+    try:
+        return "yes" if " hypervisor" in Path("/proc/cpuinfo").read_text() else None
+    except OSError:
+        return None
+
+
+def _gpu() -> Facts:
+    """Give name, driver and memory of the first GPU by NVML; empty where NVML or a GPU is missing."""
+    try:
+        import pynvml
+    except ImportError:
+        return {}
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:
+        return {}
+    try:
+        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+        return {
+            "gpu": str(pynvml.nvmlDeviceGetName(handle)),
+            "gpus": int(pynvml.nvmlDeviceGetCount()),
+            "gpu_driver": str(pynvml.nvmlSystemGetDriverVersion()),
+            "gpu_memory_bytes": int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
+        }
+    except pynvml.NVMLError:
+        return {}
+    finally:
+        pynvml.nvmlShutdown()

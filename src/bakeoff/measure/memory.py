@@ -1,0 +1,53 @@
+"""The memory of this process, and the state of its allocator."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+
+import numpy as np
+
+SETTLING_BYTES = 31 << 20
+"""One block just below 32 MiB, the upper limit of glibc's dynamic mmap threshold (mallopt(3), M_MMAP_THRESHOLD)."""
+
+PAGE_BYTES = 4096
+
+
+def settle_malloc() -> None:
+    """Allocate, touch and free one large block, as any program that has loaded a data set did.
+
+    It settles glibc's dynamic thresholds: without it, step buffers go back to the kernel and return by hundreds of page
+    faults a step in some frameworks and not in others (docs/method.md).
+    """
+    block = np.empty(SETTLING_BYTES, np.uint8)
+    block[::PAGE_BYTES] = 1
+    del block
+
+
+def resident_bytes() -> int | None:
+    """Give the resident size now; None where the system does not tell."""
+    return _status_bytes("VmRSS")
+
+
+def peak_resident_bytes() -> int | None:
+    """Give the highest resident size of this process's life.
+
+    On Linux from /proc, because getrusage's ru_maxrss starts from the size of the process that forked this one.
+    """
+    peak = _status_bytes("VmHWM")
+    if peak is None and sys.platform == "darwin":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # In bytes on macOS: getrusage(2).
+    return peak
+
+
+def _status_bytes(key: str) -> int | None:
+    """Read one line of /proc/self/status, which counts in kibibytes."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name == key:
+                return int(value.split()[0]) * 1024
+    except (OSError, ValueError):
+        return None
+    return None

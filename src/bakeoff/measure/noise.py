@@ -1,0 +1,45 @@
+"""How calm the machine is now, seen by a process that does nothing."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import msgspec
+
+from bakeoff.measure.contention import FOREIGN_LIMIT, between, read
+
+PROBE_S = 3.0
+"""Long enough for 300 clock ticks, so that one tick is a third of a percent (measuring.md section 5.3)."""
+
+
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """What an idle probe saw; None is not known here."""
+
+    seconds: float
+    foreign_share: float | None
+    steal_share: float | None
+    pressure_share: float | None
+    """Share of the time in which some task waited for a processor."""
+    load: float | None
+    """Load average over one minute."""
+
+    @property
+    def calm(self) -> bool | None:
+        """True below the limit at which blocks are flagged; None where foreign load is not known."""
+        return None if self.foreign_share is None else self.foreign_share <= FOREIGN_LIMIT
+
+
+def probe(seconds: float = PROBE_S) -> Noise:
+    """Sleep and watch what others do."""
+    before = read()
+    time.sleep(seconds)
+    signals = between(before, read())
+    pressure = None if signals.pressure_us is None else signals.pressure_us * 1000 / signals.wall_ns
+    return Noise(
+        seconds=signals.wall_ns / 1e9,
+        foreign_share=signals.foreign_share,
+        steal_share=signals.steal_share,
+        pressure_share=pressure,
+        load=os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+    )

@@ -1,0 +1,109 @@
+"""One comparison is one folder, one trial a folder in it; each file is written whole or not at all.
+
+results/<comparison>/comparison.json
+results/<comparison>/<trial>/trial.json, record.json, evidence.npz, stdout.log, stderr.log
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+from bakeoff.spec.comparison import Comparison
+from bakeoff.spec.errors import StoreError
+from bakeoff.spec.record import RECORD_VERSION, Record
+from bakeoff.spec.trial import TrialSpec
+
+COMPARISON_FILE = "comparison.json"
+TRIAL_FILE = "trial.json"
+RECORD_FILE = "record.json"
+DAMAGED_FILE = "record.damaged.json"
+
+
+class DamagedError(StoreError):
+    """A record that is not what was written: truncated, edited, or of an unknown version."""
+
+
+class _Sealed(msgspec.Struct, frozen=True):
+    """A record with the SHA-256 of its bytes."""
+
+    sha256: str
+    record: msgspec.Raw
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: temporary file, fsync, rename; raise StoreError with the cause."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        msg = f"cannot write {path}: {error.strerror or error}"
+        raise StoreError(msg) from error
+
+
+def write_trial(folder: Path, trial: TrialSpec) -> None:
+    """Write what is asked of a worker."""
+    write_atomically(folder / TRIAL_FILE, msgspec.json.format(msgspec.json.encode(trial)))
+
+
+def write_record(folder: Path, record: Record) -> None:
+    """Write a trial's record, sealed."""
+    content = msgspec.json.encode(record)
+    sealed = _Sealed(sha256=hashlib.sha256(content).hexdigest(), record=msgspec.Raw(content))
+    write_atomically(folder / RECORD_FILE, msgspec.json.encode(sealed))
+
+
+def read_record(folder: Path) -> Record:
+    """Read a trial's record; raise DamagedError, with the reason, for one that is not as it was written."""
+    path = folder / RECORD_FILE
+    try:
+        sealed = msgspec.json.decode(path.read_bytes(), type=_Sealed)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise StoreError(msg) from error
+    except msgspec.MsgspecError as error:
+        msg = f"{path} is truncated or not a record: {error}"
+        raise DamagedError(msg) from error
+    if hashlib.sha256(sealed.record).hexdigest() != sealed.sha256:
+        msg = f"{path} was changed after it was written: its content does not have its SHA-256"
+        raise DamagedError(msg)
+    try:
+        record = msgspec.json.decode(sealed.record, type=Record)
+    except msgspec.MsgspecError as error:
+        msg = f"{path} is of another version of bakeoff: {error}"
+        raise DamagedError(msg) from error
+    if record.version != RECORD_VERSION:
+        msg = f"{path} has version {record.version}; this bakeoff reads version {RECORD_VERSION}"
+        raise DamagedError(msg)
+    return record
+
+
+def write_comparison(folder: Path, comparison: Comparison) -> None:
+    """Write what is compared, before the first trial."""
+    write_atomically(folder / COMPARISON_FILE, msgspec.json.format(msgspec.json.encode(comparison)))
+
+
+def read_comparison(folder: Path) -> Comparison:
+    """Read what is compared; raise StoreError with the reason."""
+    path = folder / COMPARISON_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Comparison)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise StoreError(msg) from error
+    except msgspec.MsgspecError as error:
+        msg = f"{path} is damaged or of another version of bakeoff: {error}"
+        raise StoreError(msg) from error

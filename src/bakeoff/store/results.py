@@ -1,0 +1,103 @@
+"""The comparisons in a results directory, and the records of one of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from bakeoff.spec.comparison import Comparison
+from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
+from bakeoff.spec.record import Record
+from bakeoff.store.files import (
+    COMPARISON_FILE,
+    DAMAGED_FILE,
+    RECORD_FILE,
+    DamagedError,
+    read_comparison,
+    read_record,
+)
+
+
+class Records(msgspec.Struct, frozen=True, kw_only=True):
+    """The readable records of a comparison by the trial's name, and what was set aside."""
+
+    records: dict[str, Record]
+    damaged: list[str]
+    """One sentence each, naming the file."""
+
+
+def read_records(folder: Path) -> Records:
+    """Read every record of a comparison; a damaged one is renamed, so that its trial counts as not done, and named."""
+    records: dict[str, Record] = {}
+    damaged: list[str] = []
+    for trial in sorted(path.parent for path in folder.glob(f"*/{RECORD_FILE}")):
+        try:
+            records[trial.name] = read_record(trial)
+        except DamagedError as error:
+            damaged.append(str(error))
+            _set_aside(trial)
+    damaged += [f"{path} was set aside earlier" for path in sorted(folder.glob(f"*/{DAMAGED_FILE}"))]
+    return Records(records=records, damaged=list(dict.fromkeys(damaged)))
+
+
+def _set_aside(trial: Path) -> None:
+    """Rename a damaged record; where the folder is read-only it stays and is passed over again next time."""
+    try:
+        (trial / RECORD_FILE).replace(trial / DAMAGED_FILE)
+    except OSError:
+        return
+
+
+def comparisons(results: Path) -> list[Path]:
+    """Give the folders of all comparisons, oldest first."""
+    folders = [path.parent for path in results.glob(f"*/{COMPARISON_FILE}")]
+    return sorted(folders, key=lambda folder: (read_comparison(folder).created_at, folder.name))
+
+
+def find(results: Path, name: str | None = None) -> Path:
+    """Give a comparison's folder by its id, the end of its id, or its path; None is the latest."""
+    if name is not None and (Path(name) / COMPARISON_FILE).exists():
+        return Path(name)
+    known = comparisons(results)
+    if not known:
+        msg = f"no comparison in {results}: run one first (bakeoff run mlp-mnist), or name its directory by --results"
+        raise UsageError(msg)
+    if name is None:
+        return known[-1]
+    matching = [folder for folder in known if folder.name == name or folder.name.endswith(f"-{name}")]
+    if not matching:
+        raise UnknownNameError("comparison", name, [folder.name for folder in known])
+    return matching[-1]
+
+
+def latest_like(results: Path, wanted: Comparison) -> Path | None:
+    """Give the latest comparison that asked for the same work of the same contenders, to go on with."""
+    for folder in reversed(comparisons(results)):
+        if _what(read_comparison(folder)) == _what(wanted):
+            return folder
+    return None
+
+
+def _what(comparison: Comparison) -> tuple[object, ...]:
+    """Give what must agree for one run to go on with another's records."""
+    return (
+        comparison.workload.name,
+        comparison.workload_sha256,
+        comparison.scenario,
+        comparison.size,
+        comparison.batch_size,
+        comparison.data.sha256,
+        [plan.contender for plan in comparison.contenders],
+        comparison.procedure.seed,
+        comparison.procedure.margin,
+    )
+
+
+def check_same_machine(comparison: Comparison, machine: dict[str, str | int | float | None]) -> None:
+    """Refuse to mix records of two machines: name the fact that differs and both values."""
+    for key in sorted(comparison.machine.keys() | machine.keys()):
+        before, now = comparison.machine.get(key), machine.get(key)
+        if before != now:
+            msg = f"cannot go on with {comparison.id}: {key} was {before!r} and is {now!r} here"
+            raise StoreError(msg)

@@ -1,0 +1,1 @@
+"""The worker process: the only importer of frameworks; see __main__.py."""

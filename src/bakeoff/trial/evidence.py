@@ -1,0 +1,88 @@
+"""What the certificate is judged from: computed by the contender itself, in the settings that are timed."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.sample import sample
+from bakeoff.spec.record import Evidence
+from bakeoff.trial.inputs import Batches
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Arrays, Engine, Model, Step
+    from bakeoff.spec.trial import TrialSpec
+
+EVIDENCE_FILE = "evidence.npz"
+
+OUTPUT_BATCHES = 2
+"""Batches whose outputs are kept: two, so that an output that ignores its input is seen."""
+
+
+def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: Batches, folder: Path) -> Evidence:
+    """Run the checks' computations, write the arrays to evidence.npz and give the rest."""
+    prepared = [step.prepare(*batches.at(index)) for index in range(batches.count)]
+    shapes = {name: tuple(int(n) for n in value.shape) for name, value in step.parameters().items()}
+    arrays: Arrays = {
+        f"output/{index}": np.asarray(step.outputs(prepared[index % len(prepared)]), np.float64)
+        for index in range(OUTPUT_BATCHES)
+    }
+    losses: list[float] = []
+    accuracy = None
+    if trial.scenario == "train":
+        arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
+        arrays |= _optimizer_arrays(engine, model)
+        losses = _train(step, prepared, 0, trial.certify_steps + 1)
+        if batches.test is not None and trial.learning_steps:
+            _train(step, prepared, len(losses), trial.learning_steps - len(losses))
+            accuracy = _accuracy(step, *batches.test, batch_size=trial.batch_size)
+    return Evidence(
+        parameter_shapes=shapes,
+        losses=losses,
+        outputs=OUTPUT_BATCHES,
+        accuracy=accuracy,
+        learning_steps=trial.learning_steps if accuracy is not None else 0,
+        arrays_sha256=_save(arrays, folder / EVIDENCE_FILE),
+    )
+
+
+def _train(step: Step, prepared: list[Any], first: int, count: int) -> list[float]:
+    """Run `count` training steps from step `first` on; give the loss of each."""
+    losses = []
+    for index in range(first, first + count):
+        step.run(prepared[index % len(prepared)])
+        step.wait()
+        losses.append(float(step.result()))
+    return losses
+
+
+def _optimizer_arrays(engine: Engine, model: Model) -> Arrays:
+    """Apply the workload's optimiser, as this framework makes it, to given gradients."""
+    assert model.optimizer is not None
+    trajectory = engine.optimize(model.optimizer, probe_parameters(), probe_gradients())
+    return {f"optimizer/{t}/{name}": value for t, state in enumerate(trajectory) for name, value in state.items()}
+
+
+def _accuracy(step: Step, x: NDArray[Any], y: NDArray[Any], *, batch_size: int) -> float:
+    """Give the share of held-out samples whose largest output is their label.
+
+    The last batch is filled up with the first samples, whose answers are dropped: one shape, one compilation.
+    """
+    right = 0
+    for start in range(0, len(x), batch_size):
+        index = np.arange(start, start + batch_size) % len(x)
+        outputs = step.outputs(step.prepare(x[index], y[index]))
+        counted = min(batch_size, len(x) - start)
+        right += int((outputs.argmax(axis=1) == y[index])[:counted].sum())
+    return right / len(x)
+
+
+def _save(arrays: Arrays, path: Path) -> str:
+    """Write the arrays; give the file's SHA-256."""
+    np.savez(path, allow_pickle=False, **arrays)
+    return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,46 @@
+"""Loading a framework's folder in the worker."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+import bakeoff.frameworks
+from bakeoff.measure.clock import Clock, monotonic
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Engine
+
+
+def set_variables(variables: Mapping[str, str]) -> None:
+    """Set the framework's environment variables, before it is imported."""
+    os.environ.update(variables)
+
+
+def import_engine(folder: Path) -> ModuleType:
+    """Import engine.py of a framework's folder, wherever the folder lies, as bakeoff.frameworks.<folder>.engine."""
+    name = f"{bakeoff.frameworks.__name__}.{folder.name}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            name, folder / "__init__.py", submodule_search_locations=[str(folder)]
+        )
+        if spec is None or spec.loader is None:
+            msg = f"{folder} is not a Python package"
+            raise ImportError(msg)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return importlib.import_module(f"{name}.engine")
+
+
+def make_engine(folder: Path) -> tuple[Engine, Clock]:
+    """Give the framework's engine, and the clock to time it by: a scripted framework brings its own."""
+    module = import_engine(folder)
+    clock: Clock = getattr(module, "virtual_clock", monotonic)
+    engine: Engine = module.Engine()
+    return engine, clock

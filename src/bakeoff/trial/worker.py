@@ -1,0 +1,196 @@
+"""The worker's loop: obeys WARM, RUN and the rest, and leaves a record."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import time
+import traceback
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.measure import contention, memory
+from bakeoff.measure.clock import Stepper, collected_garbage, monotonic
+from bakeoff.measure.machine import describe
+from bakeoff.spec import record as records
+from bakeoff.spec import trial as protocol
+from bakeoff.spec.errors import UnavailableError, UnsupportedError
+from bakeoff.store.files import TRIAL_FILE, write_record
+from bakeoff.trial.evidence import gather
+from bakeoff.trial.framework import make_engine, set_variables
+from bakeoff.trial.inputs import Batches
+from bakeoff.workloads import plan
+from bakeoff.workloads.load import load
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Model, Step
+    from bakeoff.trial.channel import Channel
+
+DETAIL_CHARACTERS = 4000
+"""How much of a traceback a record keeps: its end, where the cause is."""
+
+
+class Worker:
+    """One trial in this process."""
+
+    def __init__(self, folder: Path, channel: Channel) -> None:
+        """Read what is asked."""
+        self._folder = folder
+        self._channel = channel
+        self._trial = msgspec.json.decode((folder / TRIAL_FILE).read_bytes(), type=protocol.TrialSpec)
+        self._facts: dict[str, Any] = {}
+        self._blocks: list[records.Block] = []
+        self._warm_ns: list[int] = []
+        self._batches = Batches(Path(self._trial.inputs_path))
+        self._resources = ExitStack()
+        self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
+
+    def serve(self, start_ns: int) -> int:
+        """Obey until QUIT; give the exit code. A parent that is gone leaves no record: the trial was not finished."""
+        self._facts["start_ns"] = start_ns
+        try:
+            self._import()
+            while (command := self._channel.receive()) is not None:
+                self._channel.send(self._obey(command))
+                if isinstance(command, protocol.Quit):
+                    return 0
+        except Exception as error:  # noqa: BLE001 - any failure of a trial is a recorded outcome
+            self._fail(error)
+        return 1
+
+    def _import(self) -> None:
+        """Import the framework, configured but with nothing built."""
+        set_variables(self._trial.variables)
+        memory.settle_malloc()
+        began = time.perf_counter_ns()
+        try:
+            self._engine, self._clock = make_engine(Path(self._trial.framework_path))
+        except Exception as error:
+            msg = f"{self._trial.contender.framework} cannot be imported: {type(error).__name__}: {error}"
+            raise UnavailableError(msg) from error
+        self._engine.configure(self._trial.contender.options)
+        self._facts["import_ns"] = time.perf_counter_ns() - began
+        self._facts["versions"] = self._engine.versions()
+        self._baseline_bytes = memory.resident_bytes()
+        self._channel.send(protocol.Ready(import_ns=self._facts["import_ns"]))
+
+    def _obey(self, command: protocol.Command) -> protocol.Answer:
+        """Do one command."""
+        match command:
+            case protocol.Build():
+                return self._build()
+            case protocol.Warm(steps=steps, seconds=seconds, limit=limit):
+                durations = self._stepper.fenced(steps, seconds, limit)
+                self._warm_ns += durations
+                return protocol.Warmed(steps_ns=durations)
+            case protocol.Run():
+                return self._run_block(command)
+            case protocol.Certify():
+                self._facts["evidence"] = self._gather()
+            case protocol.Memory(steps=steps):
+                self._facts["memory"] = self._measure_memory(steps)
+            case protocol.Quit():
+                self._facts["settings"] = self._step.settings()
+                self._write("done")
+        return protocol.Done()
+
+    def _build(self) -> protocol.Answer:
+        """Build the step, put the batches on the device and run it once."""
+        began = self._clock()
+        self._model = self._make_model()
+        self._step: Step = self._engine.build(self._model, self._trial.scenario, self._trial.contender.options)
+        self._facts["build_ns"] = self._clock() - began
+        if self._trial.purpose in ("time", "memory"):
+            count = self._batches.count
+            batches = [self._step.prepare(*self._batches.at(index)) for index in range(count)]
+            self._stepper = Stepper(self._step, batches, self._clock)
+            self._facts["first_step_ns"] = self._stepper.fenced(1)[0]
+            self._resources.enter_context(collected_garbage())
+        return protocol.Built(build_ns=self._facts["build_ns"], first_step_ns=self._facts.get("first_step_ns", 0))
+
+    def _make_model(self) -> Model:
+        """Put together what the engine needs, the same for every framework."""
+        from bakeoff.frameworks.engine import Model
+
+        loaded = load(self._trial.workload_path)
+        size = loaded.workload.sizes[self._trial.size]
+        return Model(
+            build=loaded.build,
+            loss=loaded.loss,
+            size=size,
+            optimizer=loaded.workload.optimizer,
+            weights=plan.weights(loaded.build, size, self._trial.seed),
+        )
+
+    def _run_block(self, command: protocol.Run) -> protocol.Ran:
+        """Run a lead-in and a timed part, with the counters read around the two."""
+        before = contention.read()
+        _, lead_ns = self._stepper.streamed(command.lead)
+        first_step = self._stepper.steps_run
+        steps_ns, elapsed_ns = self._stepper.streamed(command.steps)
+        after = contention.read()
+        self._blocks.append(
+            records.Block(
+                turn=command.turn,
+                first_step=first_step,
+                lead_steps=command.lead,
+                lead_ns=lead_ns,
+                steps_ns=steps_ns,
+                elapsed_ns=elapsed_ns,
+                signals=contention.between(before, after),
+            )
+        )
+        return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns)
+
+    def _gather(self) -> records.Evidence:
+        """Compute the evidence on a step that was not run yet."""
+        return gather(self._engine, self._step, self._model, self._trial, self._batches, self._folder)
+
+    def _measure_memory(self, steps: int) -> records.Memory:
+        """Run steps and read the peaks; nothing else is measured in this process."""
+        self._stepper.fenced(steps)
+        return records.Memory(
+            baseline_bytes=self._baseline_bytes,
+            peak_bytes=memory.peak_resident_bytes(),
+            device_peak_bytes=self._step.device_peak_bytes(),
+            steps=self._stepper.steps_run,
+        )
+
+    def _fail(self, error: Exception) -> None:
+        """Record a failure and tell the parent."""
+        outcome: records.Outcome = "failed"
+        if isinstance(error, UnsupportedError):
+            outcome = "unsupported"
+        elif isinstance(error, UnavailableError):
+            outcome = "unavailable"
+        known = isinstance(error, UnsupportedError | UnavailableError)
+        reason = str(error) if known else f"{type(error).__name__}: {error}"
+        detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
+        try:
+            self._write(outcome, reason, detail)
+        finally:
+            self._channel.send(protocol.Failed(reason=reason))
+
+    def _write(self, outcome: records.Outcome, reason: str = "", detail: str = "") -> None:
+        """Write the record and clear what the framework cached for this trial."""
+        self._resources.close()
+        record = records.Record(
+            trial=self._trial,
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+            started_at=self._started_at,
+            machine=describe(),
+            python=platform.python_version(),
+            variables=self._trial.variables,
+            warm_steps_ns=self._warm_ns,
+            blocks=self._blocks,
+            clock="monotonic" if getattr(self, "_clock", monotonic) is monotonic else "virtual",
+            **self._facts,
+        )
+        write_record(self._folder, record)
+        shutil.rmtree(self._folder / protocol.CACHE_FOLDER, ignore_errors=True)
