@@ -1,0 +1,50 @@
+# bakeoff: `make demo` and `make test` do all set-up by themselves, and do not repeat what is there.
+
+PYTHON     ?= python3
+FRAMEWORKS := torch jax tensorflow
+VENV       := .venv
+BIN        := $(VENV)/bin
+READY      := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format docs environments clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo "PYTHON=python3.12 chooses another interpreter (3.11 or newer)"
+
+demo: environments ## race the frameworks on handwritten digits: verdict, chart and report (about 3 minutes after set-up)
+	$(BIN)/bakeoff run mlp-mnist $(FRAMEWORKS) --data digits --budget 150s
+
+test: check environments ## every check and every test
+	$(BIN)/pytest
+
+check: $(READY) ## lint, formatting, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(READY) ## rewrite the code in the project's format
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+docs: $(READY) ## write docs/cli.md again from the command line itself
+	$(BIN)/python docs/write_cli.py
+
+environments: $(READY) ## bakeoff's own environment, and one for each framework
+	$(BIN)/bakeoff env create $(FRAMEWORKS)
+
+# Installed once; again only when pyproject.toml has changed.
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "bakeoff needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	  || { echo "this Python cannot make environments; on Debian: apt install python3-venv" >&2; exit 1; }
+	@echo "bakeoff: making its own environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+clean: ## remove what make has made here; framework environments stay: bakeoff env remove
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
