@@ -22,6 +22,10 @@ class OptionSupport(msgspec.Struct, frozen=True, kw_only=True):
     default: str
     values: tuple[str, ...] = ()
     """Empty: any whole number from 1 on."""
+    free: bool = False
+    """Any text; for options that only this framework has and reads itself."""
+    meaning: str = ""
+    """For an option that only this framework has."""
 
 
 class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True):

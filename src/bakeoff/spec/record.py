@@ -13,7 +13,7 @@ from bakeoff.spec.trial import TrialSpec
 
 RECORD_VERSION = 1
 
-Outcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout", "interrupted"]
+Outcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout"]
 """How a trial ended.
 
 done         all that was asked
@@ -23,7 +23,8 @@ unavailable  the framework or the interpreter cannot be used; `reason` says why
 crashed      the process ended by itself, by an exit code or a signal such as SIGSEGV
 killed       by SIGKILL: mostly the kernel, for want of memory
 timeout      it did not answer within the time limit of a trial
-interrupted  the parent ended it (Ctrl-C)
+
+A trial that the parent had to end (Ctrl-C, or its own death) leaves no record: it was not finished.
 """
 
 

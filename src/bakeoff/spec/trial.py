@@ -40,6 +40,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     inputs_path: str
     """The folder with the batches, see `Inputs`."""
+    resident: bool = False
+    """True: beside the round's other workers, in alternating blocks."""
     certify_steps: int = 5
     learning_steps: int = 0
 
