@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Variable(msgspec.Struct, frozen=True, kw_only=True):
+class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An environment variable that a worker sets before it imports the framework.
 
     `value` may hold {threads} (the threads to use), {cache} (an empty folder that is the trial's own).
@@ -16,7 +16,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
-class OptionSupport(msgspec.Struct, frozen=True, kw_only=True):
+class OptionSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which values of an option a framework has, and which it takes by default."""
 
     default: str
@@ -28,13 +28,15 @@ class OptionSupport(msgspec.Struct, frozen=True, kw_only=True):
     """For an option that only this framework has."""
 
 
-class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True):
+class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A framework as it is declared by framework.toml in its folder."""
 
     name: str
     title: str
     module: str
     """The Python module whose presence in an interpreter tells that the framework is there; "" needs none."""
+    companions: tuple[str, ...] = ()
+    """Modules that the folder imports beside it, which an interpreter with the framework may still lack."""
     distributions: tuple[str, ...]
     """The installed packages whose versions are told."""
     options: dict[str, OptionSupport]

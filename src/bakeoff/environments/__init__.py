@@ -1,0 +1,1 @@
+"""Which frameworks there are, what they declare, and the interpreters in which they can be used."""

@@ -1,0 +1,68 @@
+"""From a contender's words to options that are all resolved, checked against what its framework declares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.spec.options import OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bakeoff.spec.contender import Contender
+    from bakeoff.spec.framework import FrameworkInfo, OptionSupport
+
+ALL = "all"
+"""As the default of a count: as many as there are usable processors."""
+
+
+def resolve_options(
+    info: FrameworkInfo, contender: Contender, defaults: Mapping[str, str], usable_cores: int
+) -> dict[str, str]:
+    """Give the value of every option that the framework has.
+
+    The contender's own word wins over `defaults` (what --device and --threads say for all), which wins over the
+    framework's default. Raise UsageError for an option or a value that the framework does not have.
+    """
+    for name, value in contender.options.items():
+        _check(info, name, value, where=f"contender {contender.label!r}")
+    wanted = {name: value for name, value in defaults.items() if name not in contender.options}
+    for name, value in wanted.items():
+        _check(info, name, value, where=f"--{name}")
+    own = {name: support.default for name, support in info.options.items()}
+    return {name: _value(value, usable_cores) for name, value in (own | wanted | contender.options).items()}
+
+
+def _check(info: FrameworkInfo, name: str, value: str, *, where: str) -> None:
+    """Raise UsageError unless the framework has this value of this option."""
+    if name not in OPTIONS and name not in info.options:
+        raise UnknownNameError("option", name, OPTIONS.keys() | info.options.keys())
+    if name not in info.options:
+        msg = f"{where}: {info.title} does not have the option {name!r}; it has: {', '.join(sorted(info.options))}"
+        raise UsageError(msg)
+    support = info.options[name]
+    if not _is_possible(support, value):
+        msg = f"{where}: {info.title} does not have {name}={value}; possible: {possible(support)}"
+        raise UsageError(msg)
+
+
+def possible(support: OptionSupport) -> str:
+    """Say which values an option takes, in words."""
+    if support.values:
+        return ", ".join(support.values)
+    return "any text" if support.free else "a whole number from 1 on"
+
+
+def _is_possible(support: OptionSupport, value: str) -> bool:
+    """Tell whether a framework has this value."""
+    if support.values:
+        return value in support.values
+    return support.free or (value.isascii() and value.isdigit() and int(value) >= 1)
+
+
+def _value(value: str, usable_cores: int) -> str:
+    """Put a number for "all"."""
+    if value == ALL:
+        return str(usable_cores)
+    return value

@@ -1,0 +1,79 @@
+"""Ask another interpreter what a framework is there: versions and devices, or why it cannot be used."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import msgspec
+
+import bakeoff
+
+PROBE_LIMIT_S = 120.0
+"""Importing the slowest framework takes 6 s on a warm disk; a cold one on a network file system takes a minute."""
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What `bootstrap.py probe` tells."""
+
+    python: str = ""
+    versions: dict[str, str] = {}
+    devices: list[str] = []
+    error: str = ""
+    """Why the framework cannot be used; empty when it can."""
+
+
+def probe(interpreter: str, folder: Path, limit_s: float = PROBE_LIMIT_S) -> Answer:
+    """Import the framework of this folder in a fresh process; a crash or a hang is told as the error."""
+    reading, writing = os.pipe()
+    with tempfile.TemporaryFile() as output, os.fdopen(reading, "rb") as answers:
+        try:
+            process = _start(interpreter, folder, writing, output.fileno())
+        except OSError as error:
+            return Answer(error=f"{interpreter} cannot be started: {error.strerror}")
+        finally:
+            os.close(writing)
+        with process:
+            try:
+                code = process.wait(limit_s)
+            except subprocess.TimeoutExpired:
+                return Answer(error=f"no answer within {limit_s:.0f} s")
+            finally:
+                _end_group(process)
+        # Every writer has ended with the group, so that this ends too.
+        told = answers.read()
+        output.seek(0)
+        return _read(told, code, output.read().decode(errors="replace"))
+
+
+def _start(interpreter: str, folder: Path, answer_fd: int, output_fd: int) -> subprocess.Popen[bytes]:
+    """Start the probe in a process group of its own, which can be ended with all its children."""
+    bootstrap = Path(bakeoff.__file__).parent / "bootstrap.py"
+    return subprocess.Popen(
+        [interpreter, str(bootstrap), "probe", str(folder), str(answer_fd)],
+        stdin=subprocess.DEVNULL,
+        stdout=output_fd,
+        stderr=output_fd,
+        pass_fds=[answer_fd],
+        start_new_session=True,
+    )
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the probe and whatever it has started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _read(told: bytes, code: int, output: str) -> Answer:
+    """Give the probe's answer, or from its exit why there is none."""
+    if told:
+        return msgspec.json.decode(told, type=Answer)
+    lines = output.strip().splitlines()
+    cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+    return Answer(error=f"{lines[-1] if lines else 'no output'} ({cause})")
