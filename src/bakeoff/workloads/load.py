@@ -1,0 +1,155 @@
+"""Find a workload by its name or its file, and check it before anything is started.
+
+Names are found by location: the shipped workloads are the files of this folder, other people's are entry points of the
+group `bakeoff.workloads`, and a path that ends in .py is the user's own. All are loaded in the same way, by path, as
+every worker does: a workload is one file, which may import the standard library, NumPy and bakeoff.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.spec.errors import ModelFileError, UnknownNameError
+from bakeoff.spec.workload import Size, Workload
+from bakeoff.workloads.check import check_fields, check_names
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+ENTRY_POINTS = "bakeoff.workloads"
+
+EXPECTED = """A workload's file has:
+
+    WORKLOAD = Workload(name=..., summary=..., source=..., sizes={"full": Size(...)}, optimizer=..., ...)
+
+    def build(nn, size):              # returns the model, an instance of a class derived from nn.Module
+    def loss(nn, outputs, targets):   # returns a scalar; not needed with scenarios=("infer",)"""
+
+
+class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
+    """A workload with its functions and the file that they came from."""
+
+    workload: Workload
+    build: Callable[[Any, Size], Any]
+    loss: Callable[[Any, Any, Any], Any] | None
+    path: Path
+    sha256: str
+    """Of the file's bytes: records of different texts are not compared."""
+
+    def size(self, name: str) -> Size:
+        """Give a size by name; raise UnknownNameError, which names the sizes that there are."""
+        if name not in self.workload.sizes:
+            kind = f"size of {self.workload.name}"
+            raise UnknownNameError(kind, name, self.workload.sizes)
+        return self.workload.sizes[name]
+
+
+def names() -> list[str]:
+    """List the workloads that have a name: the shipped ones and those of installed packages."""
+    return sorted({*_shipped(), *entry_points(group=ENTRY_POINTS).names})
+
+
+def load(name_or_path: str | Path) -> LoadedWorkload:
+    """Load and check a workload; raise UnknownNameError or ModelFileError, which say what to do."""
+    path = _find(name_or_path)
+    try:
+        text = path.read_bytes()
+        module = _execute(path, text)
+    except OSError as error:
+        msg = f"{path}: cannot be read: {error.strerror}. A workload's file was expected there"
+        raise ModelFileError(msg) from error
+    workload, build, loss = _parts(path, module)
+    check_names(path, text, build=build, loss=loss)
+    return LoadedWorkload(workload=workload, build=build, loss=loss, path=path, sha256=hashlib.sha256(text).hexdigest())
+
+
+def _shipped() -> dict[str, Path]:
+    """Find this folder's workloads: the files that define WORKLOAD."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    pattern = re.compile(r"^WORKLOAD\b", re.MULTILINE)
+    return {file.stem.replace("_", "-"): file for file in files if pattern.search(file.read_text(encoding="utf-8"))}
+
+
+def _find(name_or_path: str | Path) -> Path:
+    """Find a workload's file."""
+    name = str(name_or_path)
+    if name.endswith(".py"):
+        return Path(name).expanduser().absolute()
+    if name in (shipped := _shipped()):
+        return shipped[name]
+    if not (found := entry_points(group=ENTRY_POINTS, name=name)):
+        kind, others = "workload", "the path of a file that ends in .py"
+        raise UnknownNameError(kind, name, [*names(), others])
+    module = next(iter(found)).value
+    try:
+        spec = importlib.util.find_spec(module)
+    except ImportError as error:
+        msg = f"workload {name!r} is declared by an installed package as {module}, which cannot be imported: {error}"
+        raise ModelFileError(msg) from error
+    if spec is None or spec.origin is None:
+        msg = f"workload {name!r} is declared by an installed package as {module}, which has no file"
+        raise ModelFileError(msg)
+    return Path(spec.origin)
+
+
+def _execute(path: Path, text: bytes) -> ModuleType:
+    """Run a workload's file as a module of its own."""
+    # Registered under its name while it lives: dataclasses and msgspec look up annotations in sys.modules.
+    name = f"bakeoff_workload_{path.stem}"
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    sys.modules[name] = module
+    try:
+        exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - running the user's own file is the purpose
+    except SyntaxError as error:
+        msg = f"{error.filename}:{error.lineno}: syntax error: {error.msg}\n    {(error.text or '').strip()}"
+        raise ModelFileError(msg) from error
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        msg = f"{path}:{lines[-1] if lines else '?'}: importing it failed: {type(error).__name__}: {error}"
+        if isinstance(error, ImportError):
+            msg += ". A workload is one file; it may import the standard library, NumPy and bakeoff"
+        raise ModelFileError(msg) from error
+    return module
+
+
+def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:
+    """Take WORKLOAD, build and loss out of a module and check each."""
+    for name in ("WORKLOAD", "build"):
+        if not hasattr(module, name):
+            msg = f"{path}: {name} is missing. {EXPECTED}"
+            raise ModelFileError(msg)
+    workload = check_fields(path, module.WORKLOAD)
+    build, loss = module.build, getattr(module, "loss", None)
+    if loss is None and "train" in workload.scenarios:
+        msg = f"{path}: loss is missing, and the scenarios include train. {EXPECTED}"
+        raise ModelFileError(msg)
+    _check_signature(path, build, ("nn", "size"))
+    if loss is not None:
+        _check_signature(path, loss, ("nn", "outputs", "targets"))
+    return workload, build, loss
+
+
+def _check_signature(path: Path, function: Any, arguments: Sequence[str]) -> None:
+    """Refuse what is not a function of these arguments."""
+    if not inspect.isfunction(function):
+        msg = f"{path}: {function!r} stands where a function of ({', '.join(arguments)}) should. {EXPECTED}"
+        raise ModelFileError(msg)
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError as error:
+        call = f"{function.__name__}({', '.join(arguments)})"
+        msg = f"{path}:{function.__code__.co_firstlineno}: it cannot be called as {call}: {error}. {EXPECTED}"
+        raise ModelFileError(msg) from error

@@ -1,0 +1,272 @@
+"""A model without a framework: its parameters by canonical name, and the weights that every contender starts from.
+
+`build` is run over a vocabulary of shapes only, so that a mistake in a user's model is found, with its line, before any
+framework starts, and so that all frameworks are given the same weights under the same names.
+"""
+
+from __future__ import annotations
+
+import math
+import traceback
+import zlib
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from bakeoff.spec.errors import ModelFileError
+from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bakeoff.spec.workload import Size
+
+
+class Parameter(msgspec.Struct, frozen=True, kw_only=True):
+    """One parameter: its shape in canonical layout and the distribution that its first value is drawn from."""
+
+    shape: tuple[int, ...]
+    distribution: Literal["uniform", "normal"] = "uniform"
+    mean: float = 0.0
+    spread: float
+    """Half the width of a uniform distribution, the standard deviation of a normal one."""
+
+    @property
+    def count(self) -> int:
+        """How many numbers it holds."""
+        return math.prod(self.shape)
+
+
+# Biases and scales away from 0 and 1, which they have in most libraries: a bias that is dropped or added twice, or a
+# scale that is left out, must change the outputs by far more than any tolerance.
+_BIAS_SPREAD = 0.1
+_SCALE_SPREAD = 0.2
+
+
+class Module:
+    """Base class of a model and its parts: records which attributes are layers."""
+
+    _ready = False
+
+    def __init__(self) -> None:
+        """Make it ready for layers."""
+        self._ready = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Refuse what not every framework would find, or find under this name."""
+        if _holds_layers(value) and not self._ready:
+            msg = f"self.{name} is set before super().__init__() was called"
+            raise TypeError(msg)
+        if isinstance(value, (list, tuple, set, dict)) and any(map(_holds_layers, _members(value))):
+            msg = f"self.{name} is a {type(value).__name__} that holds layers; hold them in nn.ModuleList([...])"
+            raise TypeError(msg)
+        object.__setattr__(self, name, value)
+
+
+class ModuleList:
+    """Layers in a list; their names are their places."""
+
+    def __init__(self, modules: Any) -> None:
+        """Take an iterable of layers and modules."""
+        self.modules = list(modules)
+        for place, module in enumerate(self.modules):
+            if not _holds_layers(module):
+                msg = f"nn.ModuleList holds layers and modules; number {place} is {module!r}"
+                raise TypeError(msg)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the layers."""
+        return iter(self.modules)
+
+    def __len__(self) -> int:
+        """Count the layers."""
+        return len(self.modules)
+
+    def __getitem__(self, place: int) -> Any:
+        """Give one layer."""
+        return self.modules[place]
+
+
+class Layer:
+    """A layer: its parameters by the last part of their names."""
+
+    parameters: dict[str, Parameter]
+
+
+class Linear(Layer):
+    """See the vocabulary."""
+
+    def __init__(self, in_features: int | tuple[int, ...], out_features: int, bias: bool = True) -> None:  # noqa: FBT001, FBT002 - the vocabulary's signature
+        """List weight (in, out) and bias (out,)."""
+        if isinstance(in_features, (tuple, list)):
+            if len(in_features) != 3:  # noqa: PLR2004 - height, width, channels
+                msg = f"in_features={in_features!r}: a feature map is (height, width, channels)"
+                raise TypeError(msg)
+            features = math.prod(_count("in_features", number) for number in in_features)
+        else:
+            features = _count("in_features", in_features)
+        out_features = _count("out_features", out_features)
+        self.parameters = _weighted((features, out_features), features, bias)
+
+
+class Conv2d(Layer):
+    """See the vocabulary."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel: int,
+        stride: int = 1,
+        padding: int = 0,
+        bias: bool = True,  # noqa: FBT001, FBT002
+    ) -> None:
+        """List weight (kernel, kernel, in, out) and bias (out,)."""
+        in_channels, out_channels = _count("in_channels", in_channels), _count("out_channels", out_channels)
+        kernel = _count("kernel", kernel)
+        _count("stride", stride)
+        _count("padding", padding, least=0)
+        self.parameters = _weighted((kernel, kernel, in_channels, out_channels), kernel * kernel * in_channels, bias)
+
+
+class LayerNorm(Layer):
+    """See the vocabulary."""
+
+    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+        """List scale (features,) and bias (features,)."""
+        features = _count("features", features)
+        if not epsilon > 0:
+            msg = f"epsilon={epsilon!r}: it must be above 0"
+            raise ValueError(msg)
+        self.parameters = {
+            "scale": Parameter(shape=(features,), mean=1.0, spread=_SCALE_SPREAD),
+            "bias": Parameter(shape=(features,), spread=_BIAS_SPREAD),
+        }
+
+
+class Embedding(Layer):
+    """See the vocabulary."""
+
+    def __init__(self, entries: int, features: int) -> None:
+        """List weight (entries, features)."""
+        shape = (_count("entries", entries), _count("features", features))
+        self.parameters = {"weight": Parameter(shape=shape, distribution="normal", spread=1.0)}
+
+
+class Dropout(Layer):
+    """See the vocabulary."""
+
+    def __init__(self, rate: float) -> None:
+        """List nothing: it has no parameters."""
+        if not 0 <= rate < 1:
+            msg = f"rate={rate!r}: it must be at least 0 and below 1"
+            raise ValueError(msg)
+        self.parameters = {}
+
+
+def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Parameter]:
+    """List the parameters of a model by canonical name; raise ModelFileError where `build` fails, with the line."""
+    path = build.__code__.co_filename
+    try:
+        model = build(_VOCABULARY, size)
+    except Exception as error:
+        raise ModelFileError(_where(path, error)) from error
+    if not isinstance(model, Module):
+        msg = f"{path}: build returned {model!r}; it must return an instance of a class derived from nn.Module"
+        raise ModelFileError(msg)
+    found: dict[str, Parameter] = {}
+    names: dict[int, str] = {}
+    for name, part in _walk(model, ""):
+        if id(part) in names:
+            msg = f"{path}: {names[id(part)]} and {name} are the same object; the vocabulary has no shared layers"
+            raise ModelFileError(msg)
+        names[id(part)] = name
+        if isinstance(part, Layer):
+            found |= {f"{name}.{last}": parameter for last, parameter in part.parameters.items()}
+        elif isinstance(part, Module) and not callable(getattr(part, "forward", None)):
+            msg = f"{path}: class {type(part).__name__} has no method forward(self, x, ...)"
+            raise ModelFileError(msg)
+    return found
+
+
+def weights(build: Callable[[Any, Size], Any], size: Size, seed: int) -> dict[str, NDArray[np.float64]]:
+    """Draw every parameter's first value, by canonical name, in canonical layout; `seed` is from 0 to 2^32 - 1.
+
+    Each parameter has a stream of its own, so their order does not matter. RandomState's streams are frozen by NumPy's
+    policy (NEP 19): the NumPy of every environment draws the same numbers.
+    """
+    return {name: _draw(name, parameter, seed) for name, parameter in parameters(build, size).items()}
+
+
+def _draw(name: str, parameter: Parameter, seed: int) -> NDArray[np.float64]:
+    """Draw one parameter from the stream of its name."""
+    import numpy as np
+
+    stream = np.random.RandomState([seed, zlib.crc32(name.encode())])
+    draw = stream.standard_normal if parameter.distribution == "normal" else lambda shape: stream.uniform(-1, 1, shape)
+    return parameter.mean + parameter.spread * draw(parameter.shape)
+
+
+def _weighted(shape: tuple[int, ...], fan_in: int, bias: bool) -> dict[str, Parameter]:  # noqa: FBT001 - private
+    """List a weight, and a bias over its last axis.
+
+    The bound sqrt(6 / fan_in) keeps the variance of activations through ReLU (He et al. 2015, equation 10).
+    """
+    found = {"weight": Parameter(shape=shape, spread=math.sqrt(6 / fan_in))}
+    if bias:
+        found["bias"] = Parameter(shape=shape[-1:], spread=_BIAS_SPREAD)
+    return found
+
+
+def _count(name: str, value: Any, least: int = 1) -> int:
+    """Check an argument that is a whole number."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        msg = f"{name}={value!r}: it must be a whole number, at least {least}"
+        raise ValueError(msg)
+    return value
+
+
+def _holds_layers(value: Any) -> bool:
+    """Tell whether a value is a part of a model."""
+    return isinstance(value, (Layer, Module, ModuleList))
+
+
+def _members(value: Any) -> Any:
+    """Give what a plain container holds."""
+    return value.values() if isinstance(value, dict) else value
+
+
+def _walk(part: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Go through a model's parts with their names, from the root down."""
+    yield name or "the model", part
+    children: Any = ()
+    if isinstance(part, ModuleList):
+        children = ((str(place), child) for place, child in enumerate(part))
+    elif isinstance(part, Module):
+        children = ((key, child) for key, child in vars(part).items() if _holds_layers(child))
+    for key, child in children:
+        yield from _walk(child, f"{name}.{key}" if name else key)
+
+
+def _where(path: str, error: Exception) -> str:
+    """Say what went wrong in the user's file, and in which line."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    return f"{path}:{lines[-1] if lines else '?'}: in build: {type(error).__name__}: {error}"
+
+
+def _only_in_forward(name: str) -> Callable[..., Any]:
+    """Make a function of the vocabulary: it can be kept by a model, but not be called while the model is built."""
+
+    def function(*_: Any, **__: Any) -> Any:
+        msg = f"nn.{name} computes on arrays; call it in forward or in loss, not in build"
+        raise TypeError(msg)
+
+    return function
+
+
+_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, Linear, Conv2d, LayerNorm, Embedding, Dropout)}
+_VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})
