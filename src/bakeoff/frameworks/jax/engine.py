@@ -1,0 +1,282 @@
+"""JAX as an engine: a step is a pure function of its state and a batch, jitted whole or run operation by operation.
+
+JAX starts work asynchronously, on a processor too, and in order: the last result is there after all earlier ones. Its
+CPU client lets 32 computations wait and then makes the caller wait, so a long block of steps cannot pile up.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from flax import nnx
+
+from bakeoff.frameworks.jax import nn, optimizers
+from bakeoff.spec.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.workload import Scenario
+
+PLATFORMS = {"cpu": "cpu", "cuda": "cuda,cpu"}
+"""What the option `device` is for JAX; with "cuda" the processor stays usable for what is not in a step."""
+
+POOL_THREAD = "tf_XLAEigen"
+"""What XLA calls the threads that share the work of one operation on a processor."""
+
+FULL_PRECISION = "highest"
+"""Products in the precision of their operands: anything less is TF32 or bfloat16 on an accelerator."""
+
+
+class State(NamedTuple):
+    """What a training step changes, as plain containers that jax.jit takes apart without Python."""
+
+    parameters: dict[str, jax.Array]
+    optimizer: Any
+    rest: Any
+    """Arrays of the model that are no parameters."""
+    key: jax.Array | None
+    """For Dropout; None in a model without one."""
+
+
+class Engine:
+    """JAX in this process."""
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set platform and precision, and undo what the user's environment may say about them."""
+        self._compiled = options["mode"] == "compiled"
+        self._dtype = np.dtype(options["precision"])
+        jax.config.update("jax_platforms", PLATFORMS[options["device"]])
+        jax.config.update("jax_enable_x64", self._dtype == np.float64)
+        jax.config.update("jax_default_matmul_precision", FULL_PRECISION)
+        jax.config.update("jax_disable_jit", val=False)
+        try:
+            jax.devices(options["device"])
+        except RuntimeError as error:
+            msg = f"JAX has no device {options['device']} here: {error}"
+            raise UnsupportedError(msg) from error
+
+    def versions(self) -> dict[str, str]:
+        """Give the versions of jax, jaxlib, flax and optax."""
+        return {name: metadata.version(name) for name in ("jax", "jaxlib", "flax", "optax")}
+
+    def devices(self) -> list[str]:
+        """Give the devices whose backend starts."""
+        return [device for device in PLATFORMS if _starts(device)]
+
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:  # noqa: ARG002
+        """Build the model, load its weights and make its step; the options are those of `configure`."""
+        if scenario == "infer":
+            return Inference(model, self._dtype, compiled=self._compiled)
+        return Training(model, self._dtype, compiled=self._compiled)
+
+    def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
+        """Apply the optimiser to given gradients; give the parameters after each step, in float64."""
+        transformation = optimizers.transformation(optimizer)
+        apply = _in_mode(partial(_apply, transformation), compiled=self._compiled)
+        present = {name: jnp.array(value, self._dtype) for name, value in parameters.items()}
+        state = transformation.init(present)
+        trajectory = []
+        for given in gradients:
+            gradient = {name: jnp.array(value, self._dtype) for name, value in given.items()}
+            present, state = apply(present, state, gradient)
+            trajectory.append(nn.export(present))
+        return trajectory
+
+
+class Step:
+    """What both scenarios share: the model, its state, evaluation, and what is in force."""
+
+    def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
+        """Build the model and load its weights."""
+        self._split = nn.Split(model.build(nn, model.size))
+        self._dtype = dtype
+        self._forward = _in_mode(self._evaluate, compiled=compiled)
+        self._state = State(nn.load(self._split, model.weights, dtype), None, self._split.rest, None)
+
+    def _evaluate(self, parameters: dict[str, jax.Array], rest: Any, x: jax.Array) -> jax.Array:
+        """Compute the model's outputs without dropout."""
+        return self._split.merge(parameters, rest)(x)
+
+    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[jax.Array, jax.Array]:
+        """Copy one batch to the device."""
+        return jax.block_until_ready((self._array(x), self._array(y)))
+
+    def _array(self, values: NDArray[Any]) -> jax.Array:
+        """Copy values to the device: numbers in the step's precision, indices and labels as int32."""
+        return jnp.array(values, self._dtype if np.issubdtype(values.dtype, np.floating) else np.int32)
+
+    def outputs(self, batch: tuple[jax.Array, jax.Array]) -> NDArray[np.float64]:
+        """Give the model's outputs in evaluation mode."""
+        return np.array(self._forward(self._state.parameters, self._state.rest, batch[0]), np.float64)
+
+    def parameters(self) -> Arrays:
+        """Give every parameter as it is now, in float64."""
+        return nn.export(self._state.parameters)
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force."""
+        parameter = next(iter(self._state.parameters.values()))
+        device = _device(parameter)
+        reduced = device != "cpu" and jax.config.jax_default_matmul_precision != FULL_PRECISION
+        return {
+            "mode": "compiled" if hasattr(self._forward, "lower") and not jax.config.jax_disable_jit else "eager",
+            "precision": parameter.dtype.name,
+            "device": device,
+            "threads": _threads(),
+            "tf32_matmul": reduced,
+            "tf32_convolution": reduced,
+            "layout": "NHWC",
+            "optimizer": None,
+            "matmul_precision": jax.config.jax_default_matmul_precision,
+            "jax_enable_x64": bool(jax.config.jax_enable_x64),
+            "NPROC": os.environ.get("NPROC"),
+            "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
+        }
+
+    def device_peak_bytes(self) -> int | None:
+        """Give the allocator's highest live size; JAX tells it on accelerators only."""
+        (device,) = next(iter(self._state.parameters.values())).devices()
+        statistics = device.memory_stats() or {}
+        return statistics.get("peak_bytes_in_use")
+
+
+class Training(Step):
+    """Forward, loss, backward and optimiser in one function of the state and a batch."""
+
+    def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
+        """Make the state and the function that changes it."""
+        super().__init__(model, dtype, compiled=compiled)
+        if model.loss is None or model.optimizer is None:
+            msg = "this workload has no loss or no optimiser, so it cannot be trained"
+            raise UnsupportedError(msg)
+        self._loss_of = partial(model.loss, nn)
+        self._optimizer_name = optimizers.native_name(model.optimizer)
+        self._transformation = optimizers.transformation(model.optimizer)
+        self._differentiate = jax.value_and_grad(self._compute_loss, has_aux=True)
+        self._gradients = _in_mode(self._differentiate, compiled=compiled)
+        # The old state is never needed again, so the new one takes its memory, as in a training loop by hand.
+        self._advance = _in_mode(self._next, compiled=compiled, donate_argnums=0)
+        self._first_parameter = next(iter(self._state.parameters.values()))
+        self._state = self._state._replace(
+            optimizer=self._transformation.init(self._state.parameters),
+            key=jax.random.key(0) if self._split.has(nn.Dropout) else None,
+        )
+        self._loss: jax.Array = jnp.array(jnp.nan)
+
+    def _compute_loss(
+        self, parameters: dict[str, jax.Array], rest: Any, key: jax.Array | None, batch: tuple[jax.Array, jax.Array]
+    ) -> tuple[jax.Array, Any]:
+        """Give the loss, and what the forward pass made of the arrays that are no parameters."""
+        x, y = batch
+        model = self._split.merge(parameters, rest)
+        with nn.draws(key):
+            loss = self._loss_of(model(x), y)
+        return loss, nnx.state(model, nnx.Not(nnx.Param))
+
+    def _next(self, state: State, batch: tuple[jax.Array, jax.Array]) -> tuple[State, jax.Array]:
+        """Give the state after one step, and the loss before it."""
+        key, draw = (None, None) if state.key is None else jax.random.split(state.key)
+        (loss, rest), gradients = self._differentiate(state.parameters, state.rest, draw, batch)
+        parameters, optimizer = _apply(self._transformation, state.parameters, state.optimizer, gradients)
+        return State(parameters, optimizer, rest, key), loss
+
+    def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
+        """Start one training step."""
+        self._state, self._loss = self._advance(self._state, batch)
+
+    def wait(self) -> None:
+        """Return when loss, parameters and the optimiser's state of the last step exist."""
+        jax.block_until_ready((self._state, self._loss))
+
+    def result(self) -> float:
+        """Give the loss of the last step."""
+        return float(self._loss)
+
+    def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:
+        """Give every parameter's gradient in float64, without dropout."""
+        _, gradients = self._gradients(self._state.parameters, self._state.rest, None, batch)
+        return nn.export(gradients)
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force; `donation` tells whether a step has really consumed the arrays it was given."""
+        return super().settings() | {
+            "optimizer": self._optimizer_name,
+            "donation": self._first_parameter.is_deleted(),
+        }
+
+
+class Inference(Step):
+    """The forward pass in evaluation mode."""
+
+    def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
+        """Start without outputs."""
+        super().__init__(model, dtype, compiled=compiled)
+        self._outputs: jax.Array | None = None
+
+    def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
+        """Start one forward pass."""
+        state = self._state
+        self._outputs = self._forward(state.parameters, state.rest, batch[0])
+
+    def wait(self) -> None:
+        """Return when the last outputs exist: they are computed after all earlier ones."""
+        jax.block_until_ready(self._outputs)
+
+    def result(self) -> float:
+        """Refuse: there is no loss."""
+        msg = "inference has no loss"
+        raise UnsupportedError(msg)
+
+    def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:  # noqa: ARG002 - the port's signature
+        """Refuse: there is no loss to differentiate."""
+        msg = "inference has no gradients"
+        raise UnsupportedError(msg)
+
+
+def _in_mode(function: Callable[..., Any], *, compiled: bool, donate_argnums: int | tuple[int, ...] = ()) -> Any:
+    """Give the function jitted, or as it is: then JAX runs each operation by itself."""
+    return jax.jit(function, donate_argnums=donate_argnums) if compiled else function
+
+
+def _apply(
+    transformation: optax.GradientTransformation,
+    parameters: dict[str, jax.Array],
+    state: Any,
+    gradients: dict[str, jax.Array],
+) -> tuple[dict[str, jax.Array], Any]:
+    """Give parameters and optimiser state after one step."""
+    updates, state = transformation.update(gradients, state, parameters)
+    return optax.apply_updates(parameters, updates), state
+
+
+def _starts(device: str) -> bool:
+    """Tell whether JAX can start the backend of a device."""
+    try:
+        return bool(jax.devices(device))
+    except RuntimeError:
+        return False
+
+
+def _device(array: jax.Array) -> str:
+    """Give the device that holds an array, by the name of the option `device`."""
+    (device,) = array.devices()
+    return {"gpu": "cuda"}.get(device.platform, device.platform)
+
+
+def _threads() -> int | None:
+    """Count the threads of XLA's pool for one operation; None where the system does not tell (only Linux does)."""
+    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    return names.count(POOL_THREAD) or None

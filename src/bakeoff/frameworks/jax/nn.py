@@ -1,0 +1,316 @@
+"""The vocabulary in flax.nnx, and the border between canonical weights and its parameters.
+
+Feature maps are NHWC, the layout of flax and of XLA's convolutions on a processor: canonical layouts hold unchanged.
+Layers start at zero because every weight is loaded from canonical ones: the random streams that flax demands are idle.
+"""
+# ruff: noqa: FBT001, FBT002 - `bias` stands in the vocabulary's signatures as a positional flag
+
+from __future__ import annotations
+
+import math
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from flax import nnx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from bakeoff.frameworks.engine import Arrays
+
+__all__ = [
+    "Conv2d",
+    "Dropout",
+    "Embedding",
+    "LayerNorm",
+    "Linear",
+    "Module",
+    "ModuleList",
+    "avg_pool2d",
+    "binary_cross_entropy",
+    "concat",
+    "cross_entropy",
+    "flatten",
+    "gelu",
+    "global_avg_pool2d",
+    "log_softmax",
+    "matmul",
+    "max_pool2d",
+    "mean",
+    "mse",
+    "permute_dims",
+    "relu",
+    "reshape",
+    "sigmoid",
+    "softmax",
+    "sum",
+    "tanh",
+]
+
+# --- Layers -------------------------------------------------------------------------------------------------------
+
+
+class Module(nnx.Module):
+    """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute forward."""
+        return self.forward(*args, **kwargs)
+
+
+class ModuleList(nnx.List):
+    """Layers in a list."""
+
+    def __init__(self, modules: Iterable[nnx.Module]) -> None:
+        """Take the modules in their order."""
+        super().__init__(modules)
+
+
+class Linear(nnx.Linear):
+    """x @ weight + bias over the last axis."""
+
+    def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
+        """Take the feature map (height, width, channels) as it is flattened here, which is in that order."""
+        features = math.prod(in_features) if isinstance(in_features, tuple) else in_features
+        super().__init__(features, out_features, use_bias=bias, kernel_init=nnx.initializers.zeros, rngs=_rngs())
+
+
+class Conv2d(nnx.Conv):
+    """Cross-correlation with a square kernel and the same zero padding on all four sides."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel: int, stride: int = 1, padding: int = 0, bias: bool = True
+    ) -> None:
+        """Pad explicitly: flax's own "SAME" is not symmetric where the stride is 2."""
+        super().__init__(
+            in_channels,
+            out_channels,
+            (kernel, kernel),
+            strides=(stride, stride),
+            padding=((padding, padding), (padding, padding)),
+            use_bias=bias,
+            kernel_init=nnx.initializers.zeros,
+            rngs=_rngs(),
+        )
+
+
+class LayerNorm(nnx.LayerNorm):
+    """Normalisation over the last axis."""
+
+    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+        """Hand on epsilon: flax's own default is 1e-6."""
+        super().__init__(features, epsilon=epsilon, rngs=_rngs())
+
+
+class Embedding(nnx.Embed):
+    """Rows by integer index."""
+
+    def __init__(self, entries: int, features: int) -> None:
+        """Make the table (entries, features)."""
+        super().__init__(entries, features, embedding_init=nnx.initializers.zeros, rngs=_rngs())
+
+
+class Dropout(nnx.Dropout):
+    """Dropout with draws from the step's key; nothing where the step has set none, as in evaluation."""
+
+    def __init__(self, rate: float) -> None:
+        """Keep no state of random numbers: state cannot change inside `lax.scan`, a step's key can be folded there."""
+        super().__init__(rate)
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """Drop with the next draw of the innermost `draws`."""
+        key = next(_draws[-1]) if _draws else None
+        return super().__call__(x, deterministic=key is None, rngs=key)
+
+
+_draws: list[Iterator[jax.Array]] = []
+"""The streams of keys in force while a step is traced, innermost last."""
+
+
+@contextmanager
+def draws(key: jax.Array | None) -> Iterator[None]:
+    """Give each Dropout called inside a key of its own, derived from `key`; None is evaluation."""
+    if key is None:
+        yield
+        return
+    _draws.append(jax.random.fold_in(key, number) for number in range(2**31))
+    try:
+        yield
+    finally:
+        _draws.pop()
+
+
+def _rngs() -> nnx.Rngs:
+    """Give the random streams that flax's constructors demand."""
+    return nnx.Rngs(0)
+
+
+# --- Functions ----------------------------------------------------------------------------------------------------
+
+
+def relu(x: jax.Array) -> jax.Array:
+    """Give max(x, 0)."""
+    return nnx.relu(x)
+
+
+def gelu(x: jax.Array) -> jax.Array:
+    """Give the exact form, with the error function; flax's default approximates it by tanh."""
+    return nnx.gelu(x, approximate=False)
+
+
+def tanh(x: jax.Array) -> jax.Array:
+    """Give the hyperbolic tangent."""
+    return jnp.tanh(x)
+
+
+def sigmoid(x: jax.Array) -> jax.Array:
+    """Give 1 / (1 + exp(-x))."""
+    return nnx.sigmoid(x)
+
+
+def softmax(x: jax.Array) -> jax.Array:
+    """Give the softmax over the last axis."""
+    return nnx.softmax(x)
+
+
+def log_softmax(x: jax.Array) -> jax.Array:
+    """Give the logarithm of the softmax over the last axis."""
+    return nnx.log_softmax(x)
+
+
+def max_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
+    """Give the maxima of windows; flax pads with -inf."""
+    return nnx.max_pool(x, (kernel, kernel), _strides(kernel, stride), _padding(padding))
+
+
+def avg_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
+    """Give the means of windows, without the padding; unpadded windows need no counts."""
+    return nnx.avg_pool(
+        x, (kernel, kernel), _strides(kernel, stride), _padding(padding), count_include_pad=padding == 0
+    )
+
+
+def global_avg_pool2d(x: jax.Array) -> jax.Array:
+    """Give the mean of each channel, (batch, channels)."""
+    return jnp.mean(x, axis=(1, 2))
+
+
+def flatten(x: jax.Array) -> jax.Array:
+    """Give (batch, everything else)."""
+    return jnp.reshape(x, (x.shape[0], -1))
+
+
+def reshape(x: jax.Array, shape: Sequence[int]) -> jax.Array:
+    """Give x in another shape."""
+    return jnp.reshape(x, shape)
+
+
+def concat(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
+    """Join arrays along an axis."""
+    return jnp.concat(arrays, axis=axis)
+
+
+def permute_dims(x: jax.Array, axes: Sequence[int]) -> jax.Array:
+    """Give x with its axes in another order."""
+    return jnp.permute_dims(x, axes)
+
+
+def matmul(a: jax.Array, b: jax.Array) -> jax.Array:
+    """Give the matrix product over the last two axes."""
+    return jnp.matmul(a, b)
+
+
+def mean(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:
+    """Give the mean over axes, or over all of them."""
+    return jnp.mean(x, axis=axis)
+
+
+def sum(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:  # noqa: A001 - the vocabulary's name
+    """Give the sum over axes, or over all of them."""
+    return jnp.sum(x, axis=axis)
+
+
+def _strides(kernel: int, stride: int | None) -> tuple[int, int]:
+    """Give the strides of a pool; None is the kernel, where flax would take 1."""
+    step = kernel if stride is None else stride
+    return step, step
+
+
+def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Give the same padding on all four sides."""
+    return (padding, padding), (padding, padding)
+
+
+# --- Losses -------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
+    """Give the mean over the batch; logits (batch, classes), labels int32 (batch,)."""
+    return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, labels))
+
+
+def binary_cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
+    """Give the mean over all elements, from logits."""
+    return jnp.mean(optax.sigmoid_binary_cross_entropy(logits, targets))
+
+
+def mse(outputs: jax.Array, targets: jax.Array) -> jax.Array:
+    """Give the mean of squares over all elements."""
+    return jnp.mean(optax.squared_error(outputs, targets))
+
+
+# --- The border ---------------------------------------------------------------------------------------------------
+
+Path = tuple[str | int, ...]
+
+_CANONICAL = {"kernel": "weight", "embedding": "weight"}
+"""What flax calls a parameter, and its canonical name where that is another."""
+
+
+def canonical_name(path: Path) -> str:
+    """Give the canonical name of the parameter at a path of attributes: `blocks.0.conv.weight`."""
+    *layers, parameter = map(str, path)
+    return ".".join((*layers, _CANONICAL.get(parameter, parameter)))
+
+
+class Split:
+    """A model taken apart: `graph` and `paths` are fixed, parameters and the rest are arrays that a step is given.
+
+    Parameters are a plain dict by canonical name: jax.jit takes it apart in C++, an nnx.State in Python at every call.
+    """
+
+    def __init__(self, model: nnx.Module) -> None:
+        """Take the model apart; it is not used afterwards."""
+        self.graph, parameters, self.rest = nnx.split(model, nnx.Param, ...)
+        flat = dict(nnx.to_flat_state(parameters))
+        self.paths: dict[str, Path] = {canonical_name(path): path for path in flat}
+        self._modules = {type(module) for _, module in nnx.iter_modules(model)}
+        self.shapes: dict[str, tuple[int, ...]] = {canonical_name(path): flat[path].shape for path in flat}
+
+    def has(self, layer: type[nnx.Module]) -> bool:
+        """Tell whether a layer of this class is somewhere in the model."""
+        return layer in self._modules
+
+    def merge(self, parameters: Mapping[str, jax.Array], rest: Any) -> Any:
+        """Put the model together, around arrays that may be traced."""
+        state = nnx.from_flat_state({path: parameters[name] for name, path in self.paths.items()})
+        return nnx.merge(self.graph, state, rest, copy=True)
+
+
+def load(split: Split, weights: Arrays, dtype: np.dtype[Any]) -> dict[str, jax.Array]:
+    """Give the model's parameters from canonical weights, in a precision; raise ValueError where they do not fit."""
+    given = {name: weight.shape for name, weight in weights.items()}
+    if given != split.shapes:
+        differ = sorted(dict(given.items() ^ split.shapes.items()))
+        msg = f"the weights do not fit the model: {', '.join(differ)} missing, unexpected or of another shape"
+        raise ValueError(msg)
+    return {name: jnp.array(weights[name], dtype) for name in split.paths}
+
+
+def export(arrays: Mapping[str, jax.Array]) -> Arrays:
+    """Give parameters or gradients as canonical arrays, copied: the step may donate the memory that they are in."""
+    return {name: np.array(array, np.float64) for name, array in arrays.items()}
