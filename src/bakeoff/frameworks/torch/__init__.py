@@ -1,0 +1,1 @@
+"""PyTorch: its native modules, losses and optimisers, on a processor, CUDA or MPS."""

@@ -1,0 +1,245 @@
+"""The vocabulary in PyTorch's own modules and functions; feature maps are (batch, channels, height, width).
+
+The layers are PyTorch's, with nothing added to their forward pass: only their constructors take the vocabulary's
+arguments. What converts weights (`load`, `read`) runs outside of every step.
+"""
+
+# ruff: noqa: FBT001, FBT002 - `bias` is positional in the vocabulary
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from bakeoff.spec.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Arrays
+
+__all__ = [
+    "Conv2d",
+    "Dropout",
+    "Embedding",
+    "LayerNorm",
+    "Linear",
+    "Module",
+    "ModuleList",
+    "avg_pool2d",
+    "binary_cross_entropy",
+    "concat",
+    "cross_entropy",
+    "flatten",
+    "gelu",
+    "global_avg_pool2d",
+    "log_softmax",
+    "matmul",
+    "max_pool2d",
+    "mean",
+    "mse",
+    "permute_dims",
+    "relu",
+    "reshape",
+    "sigmoid",
+    "softmax",
+    "sum",
+    "tanh",
+]
+
+Module = torch.nn.Module
+ModuleList = torch.nn.ModuleList
+
+
+class Layout(NamedTuple):
+    """How a weight lies in canonical layout, where PyTorch has the output first and channels before height and width.
+
+    Shapes: canonical (in, out) or (kernel, kernel, in, out); unfolded the same with the inputs' axes apart, such as
+    (height, width, channels, out).
+    """
+
+    canonical: tuple[int, ...]
+    unfolded: tuple[int, ...]
+
+    def to_native(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Bring a canonical array into PyTorch's order of axes: (out, channels, height, width) or (out, in)."""
+        return np.moveaxis(array.reshape(self.unfolded), (-1, -2), (0, 1))
+
+    def to_canonical(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Bring PyTorch's array of a weight into canonical layout."""
+        *spatial, inputs, outputs = self.unfolded
+        return np.moveaxis(array.reshape(outputs, inputs, *spatial), (0, 1), (-1, -2)).reshape(self.canonical)
+
+
+class Linear(torch.nn.Linear):
+    """x @ weight + bias; `in_features` may be the (height, width, channels) of a flattened feature map."""
+
+    def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
+        """Note how the inputs unfold, for loading."""
+        inputs = (in_features,) if isinstance(in_features, int) else tuple(in_features)
+        super().__init__(math.prod(inputs), out_features, bias=bias)
+        self.layout = Layout((self.in_features, out_features), (*inputs, out_features))
+
+
+class Conv2d(torch.nn.Conv2d):
+    """Cross-correlation with a square kernel and the same zero padding on all four sides."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel: int,
+        stride: int = 1,
+        padding: int = 0,
+        bias: bool = True,
+    ) -> None:
+        """Note the kernel's layout, for loading."""
+        super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
+        shape = (kernel, kernel, in_channels, out_channels)
+        self.layout = Layout(shape, shape)
+
+
+class LayerNorm(torch.nn.LayerNorm):
+    """Normalise over the last axis."""
+
+    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(features, eps=epsilon)
+
+
+class Embedding(torch.nn.Embedding):
+    """Rows of a table by integer index."""
+
+    def __init__(self, entries: int, features: int) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(entries, features)
+
+
+class Dropout(torch.nn.Dropout):
+    """Drop at `rate` in training, do nothing in evaluation."""
+
+    def __init__(self, rate: float) -> None:
+        """Take the vocabulary's argument."""
+        super().__init__(rate)
+
+
+# --- Functions: PyTorch's own where it takes the same arguments -------------------------------------------------------
+
+relu = torch.relu
+gelu = F.gelu
+tanh = torch.tanh
+sigmoid = torch.sigmoid
+matmul = torch.matmul
+reshape = torch.reshape
+
+
+def softmax(x: Any) -> Any:
+    """Softmax over the last axis."""
+    return torch.softmax(x, -1)
+
+
+def log_softmax(x: Any) -> Any:
+    """Logarithm of the softmax over the last axis."""
+    return torch.log_softmax(x, -1)
+
+
+def max_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+    """Largest value in each window; padding never wins."""
+    return F.max_pool2d(x, kernel, stride, padding)
+
+
+def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+    """Mean of each window, without the padded zeros."""
+    return F.avg_pool2d(x, kernel, stride, padding, count_include_pad=False)
+
+
+def global_avg_pool2d(x: Any) -> Any:
+    """Feature map to (batch, channels)."""
+    return x.mean((2, 3))
+
+
+def flatten(x: Any) -> Any:
+    """Everything but the batch axis into one: of a feature map in the order channels, height, width."""
+    return torch.flatten(x, 1)
+
+
+def concat(arrays: Any, axis: int) -> Any:
+    """Join arrays along an axis that they have."""
+    return torch.cat(arrays, axis)
+
+
+def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
+    """Reorder the axes."""
+    return torch.permute(x, axes)
+
+
+def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
+    """Mean over `axis`, or over everything."""
+    return torch.mean(x, axis)
+
+
+def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
+    """Sum over `axis`, or over everything."""
+    return torch.sum(x, axis)
+
+
+# --- Losses ----------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(logits: Any, labels: Any) -> Any:
+    """Softmax cross-entropy, mean over the batch; the engine's batches hold labels as int64, as PyTorch wants them."""
+    return F.cross_entropy(logits, labels)
+
+
+def binary_cross_entropy(logits: Any, targets: Any) -> Any:
+    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
+    return F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
+
+
+def mse(outputs: Any, targets: Any) -> Any:
+    """Mean of squared differences over all elements; integer targets are converted."""
+    return F.mse_loss(outputs, targets.to(outputs.dtype))
+
+
+# --- Weights in and out ----------------------------------------------------------------------------------------------
+
+
+def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
+    """Give every parameter by canonical name, with its layout; None where PyTorch's is the canonical one."""
+    found = {}
+    for path, layer in model.named_modules():
+        for name, tensor in layer.named_parameters(recurse=False):
+            canonical = "scale" if isinstance(layer, LayerNorm) and name == "weight" else name
+            layout = getattr(layer, "layout", None) if name == "weight" else None
+            found[f"{path}.{canonical}".removeprefix(".")] = (tensor, layout)
+    return found
+
+
+def load(model: Any, weights: Arrays) -> None:
+    """Set every parameter from canonical weights, in its own precision; raise ModelFileError where names differ."""
+    own = parameters(model)
+    if differing := sorted(own.keys() ^ weights.keys()):
+        msg = (
+            f"the model's parameters and its weights differ in: {', '.join(differing)}; "
+            "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
+        )
+        raise ModelFileError(msg)
+    with torch.no_grad():
+        for name, (tensor, layout) in own.items():
+            array = weights[name] if layout is None else layout.to_native(weights[name])
+            tensor.copy_(torch.tensor(array, dtype=tensor.dtype).reshape(tensor.shape))
+
+
+def read(model: Any, take: Callable[[Any], Any]) -> Arrays:
+    """Give what `take` gives for each parameter (its value, its gradient) as canonical arrays that share no memory."""
+    arrays = {}
+    for name, (tensor, layout) in parameters(model).items():
+        array = take(tensor).detach().cpu().numpy()
+        arrays[name] = np.array(array if layout is None else layout.to_canonical(array))
+    return arrays
