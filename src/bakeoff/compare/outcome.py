@@ -37,6 +37,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     rounds: int = 0
     step_s: Interval | None = None
     """Step time: median over rounds of the median over blocks, with its own 95 % interval (from 3 rounds on)."""
+    median_step_s: float | None = None
+    """The estimate alone, also where there are too few rounds for an interval."""
     mean_step_s: float | None = None
     """Mean over all timed steps."""
     samples_per_s: float | None = None

@@ -1,6 +1,6 @@
 """One comparison is one folder, one trial a folder in it; each file is written whole or not at all.
 
-results/<comparison>/comparison.json
+results/<comparison>/comparison.json, end.json
 results/<comparison>/<trial>/trial.json, record.json, evidence.npz, stdout.log, stderr.log
 """
 
@@ -21,6 +21,7 @@ from bakeoff.spec.trial import TrialSpec
 COMPARISON_FILE = "comparison.json"
 TRIAL_FILE = "trial.json"
 RECORD_FILE = "record.json"
+END_FILE = "end.json"
 DAMAGED_FILE = "record.damaged.json"
 
 
@@ -107,3 +108,16 @@ def read_comparison(folder: Path) -> Comparison:
     except msgspec.MsgspecError as error:
         msg = f"{path} is damaged or of another version of bakeoff: {error}"
         raise StoreError(msg) from error
+
+
+def write_end(folder: Path, reason: str) -> None:
+    """Write why no more rounds were run: the one thing about a comparison that its records do not tell."""
+    write_atomically(folder / END_FILE, msgspec.json.encode({"reason": reason}))
+
+
+def read_end(folder: Path) -> str:
+    """Read why no more rounds were run; "" where the comparison was cut off or still runs."""
+    try:
+        return msgspec.json.decode((folder / END_FILE).read_bytes(), type=dict[str, str]).get("reason", "")
+    except (OSError, msgspec.MsgspecError):
+        return ""

@@ -16,8 +16,8 @@ def main(arguments: list[str], started_ns: int) -> int:
     match arguments:
         case ["trial", folder, command_fd, answer_fd, lifeline_fd, spawned_ns]:
             guard_lifeline(int(lifeline_fd))
-            worker = Worker(Path(folder), Channel(int(command_fd), int(answer_fd)))
-            code = worker.serve(start_ns=started_ns - int(spawned_ns))
+            worker = Worker(Path(folder), started_ns=started_ns - int(spawned_ns))
+            code = worker.serve(Channel(int(command_fd), int(answer_fd)))
             # Frameworks' own exit handlers can hang or crash after all is written; nothing is left to save.
             sys.stdout.flush()
             sys.stderr.flush()

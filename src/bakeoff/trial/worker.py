@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.frameworks.engine import Model
 from bakeoff.measure import contention, memory
 from bakeoff.measure.clock import Stepper, collected_garbage, monotonic
 from bakeoff.measure.machine import describe
 from bakeoff.spec import record as records
 from bakeoff.spec import trial as protocol
-from bakeoff.spec.errors import UnavailableError, UnsupportedError
+from bakeoff.spec.errors import StoreError, UnavailableError, UnsupportedError
 from bakeoff.store.files import TRIAL_FILE, write_record
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.framework import make_engine, set_variables
@@ -27,7 +28,7 @@ from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
-    from bakeoff.frameworks.engine import Model, Step
+    from bakeoff.frameworks.engine import Step
     from bakeoff.trial.channel import Channel
 
 DETAIL_CHARACTERS = 4000
@@ -37,32 +38,42 @@ DETAIL_CHARACTERS = 4000
 class Worker:
     """One trial in this process."""
 
-    def __init__(self, folder: Path, channel: Channel) -> None:
-        """Read what is asked."""
+    def __init__(self, folder: Path, *, started_ns: int) -> None:
+        """Read what is asked; `started_ns` is how long the interpreter took to start."""
         self._folder = folder
-        self._channel = channel
         self._trial = msgspec.json.decode((folder / TRIAL_FILE).read_bytes(), type=protocol.TrialSpec)
-        self._facts: dict[str, Any] = {}
+        self._facts: dict[str, Any] = {"start_ns": started_ns}
         self._blocks: list[records.Block] = []
         self._warm_ns: list[int] = []
-        self._batches = Batches(Path(self._trial.inputs_path))
         self._resources = ExitStack()
         self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
 
-    def serve(self, start_ns: int) -> int:
+    def serve(self, channel: Channel) -> int:
         """Obey until QUIT; give the exit code. A parent that is gone leaves no record: the trial was not finished."""
-        self._facts["start_ns"] = start_ns
-        try:
-            self._import()
-            while (command := self._channel.receive()) is not None:
-                self._channel.send(self._obey(command))
-                if isinstance(command, protocol.Quit):
-                    return 0
-        except Exception as error:  # noqa: BLE001 - any failure of a trial is a recorded outcome
-            self._fail(error)
+        answer = self.start()
+        channel.send(answer)
+        while not isinstance(answer, protocol.Failed) and (command := channel.receive()) is not None:
+            answer = self.obey(command)
+            channel.send(answer)
+            if isinstance(command, protocol.Quit):
+                return 0
         return 1
 
-    def _import(self) -> None:
+    def start(self) -> protocol.Answer:
+        """Import the framework; any failure of a trial is a recorded outcome."""
+        try:
+            return self._import()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the record tells it
+            return self._fail(error)
+
+    def obey(self, command: protocol.Command) -> protocol.Answer:
+        """Do one command; any failure of a trial is a recorded outcome."""
+        try:
+            return self._do(command)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the record tells it
+            return self._fail(error)
+
+    def _import(self) -> protocol.Ready:
         """Import the framework, configured but with nothing built."""
         set_variables(self._trial.variables)
         memory.settle_malloc()
@@ -76,9 +87,10 @@ class Worker:
         self._facts["import_ns"] = time.perf_counter_ns() - began
         self._facts["versions"] = self._engine.versions()
         self._baseline_bytes = memory.resident_bytes()
-        self._channel.send(protocol.Ready(import_ns=self._facts["import_ns"]))
+        self._batches = Batches(Path(self._trial.inputs_path))
+        return protocol.Ready(import_ns=self._facts["import_ns"])
 
-    def _obey(self, command: protocol.Command) -> protocol.Answer:
+    def _do(self, command: protocol.Command) -> protocol.Answer:
         """Do one command."""
         match command:
             case protocol.Build():
@@ -114,8 +126,6 @@ class Worker:
 
     def _make_model(self) -> Model:
         """Put together what the engine needs, the same for every framework."""
-        from bakeoff.frameworks.engine import Model
-
         loaded = load(self._trial.workload_path)
         size = loaded.workload.sizes[self._trial.size]
         return Model(
@@ -160,8 +170,8 @@ class Worker:
             steps=self._stepper.steps_run,
         )
 
-    def _fail(self, error: Exception) -> None:
-        """Record a failure and tell the parent."""
+    def _fail(self, error: Exception) -> protocol.Failed:
+        """Record a failure; where even that cannot be written, the parent hears why."""
         outcome: records.Outcome = "failed"
         if isinstance(error, UnsupportedError):
             outcome = "unsupported"
@@ -172,8 +182,9 @@ class Worker:
         detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
         try:
             self._write(outcome, reason, detail)
-        finally:
-            self._channel.send(protocol.Failed(reason=reason))
+        except StoreError as store_error:
+            reason = f"{reason} ({store_error})"
+        return protocol.Failed(reason=reason)
 
     def _write(self, outcome: records.Outcome, reason: str = "", detail: str = "") -> None:
         """Write the record and clear what the framework cached for this trial."""

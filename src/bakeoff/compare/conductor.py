@@ -1,0 +1,228 @@
+"""The conductor: certificates, memory, and rounds until every pair has its verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import filelock
+import msgspec
+
+from bakeoff.compare.judge import assess, certificate_of, frozen_cut, judge
+from bakeoff.compare.outcome import Outcome
+from bakeoff.compare.prepare import new_folder, prepared
+from bakeoff.compare.progress import Certified, Finished, Observer, Prepared, RoundEnded, RoundStarted, silent
+from bakeoff.compare.request import Request
+from bakeoff.compare.rounds import Trials
+from bakeoff.compare.workers import Launcher, ProcessWorker
+from bakeoff.measure.machine import available_memory_bytes
+from bakeoff.measure.noise import PROBE_S, probe
+from bakeoff.spec.comparison import Comparison, ContenderPlan
+from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.spec.record import Record
+from bakeoff.spec.verdict import Certificate
+from bakeoff.store.files import read_comparison, write_comparison, write_end
+from bakeoff.store.results import Records, check_same_machine, latest_like, read_records
+
+MEMORY_SHARE = 0.7
+"""Workers are resident together only if their peaks fit in this share of the available memory: the rest is for what
+else runs, and for peaks that a memory trial did not reach."""
+
+
+def run(
+    request: Request,
+    observe: Observer = silent,
+    *,
+    launch: Launcher = ProcessWorker,
+    probe_s: float = PROBE_S,
+) -> Outcome:
+    """Run a comparison to its end, or go on with one; give its outcome.
+
+    Raises UsageError before anything is started, StoreError when results cannot be written.
+    """
+    with prepared(request) as (wanted, inputs):
+        folder, comparison = _folder(request, wanted)
+        with _locked(folder):
+            conductor = _Conductor(comparison, folder, Trials(comparison, folder, inputs, launch=launch, observe=observe))
+            conductor.tell(Prepared(comparison, str(folder), len(conductor.records), probe(probe_s).calm), observe)
+            conductor.certify(observe)
+            conductor.measure_memory()
+            write_end(folder, conductor.race(observe))
+        outcome = judge(folder)
+        observe(Finished(outcome.ended))
+        return outcome
+
+
+def verify(request: Request, observe: Observer = silent, *, launch: Launcher = ProcessWorker) -> list[Certificate]:
+    """Compute the certificates alone."""
+    with prepared(request) as (wanted, inputs):
+        folder, comparison = _folder(request, wanted)
+        with _locked(folder):
+            conductor = _Conductor(comparison, folder, Trials(comparison, folder, inputs, launch=launch, observe=observe))
+            conductor.tell(Prepared(comparison, str(folder), len(conductor.records), None), observe)
+            return conductor.certify(observe)
+
+
+def _folder(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:
+    """Make a new comparison's folder, or find the one to go on with."""
+    results = Path(request.results)
+    if not request.resume:
+        folder, comparison = new_folder(results, wanted)
+        write_comparison(folder, comparison)
+        return folder, comparison
+    folder_before = latest_like(results, wanted)
+    if folder_before is None:
+        msg = f"nothing to go on with: no comparison in {results} asked for the same; run it without --resume"
+        raise UsageError(msg)
+    before = read_comparison(folder_before)
+    check_same_machine(before, wanted.machine)
+    # Only how long to go on may be said anew: what was measured and how it is decided stays as it was fixed.
+    procedure = msgspec.structs.replace(
+        before.procedure,
+        max_rounds=wanted.procedure.max_rounds,
+        budget_s=wanted.procedure.budget_s,
+        trial_limit_s=wanted.procedure.trial_limit_s,
+    )
+    comparison = msgspec.structs.replace(before, procedure=procedure)
+    write_comparison(folder_before, comparison)
+    return folder_before, comparison
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep a second parent away from this comparison; the system drops the lock with the process."""
+    lock = filelock.FileLock(folder / ".lock")
+    try:
+        lock.acquire(timeout=0)
+    except filelock.Timeout:
+        msg = f"{folder} is in use by another bakeoff; wait for it, or start a new comparison without --resume"
+        raise StoreError(msg) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+class _Conductor:
+    """One comparison on its way: what is done already is read from its records, never done twice."""
+
+    def __init__(self, comparison: Comparison, folder: Path, trials: Trials) -> None:
+        self._comparison = comparison
+        self._folder = folder
+        self._trials = trials
+        self._began = time.monotonic()
+        before = read_records(folder)
+        self.records: dict[str, Record] = before.records
+        self._damaged = before.damaged
+
+    def tell(self, event: Prepared, observe: Observer) -> None:
+        observe(event)
+
+    def certify(self, observe: Observer) -> list[Certificate]:
+        """Compute the reference and every contender's evidence; give the certificates."""
+        if self._comparison.reference is not None and self._done("reference", None) is None:
+            self._keep(self._trials.certify(self._comparison.reference, "reference"))
+        self._certificates: dict[str, Certificate] = {}
+        for plan in self._comparison.contenders:
+            if self._done("certify", plan) is None:
+                self._keep(self._trials.certify(plan, "certify"))
+            certificate = certificate_of(self._comparison, self.records, self._folder, plan)
+            self._certificates[plan.contender.label] = certificate
+            observe(Certified(certificate))
+        self._certified = [p for p in self._comparison.contenders if self._certificates[p.contender.label].passed]
+        return list(self._certificates.values())
+
+    def measure_memory(self) -> None:
+        """Measure the peak memory of every certified contender, each in a process of its own."""
+        for plan in self._certified:
+            if self._done("memory", plan) is None:
+                self._keep(self._trials.memory(plan))
+
+    def race(self, observe: Observer) -> str:
+        """Run rounds until every pair has its verdict, or none can be had any more; say why it ended."""
+        limit = self._comparison.procedure.max_rounds
+        first = 1 + max((record.trial.round_number for record in self.records.values()), default=0)
+        for round_number in range(first, limit + 1):
+            active = self._active()
+            if not active:
+                return "decided"
+            if self._budget_is_spent():
+                return "budget"
+            observe(RoundStarted(round_number, tuple(plan.contender.label for plan in active)))
+            began = time.monotonic()
+            self._round(round_number, active)
+            now = time.monotonic()
+            verdicts = self._outcome().verdicts
+            left_s = self._left_s(now - began, limit - round_number)
+            observe(RoundEnded(round_number, limit, now - self._began, left_s, tuple(verdicts)))
+        return "rounds"
+
+    def _round(self, round_number: int, active: list[ContenderPlan]) -> None:
+        """Run one round, resident where memory allows."""
+        cut = frozen_cut(self.records.values())
+        run_round = self._trials.round_resident if self._is_resident(active) else self._trials.round_alone
+        for record in run_round(round_number, active, cut):
+            self._keep(record)
+
+    def _active(self) -> list[ContenderPlan]:
+        """Give the contenders whose pairs are not all settled, and who have not been lost twice."""
+        outcome = self._outcome()
+        if outcome.rounds == 0 or len(self._certified) == 1:
+            needed = {plan.contender.label for plan in self._certified}
+            # A contender alone has no pair: three rounds give its step time an interval.
+            if len(self._certified) == 1 and outcome.rounds >= 3:
+                return []
+        else:
+            open_pairs = [v for v in outcome.verdicts if v.verdict == "undecided" and v.stopped != "futility"]
+            needed = {label for verdict in open_pairs for label in (verdict.first, verdict.second)}
+        return [plan for plan in self._certified if plan.contender.label in needed and not self._is_lost(plan)]
+
+    def _is_lost(self, plan: ContenderPlan) -> bool:
+        """Tell whether two timed trials of a contender have failed: a third would, too."""
+        failed = [
+            record
+            for record in self.records.values()
+            if record.trial.purpose == "time"
+            and record.trial.contender.label == plan.contender.label
+            and record.outcome != "done"
+        ]
+        return len(failed) >= 2
+
+    def _is_resident(self, active: list[ContenderPlan]) -> bool:
+        """Tell whether a round's workers fit in memory together."""
+        free = available_memory_bytes()
+        peaks = [self._done("memory", plan) for plan in active]
+        known = [record.memory.peak_bytes for record in peaks if record and record.memory and record.memory.peak_bytes]
+        if free is None or len(known) < len(active):
+            return False
+        return sum(known) <= MEMORY_SHARE * free
+
+    def _outcome(self) -> Outcome:
+        """Judge what there is so far."""
+        so_far = Records(records=self.records, damaged=self._damaged)
+        return assess(self._comparison, so_far, self._folder, certificates=self._certificates)
+
+    def _done(self, purpose: str, plan: ContenderPlan | None) -> Record | None:
+        """Give the record of a trial that need not be done again."""
+        for record in self.records.values():
+            same = plan is None or record.trial.contender.label == plan.contender.label
+            if record.trial.purpose == purpose and same:
+                return record
+        return None
+
+    def _keep(self, record: Record) -> None:
+        self.records[record.trial.name] = record
+
+    def _budget_is_spent(self) -> bool:
+        budget_s = self._comparison.procedure.budget_s
+        return budget_s is not None and time.monotonic() - self._began >= budget_s
+
+    def _left_s(self, round_s: float, rounds: int) -> float:
+        """Give the longest that the rest can take."""
+        by_rounds = round_s * rounds
+        budget_s = self._comparison.procedure.budget_s
+        if budget_s is None:
+            return by_rounds
+        return max(0.0, min(by_rounds, budget_s - (time.monotonic() - self._began)))

@@ -1,0 +1,38 @@
+"""A worker in this very process: for debugging, and for tests of the whole pipeline in milliseconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bakeoff.compare.workers import WorkerLostError
+from bakeoff.spec.trial import Answer, Command, Failed, Ready, TrialSpec
+from bakeoff.trial.worker import Worker
+
+
+class InlineWorker:
+    """Obeys as a process would, but a crash is the caller's own: only frameworks without state of their own."""
+
+    def __init__(self, folder: Path, trial: TrialSpec, interpreter: str) -> None:
+        """Start nothing: the first command does."""
+        del trial, interpreter
+        self._worker = Worker(folder, started_ns=0)
+
+    def ready(self, limit_s: float) -> Ready:
+        """Import the framework."""
+        del limit_s
+        answer = self._worker.start()
+        if isinstance(answer, Failed):
+            raise WorkerLostError("failed", answer.reason)
+        assert isinstance(answer, Ready)
+        return answer
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Do a command now."""
+        del limit_s
+        answer = self._worker.obey(command)
+        if isinstance(answer, Failed):
+            raise WorkerLostError("failed", answer.reason)
+        return answer
+
+    def end(self) -> None:
+        """There is nothing to end."""

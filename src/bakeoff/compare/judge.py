@@ -1,0 +1,178 @@
+"""From records to an outcome: nothing else is read, so the same records always give the same verdicts."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.certify.certificate import certify
+from bakeoff.compare.contenders import contender_outcome, flagged_share, round_times
+from bakeoff.compare.outcome import ContenderOutcome, Outcome
+from bakeoff.spec.comparison import Comparison, ContenderPlan
+from bakeoff.spec.record import Record
+from bakeoff.spec.verdict import Certificate, Verdict
+from bakeoff.stats.differences import ping_pong_difference, sequential_difference
+from bakeoff.stats.sequential import Ended, Pair, decide
+from bakeoff.stats.warmup import mser5
+from bakeoff.store.files import read_comparison, read_end
+from bakeoff.store.results import Records, read_records
+from bakeoff.trial.evidence import EVIDENCE_FILE
+
+CUT_ROUNDS = 2
+"""Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders (measuring.md 5.3)."""
+
+
+def judge(folder: Path) -> Outcome:
+    """Judge a comparison from its folder; raise StoreError where that is none."""
+    return assess(read_comparison(folder), read_records(folder), folder, read_end(folder))
+
+
+def assess(
+    comparison: Comparison,
+    found: Records,
+    folder: Path,
+    ended: str = "",
+    certificates: Mapping[str, Certificate] | None = None,
+) -> Outcome:
+    """Judge a comparison from records that were read already."""
+    records = found.records
+    known = certificates or {
+        plan.contender.label: certificate_of(comparison, records, folder, plan) for plan in comparison.contenders
+    }
+    cut = frozen_cut(records.values()) or 0
+    contenders = [
+        contender_outcome(plan, known[plan.contender.label], records, cut) for plan in comparison.contenders
+    ]
+    ranked = [one for one in contenders if one.status == "ranked"]
+    timed = [record for record in records.values() if record.trial.purpose == "time"]
+    rounds = max((record.trial.round_number for record in timed), default=0)
+    stop: Ended = "budget" if ended == "budget" else ""
+    pairs = _pairs(ranked, timed, rounds, cut)
+    verdicts = decide(pairs, margin=comparison.procedure.margin, max_rounds=comparison.procedure.max_rounds, ended=stop)
+    foreign, flagged_rounds = flagged_share(timed)
+    return Outcome(
+        comparison=comparison,
+        path=str(folder),
+        contenders=contenders,
+        verdicts=verdicts,
+        rounds=rounds,
+        processes=sum(record.outcome == "done" for record in timed),
+        cut_steps=cut,
+        resident=any(record.trial.resident for record in timed) or not timed,
+        calm=None if foreign is None else flagged_rounds == 0,
+        foreign_share=foreign,
+        flagged_rounds=flagged_rounds,
+        ended=_ended(verdicts, ranked, rounds, comparison, ended),
+        damaged=found.damaged,
+    )
+
+
+def certificate_of(
+    comparison: Comparison, records: Mapping[str, Record], folder: Path, plan: ContenderPlan
+) -> Certificate:
+    """Judge one contender's evidence against the reference's; whatever is missing fails closed."""
+    label = plan.contender.label
+    reference_label = comparison.reference.contender.label if comparison.reference else ""
+    mine = _of(records, "certify", label)
+    reference = next((r for r in records.values() if r.trial.purpose == "reference"), None)
+    reason = ""
+    if mine is None:
+        reason = "its evidence was not computed yet"
+    elif mine.outcome != "done":
+        reason = mine.reason
+    elif comparison.reference is None:
+        reason = "no framework here can compute the reference in float64"
+    elif reference is None or reference.outcome != "done":
+        reason = f"the reference ({reference_label}) failed: {reference.reason if reference else 'not computed yet'}"
+    if reason or mine is None or reference is None or mine.evidence is None or reference.evidence is None:
+        return Certificate(contender=label, reference=reference_label, passed=False, checks=(), reason=reason)
+    return certify(
+        label,
+        reference_label,
+        workload=comparison.workload,
+        size=comparison.workload.sizes[comparison.size],
+        scenario=comparison.scenario,
+        evidence=mine.evidence,
+        arrays=_arrays(folder / mine.trial.name, mine.evidence.arrays_sha256),
+        reference_evidence=reference.evidence,
+        reference_arrays=_arrays(folder / reference.trial.name, reference.evidence.arrays_sha256),
+    )
+
+
+def frozen_cut(records: Iterable[Record]) -> int | None:
+    """Give the warm-up's length that is frozen after round 2, the longest of all contenders; None before."""
+    timed = [r for r in records if r.trial.purpose == "time" and r.outcome == "done"]
+    searched = [r for r in timed if r.trial.round_number <= CUT_ROUNDS]
+    if not any(r.trial.round_number >= CUT_ROUNDS for r in timed):
+        return None
+    return max(mser5(record.warm_steps_ns).steps for record in searched) if searched else None
+
+
+def _pairs(ranked: list[ContenderOutcome], timed: list[Record], rounds: int, cut: int) -> list[Pair]:
+    """Give every pair of ranked contenders with its log-ratio in each round."""
+    by_label = {one.label: round_times([r for r in timed if r.trial.contender.label == one.label], cut) for one in ranked}
+    pairs = []
+    for index, first in enumerate(ranked):
+        for second in ranked[index + 1 :]:
+            mine, other = by_label[first.label], by_label[second.label]
+            numbers = range(1, rounds + 1)
+            both = [(mine.get(number), other.get(number)) for number in numbers]
+            pairs.append(
+                Pair(
+                    first=first.label,
+                    second=second.label,
+                    differences=[
+                        None
+                        if a is None or b is None
+                        else ping_pong_difference(a.turns, b.turns)
+                        if a.resident and b.resident
+                        else sequential_difference(list(a.turns.values()), list(b.turns.values()))
+                        for a, b in both
+                    ],
+                    flagged=[bool((a and a.flagged) or (b and b.flagged)) for a, b in both],
+                    means=[None if a is None or b is None else (a.mean_s, b.mean_s) for a, b in both],
+                )
+            )
+    return pairs
+
+
+def _ended(
+    verdicts: list[Verdict], ranked: list[ContenderOutcome], rounds: int, comparison: Comparison, ended: str
+) -> Any:
+    """Say why the comparison is over, or that it is not."""
+    undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
+    if verdicts and not undecided:
+        return "decided"
+    if undecided and all(verdict.stopped == "futility" for verdict in undecided):
+        return "futility"
+    if ended == "budget":
+        return "budget"
+    if rounds >= comparison.procedure.max_rounds or ended == "rounds":
+        return "rounds"
+    return "decided" if ended == "decided" and len(ranked) <= 1 else "unfinished"
+
+
+def _of(records: Mapping[str, Record], purpose: str, label: str) -> Record | None:
+    """Find a contender's record of one purpose."""
+    for record in records.values():
+        if record.trial.purpose == purpose and record.trial.contender.label == label:
+            return record
+    return None
+
+
+def _arrays(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:
+    """Read a trial's arrays; none where they are not what was written, so that the certificate fails."""
+    try:
+        content = (folder / EVIDENCE_FILE).read_bytes()
+    except OSError:
+        return {}
+    if hashlib.sha256(content).hexdigest() != sha256:
+        return {}
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return {name: arrays[name] for name in arrays.files}

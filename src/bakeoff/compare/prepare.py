@@ -1,0 +1,219 @@
+"""From a request to a comparison: everything is looked up and checked before the first process is started."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+import bakeoff
+from bakeoff import data
+from bakeoff.compare.request import Request
+from bakeoff.environments.declared import Framework, framework, frameworks
+from bakeoff.environments.interpreters import available, resolve
+from bakeoff.environments.options import resolve_options
+from bakeoff.measure.machine import describe, usable_cores
+from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
+from bakeoff.spec.contender import Contender, parse_contenders
+from bakeoff.spec.errors import BakeoffError, StoreError, UnavailableError, UnknownNameError, UsageError
+from bakeoff.spec.trial import Inputs
+from bakeoff.spec.workload import Scenario, Workload
+from bakeoff.workloads.load import LoadedWorkload, load
+
+INPUTS_PREFIX = ".inputs-"
+
+LARGEST_FAMILY = 8
+"""Contenders: the boundary table ends at the 28 pairs of eight."""
+
+
+@contextmanager
+def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
+    """Give the comparison that a request asks for and the folder of its batches, which is removed in the end."""
+    loaded = load(request.workload)
+    workload = loaded.workload
+    scenario = _scenario(workload, request.scenario)
+    size = loaded.size(request.size)
+    batch_size = size.batch_size if request.batch_size is None else request.batch_size
+    _check_numbers(request, batch_size)
+    source = request.data or workload.data[0]
+    plans, excluded = _plans(request)
+    results = _results(request.results)
+    folder = Path(tempfile.mkdtemp(prefix=INPUTS_PREFIX, dir=results))
+    try:
+        inputs = data.prepare(source, workload, size, batch_size, request.seed, folder)
+        yield _comparison(request, loaded, scenario, batch_size, inputs, plans, excluded), folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _comparison(
+    request: Request,
+    loaded: LoadedWorkload,
+    scenario: Scenario,
+    batch_size: int,
+    inputs: Inputs,
+    plans: list[ContenderPlan],
+    excluded: dict[str, str],
+) -> Comparison:
+    """Put together what is fixed before the first number is seen."""
+    return Comparison(
+        id=f"{loaded.workload.name}-{secrets.token_hex(2)}",
+        created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+        bakeoff=bakeoff.__version__,
+        workload=loaded.workload,
+        workload_path=str(loaded.path.resolve()),
+        workload_sha256=loaded.sha256,
+        scenario=scenario,
+        size=request.size,
+        batch_size=batch_size,
+        data=inputs,
+        contenders=plans,
+        reference=_reference(plans),
+        excluded=excluded,
+        procedure=Procedure(
+            margin=request.margin,
+            max_rounds=request.max_rounds,
+            budget_s=request.budget_s,
+            trial_limit_s=request.trial_limit_s,
+            seed=request.seed,
+        ),
+        machine=describe(),
+        command=request.command,
+    )
+
+
+def _scenario(workload: Workload, wanted: str | None) -> Scenario:
+    """Give the scenario, which the workload must have."""
+    if wanted is None:
+        return workload.scenarios[0]
+    for scenario in workload.scenarios:
+        if scenario == wanted:
+            return scenario
+    raise UnknownNameError(f"scenario of {workload.name}", wanted, workload.scenarios)
+
+
+def _check_numbers(request: Request, batch_size: int) -> None:
+    """Refuse numbers that cannot be, each with its valid range."""
+    checks = (
+        ("batch size", batch_size, batch_size >= 1, "a whole number from 1 on"),
+        ("rounds", request.max_rounds, 1 <= request.max_rounds <= 20, "a whole number from 1 to 20"),
+        ("margin", request.margin, 0.0 < request.margin < 1.0, "between 0 and 1, such as 0.05 or 5%"),
+        ("budget", request.budget_s, request.budget_s is None or request.budget_s > 0, "above 0, such as 90s or 5m"),
+        ("trial limit", request.trial_limit_s, request.trial_limit_s > 0, "above 0, such as 90s or 10m"),
+        ("seed", request.seed, 0 <= request.seed < 2**32, "a whole number from 0 to 4294967295"),
+        ("threads", request.threads, request.threads is None or request.threads >= 1, "a whole number from 1 on"),
+    )
+    for name, value, fine, valid in checks:
+        if not fine:
+            msg = f"{name} {value} cannot be; valid: {valid}"
+            raise UsageError(msg)
+
+
+def _results(results: str) -> Path:
+    """Make the results directory and see that it can be written."""
+    folder = Path(results)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        msg = f"results directory {folder} cannot be written: {error.strerror}; name another one by --results DIR"
+        raise UsageError(msg) from error
+
+
+def _plans(request: Request) -> tuple[list[ContenderPlan], dict[str, str]]:
+    """Give a plan for each contender that can race, and the reasons for those that cannot.
+
+    A word that nothing answers to is an error; a framework that is merely not here is told, and the others race on.
+    """
+    texts = request.contenders
+    excluded: dict[str, str] = {}
+    if not texts:
+        interpreters, excluded = available()
+        texts = tuple(interpreters)
+    plans = []
+    for contender in parse_contenders(texts):
+        try:
+            plans.append(_plan(contender, request))
+        except UnavailableError as error:
+            excluded[contender.label] = str(error)
+    if len(plans) > LARGEST_FAMILY:
+        msg = f"{len(plans)} contenders are too many for one comparison; valid: up to {LARGEST_FAMILY}"
+        raise UsageError(msg)
+    if not plans:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded.items())
+        msg = f"no contender can race. {reasons}"
+        raise UsageError(msg)
+    return plans, excluded
+
+
+def _plan(contender: Contender, request: Request) -> ContenderPlan:
+    """Resolve one contender: its framework, its options and its interpreter."""
+    declared = framework(contender.framework)
+    defaults = {"device": request.device, "threads": None if request.threads is None else str(request.threads)}
+    wanted = {name: value for name, value in defaults.items() if value is not None}
+    options = resolve_options(declared.info, contender, wanted, usable_cores())
+    return _with_options(declared, contender, options)
+
+
+def _with_options(declared: Framework, contender: Contender, options: dict[str, str]) -> ContenderPlan:
+    """Put a plan together."""
+    return ContenderPlan(
+        contender=msgspec.structs.replace(contender, options=options),
+        interpreter=resolve(contender, declared),
+        framework_path=str(declared.path.resolve()),
+        variables={variable.name: variable.value for variable in declared.info.variables},
+        colour=declared.info.colour,
+        title=declared.info.title,
+    )
+
+
+def _reference(plans: list[ContenderPlan]) -> ContenderPlan | None:
+    """Give the contender that computes the reference in float64: the best-ranked framework that is here.
+
+    A scripted framework refers to itself, as no arithmetic stands behind it.
+    """
+    known = frameworks()
+    names = {plan.contender.framework for plan in plans}
+    candidates = [known[name] for name in names if not known[name].info.listed]
+    if not candidates:
+        candidates = [declared for declared in known.values() if declared.info.listed and not declared.problem]
+    for declared in sorted(candidates, key=lambda one: one.info.reference_rank):
+        if declared.info.reference is None:
+            continue
+        named = [plan for plan in plans if plan.contender.framework == declared.info.name]
+        environment = named[0].contender.environment if named else None
+        wanted = Contender(
+            framework=declared.info.name,
+            label=f"{declared.info.name} in float64",
+            environment=environment,
+            options=declared.info.reference,
+        )
+        try:
+            options = resolve_options(declared.info, wanted, {}, usable_cores())
+            return _with_options(declared, wanted, options)
+        except BakeoffError:
+            continue  # Not here: the next framework by rank is asked.
+    return None
+
+
+def new_folder(results: Path, comparison: Comparison) -> tuple[Path, Comparison]:
+    """Make the folder of a new comparison; an id that is taken already is drawn again."""
+    while True:
+        folder = results / comparison.id
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            fresh = f"{comparison.workload.name}-{secrets.token_hex(2)}"
+            comparison = msgspec.structs.replace(comparison, id=fresh)
+        except OSError as error:
+            msg = f"cannot make {folder}: {error.strerror}"
+            raise StoreError(msg) from error
+        else:
+            return folder, comparison

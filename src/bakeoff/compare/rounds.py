@@ -1,0 +1,257 @@
+"""One trial, or one round of trials: from plans to records."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bakeoff.compare import schedule
+from bakeoff.compare.progress import Observer, Running, TrialEnded, TrialStarted
+from bakeoff.compare.workers import QUIT_LIMIT_S, Launcher, Worker, WorkerLostError
+from bakeoff.measure.machine import describe
+from bakeoff.spec import trial as protocol
+from bakeoff.spec.comparison import Comparison, ContenderPlan
+from bakeoff.spec.contender import slug
+from bakeoff.spec.record import Record
+from bakeoff.spec.trial import CACHE_FOLDER, Purpose, TrialSpec
+from bakeoff.store.files import RECORD_FILE, read_record, write_record, write_trial
+
+WARM_STEPS = 20
+"""Steps of the first warm-ups, at least: MSER-5 needs several batches of 5."""
+
+WARM_S = 1.0
+"""... for at least this long ..."""
+
+WARM_LIMIT = 400
+"""... and at most this many steps."""
+
+FEWEST_WARM_STEPS = 10
+"""Warm-up of later rounds, where the frozen cut is shorter: also the estimate of the step time comes from it."""
+
+MEMORY_STEPS = 20
+"""Steps of a memory trial: allocators have reached their steady size."""
+
+
+class Trials:
+    """Starts the trials of one comparison and keeps their records."""
+
+    def __init__(
+        self,
+        comparison: Comparison,
+        folder: Path,
+        inputs: Path,
+        *,
+        launch: Launcher,
+        observe: Observer,
+    ) -> None:
+        """Take what all trials share."""
+        self._comparison = comparison
+        self._folder = folder
+        self._inputs = inputs
+        self._launch = launch
+        self._observe = observe
+        self._limit_s = comparison.procedure.trial_limit_s
+
+    def certify(self, plan: ContenderPlan, purpose: Purpose) -> Record:
+        """Run a trial that computes the evidence; `purpose` is "certify" or "reference"."""
+        return self._alone(self._spec(plan, purpose), plan, protocol.Certify())
+
+    def memory(self, plan: ContenderPlan) -> Record:
+        """Run a trial that does nothing but read the peak of the memory."""
+        return self._alone(self._spec(plan, "memory"), plan, protocol.Memory(steps=MEMORY_STEPS))
+
+    def round_alone(self, round_number: int, plans: list[ContenderPlan], cut: int | None) -> list[Record]:
+        """Run one round of workers one after another, in random order."""
+        order = self._order(plans, round_number)
+        return [self._timed_alone(plan, round_number, cut) for plan in order]
+
+    def round_resident(self, round_number: int, plans: list[ContenderPlan], cut: int | None) -> list[Record]:
+        """Run one round of workers that are resident together and alternate in blocks; a lost one drops out."""
+        order = self._order(plans, round_number)
+        with self._started(order, round_number) as workers:
+            step_s: dict[str, float] = {}
+            for label in list(workers):
+                self._guarded(workers, label, lambda w, n=label: step_s.update({n: self._prepare(w, n, cut)}))
+            if workers:
+                self._alternate(workers, step_s, round_number)
+            for label in list(workers):
+                self._guarded(workers, label, lambda w: w.ask(protocol.Quit(), QUIT_LIMIT_S))
+        return [self._record(self._spec(plan, "time", round_number, resident=True)) for plan in order]
+
+    def _order(self, plans: list[ContenderPlan], round_number: int) -> list[ContenderPlan]:
+        """Put a round's contenders in their random order."""
+        by_label = {plan.contender.label: plan for plan in plans}
+        labels = schedule.start_order(list(by_label), self._comparison.procedure.seed, round_number)
+        return [by_label[label] for label in labels]
+
+    def _alternate(self, workers: dict[str, Worker], step_s: dict[str, float], round_number: int) -> None:
+        """Run the blocks: one worker at a time, the others blocked in a read."""
+        turn_count = schedule.turns([step_s[label] for label in workers])
+        plans = {label: schedule.block_plan(step_s[label], turn_count) for label in workers}
+        orders = schedule.turn_orders(list(workers), self._comparison.procedure.seed, round_number, turn_count)
+        for turn, order in enumerate(orders):
+            for label in order:
+                if label not in workers:
+                    continue
+                self._observe(Running(label, f"block {turn + 1} of {turn_count}"))
+                command = protocol.Run(lead=plans[label].lead, steps=plans[label].steps, turn=turn)
+                self._guarded(workers, label, lambda w, c=command: w.ask(c, self._limit_s))
+
+    def _prepare(self, worker: Worker, label: str, cut: int | None) -> float:
+        """Build and warm one worker; give its step time as far as it is known then."""
+        self._observe(Running(label, "building"))
+        worker.ask(protocol.Build(), self._limit_s)
+        self._observe(Running(label, "warming up"))
+        if cut is None:
+            command = protocol.Warm(steps=WARM_STEPS, seconds=WARM_S, limit=WARM_LIMIT)
+        else:
+            command = protocol.Warm(steps=max(cut, FEWEST_WARM_STEPS))
+        answer = worker.ask(command, self._limit_s)
+        assert isinstance(answer, protocol.Warmed)
+        # The second half: the first may still be warming up.
+        steps_ns = answer.steps_ns[len(answer.steps_ns) // 2 :]
+        return max(1e-9, statistics.median(steps_ns) / 1e9)
+
+    @contextmanager
+    def _started(self, order: list[ContenderPlan], round_number: int) -> Iterator[dict[str, Worker]]:
+        """Start a round's workers together, so that their imports overlap; end all of them in any case."""
+        started: dict[str, Worker] = {}
+        self._specs = {p.contender.label: self._spec(p, "time", round_number, resident=True) for p in order}
+        self._began = time.monotonic()
+        try:
+            for plan in order:
+                spec = self._specs[plan.contender.label]
+                self._tell_start(spec)
+                try:
+                    started[plan.contender.label] = self._start(spec, plan)
+                except WorkerLostError as lost:
+                    self._lose(spec, lost)
+            workers = dict(started)
+            for label in list(workers):
+                self._guarded(workers, label, lambda w: w.ready(self._limit_s))
+            yield workers
+            for label in workers:
+                self._tell_end(self._specs[label])
+        finally:
+            for worker in started.values():
+                worker.end()
+
+    def _guarded(self, workers: dict[str, Worker], label: str, act: Callable[[Worker], object]) -> None:
+        """Do something with a worker; a lost one is recorded and dropped, the others go on."""
+        try:
+            act(workers[label])
+        except WorkerLostError as lost:
+            workers.pop(label).end()
+            self._lose(self._specs[label], lost)
+
+    def _timed_alone(self, plan: ContenderPlan, round_number: int, cut: int | None) -> Record:
+        """Run one timed trial that has the machine for itself."""
+
+        def act(worker: Worker) -> None:
+            step_s = self._prepare(worker, plan.contender.label, cut)
+            self._observe(Running(plan.contender.label, "timing"))
+            lead = schedule.block_plan(step_s, schedule.TURNS).lead
+            steps = schedule.alone_plan(step_s)
+            worker.ask(protocol.Run(lead=lead, steps=steps, turn=0), self._limit_s)
+
+        return self._whole(self._spec(plan, "time", round_number), plan, act)
+
+    def _alone(self, spec: TrialSpec, plan: ContenderPlan, command: protocol.Command) -> Record:
+        """Run a trial of one command."""
+
+        def act(worker: Worker) -> None:
+            self._observe(Running(spec.contender.label, spec.purpose))
+            worker.ask(protocol.Build(), self._limit_s)
+            worker.ask(command, self._limit_s)
+
+        return self._whole(spec, plan, act)
+
+    def _whole(self, spec: TrialSpec, plan: ContenderPlan, act: Callable[[Worker], None]) -> Record:
+        """Run one trial from start to record."""
+        self._tell_start(spec)
+        self._began = time.monotonic()
+        worker = None
+        try:
+            worker = self._start(spec, plan)
+            worker.ready(self._limit_s)
+            act(worker)
+            worker.ask(protocol.Quit(), QUIT_LIMIT_S)
+        except WorkerLostError as lost:
+            self._lose(spec, lost)
+        else:
+            self._tell_end(spec)
+        finally:
+            if worker is not None:
+                worker.end()
+        return self._record(spec)
+
+    def _spec(
+        self, plan: ContenderPlan, purpose: Purpose, round_number: int = 0, *, resident: bool = False
+    ) -> TrialSpec:
+        """Compose what is asked of a worker."""
+        comparison = self._comparison
+        stage = f"r{round_number:02d}" if purpose == "time" else purpose
+        name = stage if purpose == "reference" else f"{stage}-{slug(plan.contender.label)}"
+        threads = plan.contender.options.get("threads", "")
+        cache = str((self._folder / name / CACHE_FOLDER).resolve())
+        return TrialSpec(
+            comparison=comparison.id,
+            name=name,
+            purpose=purpose,
+            round_number=round_number,
+            resident=resident,
+            contender=plan.contender,
+            variables={key: v.format(threads=threads, cache=cache) for key, v in plan.variables.items()},
+            framework_path=plan.framework_path,
+            workload_path=comparison.workload_path,
+            workload_name=comparison.workload.name,
+            scenario=comparison.scenario,
+            size=comparison.size,
+            batch_size=comparison.batch_size,
+            seed=comparison.procedure.seed,
+            inputs_path=str(self._inputs.resolve()),
+            learning_steps=comparison.workload.learning_steps if purpose == "certify" else 0,
+        )
+
+    def _start(self, spec: TrialSpec, plan: ContenderPlan) -> Worker:
+        """Make the trial's folder and start its worker; what an unfinished run left there is cleared."""
+        folder = self._folder / spec.name
+        if folder.exists() and not (folder / RECORD_FILE).exists():
+            shutil.rmtree(folder)
+        write_trial(folder, spec)
+        return self._launch(folder, spec, plan.interpreter)
+
+    def _lose(self, spec: TrialSpec, lost: WorkerLostError) -> None:
+        """Write the record of a worker that could not write its own."""
+        folder = self._folder / spec.name
+        if not (folder / RECORD_FILE).exists():
+            record = Record(
+                trial=spec,
+                outcome=lost.outcome,
+                reason=lost.reason,
+                detail=lost.detail,
+                started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+                machine=describe(),
+                variables=spec.variables,
+            )
+            write_record(folder, record)
+            shutil.rmtree(folder / CACHE_FOLDER, ignore_errors=True)
+        self._tell_end(spec)
+
+    def _record(self, spec: TrialSpec) -> Record:
+        """Read what a trial left."""
+        return read_record(self._folder / spec.name)
+
+    def _tell_start(self, spec: TrialSpec) -> None:
+        self._observe(TrialStarted(spec.name, spec.contender.label, spec.purpose))
+
+    def _tell_end(self, spec: TrialSpec) -> None:
+        record = self._record(spec)
+        seconds = time.monotonic() - self._began
+        event = TrialEnded(spec.name, spec.contender.label, spec.purpose, record.outcome, record.reason, seconds)
+        self._observe(event)

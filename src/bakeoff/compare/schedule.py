@@ -1,0 +1,80 @@
+"""Orders and sizes of rounds: pure, and drawn from the comparison's seed so that they can be repeated."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+import msgspec
+
+TURNS = 12
+"""Blocks of each contender in a round; 12 to 24 by measuring.md section 5.3."""
+
+FEWEST_TURNS = 4
+"""... and at least this many where steps are long."""
+
+LONG_STEP_S = 0.02
+"""Above this step time a round has fewer blocks."""
+
+FEWEST_TIMED_STEPS = 12
+"""Timed steps of each contender in a round, at least."""
+
+LEAD_S = 0.1
+"""A lead-in lasts at least this long: right after a switch steps are slower, and not equally in all frameworks."""
+
+TIMED_S = 0.15
+"""A block's timed part lasts about this long; 0.1 to 0.25 by measuring.md section 2."""
+
+FEWEST_STEPS = 3
+"""In each part of a block."""
+
+ALONE_STEPS = (24, 200)
+"""Timed steps of a worker that has the machine for itself, at least and at most (measuring.md section 2)."""
+
+ALONE_S = 2.0
+"""... and for about this long."""
+
+
+class BlockPlan(msgspec.Struct, frozen=True):
+    """One contender's blocks in a round."""
+
+    lead: int
+    steps: int
+
+
+def turns(step_s: Sequence[float]) -> int:
+    """Give how many blocks each contender of a round runs; always even, so that orders come in mirrored pairs."""
+    slowest = max(step_s)
+    if slowest <= LONG_STEP_S:
+        return TURNS
+    wanted = TURNS * LONG_STEP_S / slowest
+    return max(FEWEST_TURNS, 2 * round(wanted / 2))
+
+
+def block_plan(step_s: float, turn_count: int) -> BlockPlan:
+    """Give the sizes of one contender's blocks."""
+    lead = max(FEWEST_STEPS, math.ceil(LEAD_S / step_s))
+    steps = max(FEWEST_STEPS, math.ceil(TIMED_S / step_s), math.ceil(FEWEST_TIMED_STEPS / turn_count))
+    return BlockPlan(lead, steps)
+
+
+def alone_plan(step_s: float) -> int:
+    """Give the timed steps of a worker that has the machine for itself."""
+    fewest, most = ALONE_STEPS
+    return min(most, max(fewest, math.ceil(ALONE_S / step_s)))
+
+
+def start_order(labels: Sequence[str], seed: int, round_number: int) -> list[str]:
+    """Give the order in which a round's workers are built, or run where they run one after another."""
+    return random.Random(f"{seed}/{round_number}/start").sample(list(labels), len(labels))
+
+
+def turn_orders(labels: Sequence[str], seed: int, round_number: int, turn_count: int) -> list[list[str]]:
+    """Give the order of the contenders in each turn: a random one and then its mirror image (ABBA or BAAB)."""
+    generator = random.Random(f"{seed}/{round_number}/turns")
+    orders: list[list[str]] = []
+    for _ in range(turn_count // 2):
+        order = generator.sample(list(labels), len(labels))
+        orders += [order, order[::-1]]
+    return orders

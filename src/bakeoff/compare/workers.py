@@ -1,0 +1,197 @@
+"""Worker processes: started in a group of their own, asked over pipes, and never left behind."""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+import psutil
+
+import bakeoff
+from bakeoff.spec.errors import StoreError
+from bakeoff.spec.record import Outcome
+from bakeoff.spec.trial import Answer, Command, Failed, Quit, Ready, TrialSpec
+
+BOOTSTRAP = Path(bakeoff.__file__).parent / "bootstrap.py"
+
+TAIL_CHARACTERS = 2000
+"""How much of a dead worker's output its record keeps."""
+
+EXIT_NO_WORKER = 3
+"""bootstrap.py: this interpreter cannot be a worker at all."""
+
+QUIT_LIMIT_S = 60.0
+"""Writing a record takes milliseconds; a disk that is slower than this is as good as a hang."""
+
+
+class WorkerLostError(Exception):
+    """A worker that will not answer any more, with its outcome for the record."""
+
+    def __init__(self, outcome: Outcome, reason: str, detail: str = "") -> None:
+        """Keep what the record needs."""
+        super().__init__(reason)
+        self.outcome: Outcome = outcome
+        self.reason = reason
+        self.detail = detail
+
+
+class Worker(Protocol):
+    """One started trial."""
+
+    def ready(self, limit_s: float) -> Ready:
+        """Wait until the framework is imported; raise WorkerLostError."""
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Give a command and wait for its answer; raise WorkerLostError."""
+
+    def end(self) -> None:
+        """End the process and all that it started, whatever state it is in."""
+
+
+class Launcher(Protocol):
+    """Starts workers; one for processes, one for this very process in tests."""
+
+    def __call__(self, folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
+        """Start a worker on the trial whose trial.json is in `folder`."""
+
+
+class ProcessWorker:
+    """A worker in a fresh process."""
+
+    def __init__(self, folder: Path, trial: TrialSpec, interpreter: str) -> None:
+        """Start it; stdout and stderr go to files in the trial's folder."""
+        del trial
+        self._folder = folder
+        command_in, self._command_out = os.pipe()
+        self._answer_in, answer_out = os.pipe()
+        lifeline_in, self._lifeline = os.pipe()
+        theirs = (command_in, answer_out, lifeline_in)
+        try:
+            with (folder / "stdout.log").open("wb") as out, (folder / "stderr.log").open("wb") as err:
+                arguments = [*map(str, theirs), str(time.perf_counter_ns())]
+                self._process = subprocess.Popen(
+                    [interpreter, str(BOOTSTRAP), "trial", str(folder.resolve()), *arguments],
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    pass_fds=theirs,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            for fd in (self._command_out, self._answer_in, self._lifeline):
+                os.close(fd)
+            if isinstance(error.filename, str) and error.filename == interpreter:
+                raise WorkerLostError("unavailable", f"cannot start {interpreter}: {error.strerror}") from error
+            msg = f"cannot start a trial in {folder}: {error.strerror or error}"
+            raise StoreError(msg) from error
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        self._buffer = b""
+        self._decoder = msgspec.json.Decoder(Answer)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._answer_in, selectors.EVENT_READ)
+        self._ended = False
+        self._children: list[psutil.Process] = []
+
+    def ready(self, limit_s: float) -> Ready:
+        """Wait until the framework is imported."""
+        answer = self._answer(limit_s)
+        assert isinstance(answer, Ready)
+        return answer
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Send a command and wait for its answer; after QUIT also for the end of the process."""
+        if isinstance(command, Quit):
+            # Once the worker is gone, what it leaves is nobody's child any more.
+            self._children = _descendants(self._process.pid)
+        try:
+            os.write(self._command_out, msgspec.json.encode(command) + b"\n")
+        except BrokenPipeError:
+            raise self._lost() from None
+        answer = self._answer(limit_s)
+        if isinstance(command, Quit):
+            self.end()
+        return answer
+
+    def _answer(self, limit_s: float) -> Answer:
+        """Read one line within the time limit."""
+        deadline = time.monotonic() + limit_s
+        while b"\n" not in self._buffer:
+            if not self._selector.select(max(0.0, deadline - time.monotonic())):
+                self.end()
+                msg = f"no answer within the time limit of {limit_s:g} s"
+                raise WorkerLostError("timeout", msg, self._tail())
+            received = os.read(self._answer_in, 1 << 16)
+            if not received:
+                raise self._lost()
+            self._buffer += received
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        answer = self._decoder.decode(line)
+        if isinstance(answer, Failed):
+            self.end()
+            raise WorkerLostError("failed", answer.reason, self._tail())
+        return answer
+
+    def _lost(self) -> WorkerLostError:
+        """Tell how a process that is gone has ended."""
+        try:
+            code = self._process.wait(timeout=QUIT_LIMIT_S)
+        except subprocess.TimeoutExpired:
+            self.end()
+            return WorkerLostError("crashed", "the worker closed its pipe but went on", self._tail())
+        self.end()
+        if code == -signal.SIGKILL:
+            return WorkerLostError(
+                "killed", "killed by SIGKILL, as the kernel does for want of memory", self._tail()
+            )
+        if code < 0:
+            return WorkerLostError("crashed", f"crashed by {signal.Signals(-code).name}", self._tail())
+        if code == EXIT_NO_WORKER:
+            return WorkerLostError("unavailable", self._tail().strip())
+        return WorkerLostError("crashed", f"ended by itself with exit code {code}", self._tail())
+
+    def end(self) -> None:
+        """Kill the process group and every descendant, close the pipes; twice is fine."""
+        if self._ended:
+            return
+        self._ended = True
+        children = self._children + _descendants(self._process.pid)
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # The group is gone already.
+        for child in children:
+            try:
+                child.kill()
+            except psutil.Error:
+                continue  # Gone already, or no longer ours.
+        self._process.wait()
+        self._selector.close()
+        for fd in (self._command_out, self._answer_in, self._lifeline):
+            os.close(fd)
+
+    def _tail(self) -> str:
+        """Give the end of what the process wrote on stderr, or else on stdout."""
+        for name in ("stderr.log", "stdout.log"):
+            try:
+                text = (self._folder / name).read_text(errors="replace")
+            except OSError:
+                continue  # A log that cannot be read must not hide why the worker was lost.
+            if text.strip():
+                return text[-TAIL_CHARACTERS:]
+        return ""
+
+
+def _descendants(pid: int) -> list[psutil.Process]:
+    """Give all children of a process, and theirs: also those that left its group."""
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.Error:
+        return []

@@ -1,0 +1,157 @@
+"""The scripted engine: it answers the port with a script instead of arithmetic."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.frameworks.engine import Arrays, Model
+from bakeoff.frameworks.fake.faults import strike
+from bakeoff.spec.optimizer import Optimizer
+from bakeoff.spec.workload import Scenario
+from bakeoff.workloads.optimizers import trajectory
+
+Batch = tuple[NDArray[Any], NDArray[Any]]
+
+
+class _Time:
+    """The script's time: it passes in steps only, or really."""
+
+    def __init__(self) -> None:
+        self.real = False
+        self._now_ns = 0
+
+    def now_ns(self) -> int:
+        return time.perf_counter_ns() if self.real else self._now_ns
+
+    def let_pass(self, duration_ns: int) -> None:
+        if self.real:
+            time.sleep(duration_ns / 1e9)
+        else:
+            self._now_ns += duration_ns
+
+
+_time = _Time()
+virtual_clock = _time.now_ns
+
+
+class Step:
+    """One scripted step."""
+
+    def __init__(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> None:
+        """Draw what belongs to this process."""
+        self._model, self._scenario, self._options = model, scenario, options
+        # Seeded by the system: each process is a draw of its own, as with a real framework.
+        self._random = np.random.default_rng()
+        process = math.exp(self._random.normal(0.0, self._number("process_noise")))
+        self._step_ns = self._number("step_ms") * 1e6 * process
+        self._steps = 0
+
+    def _number(self, name: str) -> float:
+        return float(self._options[name])
+
+    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> Batch:
+        """Keep the batch as it is."""
+        return x, y
+
+    def run(self, batch: Batch) -> None:
+        """Let a step's time pass."""
+        del batch
+        strike(self._options, "run" if self._steps > 1 else "never")
+        duration_ns = self._step_ns * math.exp(self._random.normal(0.0, self._number("noise")))
+        duration_ns *= 1.0 + self._number("drift") * self._steps
+        if self._random.random() < self._number("outliers"):
+            duration_ns *= 10.0
+        if self._steps == 0:
+            duration_ns += self._number("first_ms") * 1e6
+        self._steps += 1
+        _time.let_pass(int(duration_ns))
+
+    def wait(self) -> None:
+        """Return: a scripted step is done when it returns."""
+
+    def result(self) -> float:
+        """Give a loss that falls from step to step."""
+        if self._options["wrong"] == "nan":
+            return math.nan
+        wrong = 1.01 if self._options["wrong"] == "loss" and self._steps == 4 else 1.0
+        return 2.3 * 0.98**self._steps * wrong
+
+    def outputs(self, batch: Batch) -> NDArray[np.float64]:
+        """Give outputs that follow from the inputs; after some training they name the labels."""
+        x, y = batch
+        flat = np.asarray(x, np.float64).reshape(len(x), -1)
+        classes = self._model.size.classes
+        outputs = np.stack([flat[:, k::classes].mean(axis=1) for k in range(classes)], axis=1)
+        if self._options["wrong"] == "outputs":
+            outputs = outputs[:, ::-1]
+        return outputs + 100.0 * np.eye(classes)[y] if self._steps > 10 else outputs
+
+    def gradients(self, batch: Batch) -> Arrays:
+        """Give arrays that follow from the weights."""
+        del batch
+        strike(self._options, "certify")
+        wrong = 1.01 if self._options["wrong"] == "gradients" else 1.0
+        return {name: 0.1 * value * wrong for name, value in self._model.weights.items()}
+
+    def parameters(self) -> Arrays:
+        """Give the weights."""
+        weights = dict(self._model.weights)
+        if self._options["wrong"] == "parameters":
+            weights["extra"] = np.zeros(3)
+        return weights
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Give the options back."""
+        options = self._options
+        return {
+            "mode": options["mode"],
+            "precision": options["precision"],
+            "device": options["device"],
+            "threads": int(options["threads"]),
+            "tf32_matmul": False,
+            "tf32_convolution": False,
+            "layout": "NHWC",
+            "optimizer": type(self._model.optimizer).__name__,
+        }
+
+    def device_peak_bytes(self) -> int | None:
+        """There is no device."""
+        strike(self._options, "memory")
+        return None
+
+
+class Engine:
+    """The scripted framework in this process."""
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Choose the clock."""
+        _time.real = options["clock"] == "real"
+        strike(options, "import")
+
+    def versions(self) -> dict[str, str]:
+        """Give the script's version."""
+        return {"fake": "1.0"}
+
+    def devices(self) -> list[str]:
+        """There is the processor."""
+        return ["cpu"]
+
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
+        """Make a scripted step."""
+        strike(options, "build")
+        self._options = options
+        return Step(model, scenario, options)
+
+    def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
+        """Compute the formula itself."""
+        states = trajectory(optimizer, parameters, gradients)
+        if self._options["wrong"] == "optimizer":
+            return [{name: value * 1.001 for name, value in state.items()} for state in states]
+        return states
+
