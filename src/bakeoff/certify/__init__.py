@@ -1,0 +1,1 @@
+"""From evidence to the certificate: whether a contender computes the same thing as the reference. Pure functions."""

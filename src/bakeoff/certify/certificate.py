@@ -1,0 +1,213 @@
+"""Judge whether a contender computes the same as the reference; a check without its evidence fails."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.sample import distance, largest
+from bakeoff.spec.record import Evidence
+from bakeoff.spec.verdict import Certificate, Check
+from bakeoff.workloads.optimizers import trajectory
+
+if TYPE_CHECKING:
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.workload import Scenario, Size, Workload
+
+Arrays = dict[str, NDArray[Any]]
+
+OPTIMIZER_TOLERANCE = 2e-5
+"""Relative to the path of a parameter. A float32 cannot hold 0.999: 1 - beta2 is then off by 1.3e-5, its root by half
+of that, and any formula that differs is off by far more (epsilon inside the root, on the probe: 0.3)."""
+
+GRADIENT_FLOOR = 1e-3
+"""Of the largest gradient of all parameters. A gradient array that is smaller still, such as that of a bias before a
+normalisation, which is zero but for rounding, is judged on this scale and not on its own."""
+
+_FLOAT32_ROUNDING = 2.0**-24  # the largest relative error of one rounding to a float32
+_ROUNDINGS_PER_STEP = 2  # of the parameter itself: one for decay, one for the update
+_VARIATION = 1e-3  # outputs that differ less than this between samples, relative to the largest, tell nothing
+
+
+class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
+    """What one side computed: its evidence and the arrays of its evidence.npz."""
+
+    label: str
+    evidence: Evidence
+    arrays: Arrays
+
+
+def certify(
+    contender: Exhibit, reference: Exhibit, *, workload: Workload, size: Size, scenario: Scenario, steps: int
+) -> Certificate:
+    """Hold a contender's evidence against the reference's; `steps` losses at least have to be there in training."""
+    allowed = workload.tolerance
+    checks = [_parameters(contender, reference, size), _outputs(contender, reference, allowed.output)]
+    if scenario == "train":
+        checks += [
+            _loss(contender, reference, allowed.loss, steps),
+            _gradients(contender, reference, allowed.gradient),
+            _optimizer(contender, workload.optimizer),
+        ]
+    checks.append(_informative(reference, scenario, allowed.loss))
+    failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
+    return Certificate(
+        contender=contender.label,
+        reference=reference.label,
+        passed=not failed,
+        checks=tuple(checks),
+        reason="; ".join(failed),
+    )
+
+
+def refuse(contender: str, reference: str, reason: str) -> Certificate:
+    """Give the certificate of a contender, or a reference, that left no evidence."""
+    return Certificate(contender=contender, reference=reference, passed=False, checks=(), reason=reason)
+
+
+def _parameters(contender: Exhibit, reference: Exhibit, size: Size) -> Check:
+    """Hold names, shapes and count against the reference's and the declared count."""
+    found, expected = contender.evidence.parameter_shapes, reference.evidence.parameter_shapes
+    count = sum(math.prod(shape) for shape in found.values())
+    wrong = [name for name in sorted(found.keys() | expected.keys()) if found.get(name) != expected.get(name)]
+    if wrong:
+        name = wrong[0]
+        detail = f"{name} is {_shape(found.get(name))} against {_shape(expected.get(name))}"
+        return Check(name="parameters", passed=False, detail=_and_others(detail, wrong))
+    if size.parameters is not None and count != size.parameters:
+        detail = f"{count:,} parameters, and the workload declares {size.parameters:,}"
+        return Check(name="parameters", passed=False, detail=detail)
+    return Check(name="parameters", passed=bool(found), detail=f"{count:,} parameters in {len(found)} arrays")
+
+
+def _outputs(contender: Exhibit, reference: Exhibit, allowed: float) -> Check:
+    """Hold the outputs in evaluation mode against the reference's."""
+    expected = {f"output/{index}" for index in range(reference.evidence.outputs)}
+    if contender.evidence.outputs != reference.evidence.outputs:
+        expected = set()
+    return _arrays("outputs", contender, reference, expected, allowed)
+
+
+def _gradients(contender: Exhibit, reference: Exhibit, allowed: float) -> Check:
+    """Hold every parameter's gradient at step 0 against the reference's."""
+    expected = {f"gradient/{name}" for name in reference.evidence.parameter_shapes}
+    sizes = (largest(reference.arrays[name]) for name in expected & reference.arrays.keys())
+    floor = GRADIENT_FLOOR * max(sizes, default=0.0)
+    return _arrays("gradients", contender, reference, expected, allowed, floor)
+
+
+def _arrays(
+    name: Any, contender: Exhibit, reference: Exhibit, expected: set[str], allowed: float, floor: float = 0.0
+) -> Check:
+    """Compare arrays by name; the detail tells the worst."""
+    missing = sorted(name for name in expected if name not in contender.arrays or name not in reference.arrays)
+    if missing or not expected:
+        detail = f"no evidence: {_and_others(missing[0], missing) if missing else 'no arrays'}"
+        return Check(name=name, passed=False, detail=detail, allowed=allowed)
+    errors = {key: distance(contender.arrays[key], reference.arrays[key], floor) for key in sorted(expected)}
+    worst = max(errors, key=lambda key: errors[key])
+    error = errors[worst]
+    detail = f"largest error in {worst}: {error:.1e} of the reference's largest magnitude (allowed {allowed:.0e})"
+    return Check(name=name, passed=error <= allowed, detail=detail, error=_finite(error), allowed=allowed)
+
+
+def _loss(contender: Exhibit, reference: Exhibit, allowed: float, steps: int) -> Check:
+    """Hold the loss at every step of the trajectory against the reference's."""
+    found, expected = contender.evidence.losses, reference.evidence.losses
+    if len(found) != len(expected) or len(expected) < steps:
+        detail = f"no evidence: losses of {len(found)} steps against {len(expected)}, and {steps} are needed"
+        return Check(name="loss", passed=False, detail=detail, allowed=allowed)
+    errors = [_relative(*pair) for pair in zip(found, expected, strict=True)]
+    # Told is the first step that is too far: what follows it is its consequence.
+    beyond = [step for step, error in enumerate(errors) if not error <= allowed]
+    step = beyond[0] if beyond else max(range(len(errors)), key=lambda step: errors[step])
+    detail = (
+        f"loss at step {step}: {found[step]:.6g} against {expected[step]:.6g} "
+        f"(relative {errors[step]:.1e}, allowed {allowed:.0e})"
+    )
+    return Check(name="loss", passed=not beyond, detail=detail, error=_finite(errors[step]), allowed=allowed)
+
+
+def _optimizer(contender: Exhibit, optimizer: Optimizer | None) -> Check:
+    """Hold the optimiser's steps on given gradients against its formula in float64."""
+    if optimizer is None:
+        return Check(name="optimizer", passed=False, detail="no evidence: the workload has no optimiser")
+    allowed = OPTIMIZER_TOLERANCE
+    start = probe_parameters()
+    path = {name: np.zeros_like(value) for name, value in start.items()}
+    errors: dict[tuple[int, str], float] = {}
+    before = start
+    for t, expected in enumerate(trajectory(optimizer, start, probe_gradients())):
+        for name, value in expected.items():
+            path[name] = path[name] + np.abs(value - before[name])
+            found = contender.arrays.get(f"optimizer/{t}/{name}")
+            if found is None or found.shape != value.shape:
+                detail = f"no evidence: optimizer/{t}/{name} is {_shape(getattr(found, 'shape', None))}"
+                return Check(name="optimizer", passed=False, detail=detail, allowed=allowed)
+            errors[t, name] = _beyond_rounding(found - value, np.abs(start[name]) + path[name], path[name], t + 1)
+        before = expected
+    (t, name), error = max(errors.items(), key=lambda item: item[1])
+    detail = f"largest error after step {t}, in {name!r}: {error:.1e} of the path (allowed {allowed:.0e})"
+    return Check(name="optimizer", passed=error <= allowed, detail=detail, error=_finite(error), allowed=allowed)
+
+
+def _beyond_rounding(difference: NDArray[Any], size: NDArray[Any], path: NDArray[Any], steps: int) -> float:
+    """Give the largest error relative to the path travelled, after what rounding the parameter itself accounts for."""
+    if not np.isfinite(difference).all():
+        return math.inf
+    rounding = steps * _ROUNDINGS_PER_STEP * _FLOAT32_ROUNDING * size
+    excess = np.maximum(np.abs(difference) - rounding, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        relative = np.where(excess == 0.0, 0.0, excess / path)
+    return float(relative.max())
+
+
+def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) -> Check:
+    """See that agreeing with the reference means something: what it computed is neither constant nor zero nor NaN."""
+    faults = []
+    outputs = [reference.arrays.get(f"output/{index}") for index in range(reference.evidence.outputs)]
+    for index, output in enumerate(outputs):
+        if output is None or not output.size or not np.isfinite(output).all():
+            faults.append(f"output {index} of the reference is missing or not finite")
+        elif float(np.ptp(output, axis=0).max()) <= _VARIATION * largest(output):
+            faults.append(f"output {index} of the reference is the same for every sample of the batch")
+    if scenario == "train":
+        losses = reference.evidence.losses
+        if not losses or not all(map(math.isfinite, losses)):
+            faults.append("the reference's losses are missing or not finite")
+        elif max(losses) - min(losses) <= 10 * loss_tolerance * max(map(abs, losses)):
+            faults.append("the reference's loss does not change over the steps")
+        gradients = [value for name, value in reference.arrays.items() if name.startswith("gradient/")]
+        if not any(largest(value) > 0 for value in gradients):
+            faults.append("every gradient of the reference is zero")
+    detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant, zero or NaN"
+    return Check(name="informative", passed=not faults, detail=detail)
+
+
+def _relative(found: float, expected: float) -> float:
+    """Give a relative error; NaN and what cannot be told is infinitely far."""
+    if not (math.isfinite(found) and math.isfinite(expected)):
+        return math.inf
+    if found == expected:
+        return 0.0
+    return abs(found - expected) / abs(expected) if expected else math.inf
+
+
+def _finite(error: float) -> float | None:
+    """Give an error that JSON can hold; None is one that cannot be told."""
+    return error if math.isfinite(error) else None
+
+
+def _shape(shape: tuple[int, ...] | None) -> str:
+    """Write a shape."""
+    return "missing" if shape is None else "x".join(map(str, shape)) or "a scalar"
+
+
+def _and_others(detail: str, all_of_them: list[str]) -> str:
+    """Say that there are more."""
+    return detail if len(all_of_them) == 1 else f"{detail}, and {len(all_of_them) - 1} more"

@@ -1,0 +1,52 @@
+"""The parameters and gradients on which every contender's optimiser is tried, the same for all.
+
+Weights after k training steps cannot be compared tightly: where a gradient is nearly zero its sign is rounding, and
+Adam makes a full step of it. Given gradients have no such doubt, so the formula can be held to float32's precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Arrays = dict[str, NDArray[Any]]
+
+PROBE_STEPS = 6
+"""Enough that momentum, bias correction and the epsilon each leave their mark on more than one step."""
+
+_SEED = 20_150_507  # any fixed number
+_SMALLEST, _LARGEST = -8, 2  # powers of ten: from Adam's epsilon, where its place in the formula shows, to a spike
+_ZERO_SHARE = 0.1  # exact zeros: a dead unit's gradient, where only decay and momentum may move a parameter
+
+
+def probe_parameters() -> Arrays:
+    """Give the parameters to start from: `far` (8, 16) about 1 in size, `near` (64,) at zero, `scale` (4, 4, 2, 3) at one.
+
+    Parameters at zero show an update to full precision; the others show decay.
+    """
+    far = np.random.RandomState(_SEED).standard_normal((8, 16))
+    return {"far": _float32(far), "near": np.zeros(64), "scale": np.ones((4, 4, 2, 3))}
+
+
+def probe_gradients() -> list[Arrays]:
+    """Give the gradients of PROBE_STEPS steps: exact as float32, from 1e-8 to 1e2 in size, some exactly zero."""
+    stream = np.random.RandomState(_SEED + 1)
+    shapes = {name: value.shape for name, value in probe_parameters().items()}
+    never = {name: stream.uniform(size=shape) < _ZERO_SHARE for name, shape in shapes.items()}
+    steps = []
+    for _ in range(PROBE_STEPS):
+        step = {}
+        for name, shape in shapes.items():
+            size = 10.0 ** stream.uniform(_SMALLEST, _LARGEST, shape)
+            sign = np.where(stream.uniform(size=shape) < 0.5, -1.0, 1.0)  # noqa: PLR2004 - as often as not
+            now = stream.uniform(size=shape) < _ZERO_SHARE
+            step[name] = _float32(np.where(never[name] | now, 0.0, sign * size))
+        steps.append(step)
+    return steps
+
+
+def _float32(value: NDArray[Any]) -> NDArray[np.float64]:
+    """Round to what a float32 can hold, so that no contender starts from a rounding of its own."""
+    return value.astype(np.float32).astype(np.float64)

@@ -1,0 +1,77 @@
+"""Large arrays, reduced to what is kept of them: small enough to store for every trial.
+
+An array of up to 65,536 elements is kept whole. Of a larger one there are kept, in this order, 65,536 elements at
+seeded positions, the L2 norm, and 8 projections: the sum of all elements with seeded signs. A permutation, a changed part or a
+scaling shows in the projections too, which leave no element out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+_POSITIONS = 65_536  # 512 KiB in float64
+_PROJECTIONS = 8  # one bit each of a random byte
+_CHUNK = 1 << 20  # elements at a time: the temporary arrays stay in the cache
+
+
+def sample(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Give what is kept of an array, as a vector; the same positions and signs for every array of the same size."""
+    flat = np.asarray(array, np.float64).reshape(-1)
+    if flat.size <= _POSITIONS:
+        return flat
+    positions = np.random.RandomState(_POSITIONS).randint(0, flat.size, _POSITIONS, dtype=np.int64)
+    return np.concatenate([flat[positions], [np.linalg.norm(flat)], _project(flat)])
+
+
+def distance(found: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -> float:
+    """Give the largest error of one sample against another, relative to the reference; infinite where it cannot be told.
+
+    Elements are relative to the reference's largest magnitude or `floor`, whichever is larger; the norm and the
+    projections, which are sums over all elements, to the reference's norm or that of _POSITIONS elements of size `floor`.
+    """
+    if found.shape != reference.shape or found.dtype.kind != "f" or not np.isfinite(found).all():
+        return math.inf
+    errors = [_relative((found - reference)[:_POSITIONS], max(largest(reference), floor))]
+    if reference.size > _POSITIONS:
+        sums = slice(_POSITIONS, None)
+        norm = max(float(reference[_POSITIONS]), floor * math.sqrt(_POSITIONS))
+        errors.append(_relative(found[sums] - reference[sums], norm))
+    return max(errors)
+
+
+def largest(kept: NDArray[Any]) -> float:
+    """Give the largest magnitude of the elements in a sample, or in an array that is not larger than one."""
+    return float(np.abs(kept.reshape(-1)[:_POSITIONS]).max(initial=0.0))
+
+
+def _relative(difference: NDArray[Any], scale: float) -> float:
+    """Give the largest difference in units of a scale."""
+    error = float(np.abs(difference).max(initial=0.0))
+    if error == 0.0:
+        return 0.0
+    return error / scale if scale > 0 else math.inf
+
+
+def _project(flat: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sum all elements with the signs of each projection."""
+    sums = np.zeros(_PROJECTIONS)
+    for signs, part in _signed(flat):
+        for index in range(_PROJECTIONS):
+            sums[index] += 2.0 * part[(signs >> index) & 1 == 1].sum() - part.sum()
+    return sums
+
+
+def _signed(flat: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.float64]]]:
+    """Give the array in chunks, each with a random byte for every element."""
+    stream = np.random.RandomState(_PROJECTIONS)
+    for start in range(0, flat.size, _CHUNK):
+        part = flat[start : start + _CHUNK]
+        yield np.frombuffer(stream.bytes(part.size), np.uint8), part
