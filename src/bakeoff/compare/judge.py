@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.certify.certificate import certify
+from bakeoff.certify.certificate import Exhibit, certify, refuse
 from bakeoff.compare.contenders import contender_outcome, flagged_share, round_times
 from bakeoff.compare.outcome import ContenderOutcome, Outcome
 from bakeoff.spec.comparison import Comparison, ContenderPlan
-from bakeoff.spec.record import Record
+from bakeoff.spec.record import Evidence, Record
 from bakeoff.spec.verdict import Certificate, Verdict
 from bakeoff.stats.differences import ping_pong_difference, sequential_difference
 from bakeoff.stats.sequential import Ended, Pair, decide
@@ -91,17 +91,14 @@ def certificate_of(
     elif reference is None or reference.outcome != "done":
         reason = f"the reference ({reference_label}) failed: {reference.reason if reference else 'not computed yet'}"
     if reason or mine is None or reference is None or mine.evidence is None or reference.evidence is None:
-        return Certificate(contender=label, reference=reference_label, passed=False, checks=(), reason=reason)
+        return refuse(label, reference_label, reason)
     return certify(
-        label,
-        reference_label,
+        _exhibit(mine, mine.evidence, folder),
+        _exhibit(reference, reference.evidence, folder),
         workload=comparison.workload,
         size=comparison.workload.sizes[comparison.size],
         scenario=comparison.scenario,
-        evidence=mine.evidence,
-        arrays=_arrays(folder / mine.trial.name, mine.evidence.arrays_sha256),
-        reference_evidence=reference.evidence,
-        reference_arrays=_arrays(folder / reference.trial.name, reference.evidence.arrays_sha256),
+        steps=reference.trial.certify_steps + 1,
     )
 
 
@@ -164,6 +161,12 @@ def _of(records: Mapping[str, Record], purpose: str, label: str) -> Record | Non
         if record.trial.purpose == purpose and record.trial.contender.label == label:
             return record
     return None
+
+
+def _exhibit(record: Record, evidence: Evidence, folder: Path) -> Exhibit:
+    """Put a trial's evidence together with its arrays."""
+    arrays = _arrays(folder / record.trial.name, evidence.arrays_sha256)
+    return Exhibit(label=record.trial.contender.label, evidence=evidence, arrays=arrays)
 
 
 def _arrays(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:
