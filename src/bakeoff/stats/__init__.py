@@ -1,0 +1,1 @@
+"""From samples to intervals, stopping and verdicts: pure functions on numbers."""

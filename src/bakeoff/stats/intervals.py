@@ -1,0 +1,105 @@
+"""Intervals for the centre of a few numbers: by Student's t, and by Wilcoxon's signed-rank test.
+
+The signed-rank interval and the Hodges-Lehmann estimate need a symmetric distribution, not a normal one. Contenders
+of a round run in random order, so a log-ratio is symmetric about zero where both are equally fast, however heavy the
+tails of the noise are. Source: Hodges and Lehmann, "Estimates of location based on rank tests", Annals of
+Mathematical Statistics 34, 1963; Hollander, Wolfe and Chicken, "Nonparametric statistical methods", section 3.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.stats import t as student
+
+from bakeoff.spec.verdict import Interval
+from bakeoff.stats.boundaries import LOOKS, T_LOOKS, rank_index, t_multiplier
+from bakeoff.stats.signed_rank import largest_index
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+# Two values say next to nothing of their spread: by t at 95 % their interval is 9 standard deviations to each side.
+MIN_VALUES = 3
+
+
+def t_interval(values: Sequence[float], multiplier: float) -> Interval:
+    """Give the mean, plus and minus `multiplier` standard errors of it."""
+    array = np.asarray(values, dtype=float)
+    mean = float(array.mean())
+    half = multiplier * float(array.std(ddof=1)) / math.sqrt(len(array))
+    return Interval(estimate=mean, low=mean - half, high=mean + half)
+
+
+def signed_rank_interval(values: Sequence[float], index: int) -> Interval:
+    """Give the Hodges-Lehmann estimate, and the Walsh averages that stand at `index` from either end."""
+    averages = _walsh_averages(values)
+    last = len(averages) - 1
+    return Interval(estimate=_middle(averages), low=float(averages[index]), high=float(averages[last - index]))
+
+
+def centre(values: Sequence[float]) -> float:
+    """Estimate the centre as the looks do: mean of 3 to 5 values, Hodges-Lehmann from 6 on; median of fewer."""
+    if len(values) < MIN_VALUES:
+        return float(np.median(values))
+    if len(values) <= T_LOOKS[-1]:
+        return float(np.mean(values))
+    return _middle(_walsh_averages(values))
+
+
+def pair_interval(differences: Sequence[float], family: int) -> Interval | None:
+    """Give the interval of a pair's log-ratio at a scheduled look, one of `family` pairs that are still open.
+
+    None between the looks, and at a look too early for a family of this size.
+    """
+    look = len(differences)
+    if look not in LOOKS:
+        return None
+    if look in T_LOOKS:
+        return t_interval(differences, t_multiplier(look, family))
+    index = rank_index(look, family)
+    return None if index is None else signed_rank_interval(differences, index)
+
+
+def fixed_interval(values: Sequence[float], confidence: float) -> Interval | None:
+    """Give the interval of one look that was planned beforehand; None below 3 values.
+
+    Signed-rank where the number of values allows that confidence (95 %: from 6 on), else by t.
+    """
+    count = len(values)
+    if count < MIN_VALUES:
+        return None
+    index = largest_index(count, 1.0 - confidence)
+    if index is None:
+        return t_interval(values, float(student.ppf(0.5 + confidence / 2.0, count - 1)))
+    return signed_rank_interval(values, index)
+
+
+def absolute_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
+    """Give the median of positive values, one of each round, with the interval of their centre; None below 3.
+
+    Computed on logarithms: times vary in proportion. Bursts make times lopsided, so that the median may lie just
+    outside of the signed-rank interval; it is then widened to hold it.
+    """
+    interval = fixed_interval([math.log(value) for value in values], confidence)
+    if interval is None:
+        return None
+    median = float(np.median(values))
+    return Interval(estimate=median, low=min(median, math.exp(interval.low)), high=max(median, math.exp(interval.high)))
+
+
+def _walsh_averages(values: Sequence[float]) -> NDArray[np.float64]:
+    """Give the averages of every value with itself and with every other one, sorted."""
+    array = np.asarray(values, dtype=float)
+    rows, columns = np.triu_indices(len(array))
+    return np.sort((array[rows] + array[columns]) / 2.0)
+
+
+def _middle(ordered: NDArray[np.float64]) -> float:
+    """Give the median of sorted numbers."""
+    last = len(ordered) - 1
+    return float((ordered[last // 2] + ordered[last - last // 2]) / 2.0)

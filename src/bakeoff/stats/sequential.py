@@ -1,0 +1,225 @@
+"""Verdicts on pairs of contenders, reached round by round: sequential Holm with fixed looks.
+
+The whole history is replayed in the order of its rounds, so the same records always give the same verdicts. A verdict
+is reached only at a look, and no later round changes it. `docs/method.md` tells the reasons.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from bakeoff.spec.verdict import Interval, Verdict, VerdictKind
+from bakeoff.stats.boundaries import LOOKS, check_family
+from bakeoff.stats.futility import MIN_ROUNDS, hopeless
+from bakeoff.stats.intervals import centre, fixed_interval, pair_interval
+
+Ended = Literal["", "budget", "rounds"]
+"""Why a comparison ended before every pair was settled; "" while it runs, or where none of these is the reason."""
+Stopped = Literal["", "futility", "budget", "rounds"]
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of two contenders, round by round; the sequences are parallel, and may be empty beside the first.
+
+    `differences` are log(time of first / time of second), None where one of them has no time in that round.
+    """
+
+    first: str
+    second: str
+    differences: Sequence[float | None]
+    flagged: Sequence[bool] = ()
+    """Foreign load was seen beside either of them."""
+    means: Sequence[tuple[float, float] | None] = ()
+    """Mean step time of first and of second, over all timed steps of the round."""
+
+
+class _Progress:
+    """One pair while its history is replayed."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self.values: list[float] = []
+        self.rounds: list[int] = []
+        """Of `values`, counted from 0."""
+        self.interval: Interval | None = None
+        """Of the last look that had one, as logarithms."""
+        self.looked: int = 0
+        """The number of rounds at that look."""
+        self.verdict: VerdictKind = "undecided"
+        self.futile = False
+
+    def add(self, round_index: int) -> bool:
+        """Take one round in, unless the pair is settled or misses it; tell whether a look is due."""
+        differences = self.pair.differences
+        value = differences[round_index] if round_index < len(differences) else None
+        if self.verdict != "undecided" or value is None:
+            return False
+        self.values.append(value)
+        self.rounds.append(round_index)
+        return len(self.values) in LOOKS
+
+    def look(self, family: int, rho: float) -> None:
+        """Form the interval for a family of this size, and the verdict if it allows one."""
+        interval = pair_interval(self.values, family)
+        if interval is not None:
+            self.interval, self.looked = interval, len(self.values)
+            self.verdict = judge_interval(interval, rho)
+
+
+def decide(pairs: Sequence[Pair], *, margin: float, max_rounds: int, ended: Ended = "") -> list[Verdict]:
+    """Give the verdict on every pair after the rounds so far, in the order of `pairs`.
+
+    Rounds beyond `max_rounds` are not looked at. The family of the Holm correction is the number of pairs that are not
+    yet known to differ. Raises ValueError for more pairs than there are boundaries for.
+    """
+    if pairs:
+        check_family(len(pairs))
+    rho = math.log1p(margin)
+    progress = [_Progress(pair) for pair in pairs]
+    done = min(max((len(pair.differences) for pair in pairs), default=0), max_rounds)
+    for round_index in range(done):
+        due = [pair for pair in progress if pair.add(round_index)]
+        _look(due, progress, rho)
+        family = max(1, _open(progress))
+        for pair in due:
+            last = _last_look(len(pair.values) + max_rounds - round_index - 1)
+            pair.futile = _is_futile(pair, last, family, rho)
+    return [_verdict(pair, rho, _stopped(pair, done, max_rounds, ended)) for pair in progress]
+
+
+def judge_interval(interval: Interval, rho: float) -> VerdictKind:
+    """Read an interval of log(first / second) against the margin `rho`, which is log(1 + margin)."""
+    if -rho < interval.low and interval.high < rho:
+        return "equal"
+    if interval.low > 0.0:
+        return "slower"
+    if interval.high < 0.0:
+        return "faster"
+    return "undecided"
+
+
+def still_active(verdicts: Iterable[Verdict]) -> set[str]:
+    """Give the contenders that another round could settle: those with a pair neither decided nor given up."""
+    live = [verdict for verdict in verdicts if verdict.verdict == "undecided" and not verdict.stopped]
+    return {name for verdict in live for name in (verdict.first, verdict.second)}
+
+
+def interim(differences: Sequence[float | None], confidence: float = 0.95) -> Interval | None:
+    """Give the ratio so far with an interval that does not know of other looks: to watch, never to decide by.
+
+    None below 3 rounds. Read after every round, such intervals name a false winner far more often than in 5 % of all
+    comparisons (docs/method.md).
+    """
+    interval = fixed_interval([value for value in differences if value is not None], confidence)
+    return None if interval is None else _as_ratio(interval)
+
+
+def ratio_unflagged(pair: Pair, rounds: Sequence[int]) -> float | None:
+    """Give the ratio of first to second over those of `rounds` that foreign load did not disturb.
+
+    The estimator is that of the looks. None where no round was disturbed, or where all were.
+    """
+    flags = _flags(pair, rounds)
+    calm = [pair.differences[index] for index, flag in zip(rounds, flags, strict=True) if not flag]
+    values = [value for value in calm if value is not None]
+    return math.exp(centre(values)) if values and any(flags) else None
+
+
+def ratio_of_means(pair: Pair, rounds: Sequence[int]) -> float | None:
+    """Give the ratio of the mean step times over `rounds`; None where no means are known."""
+    means = [pair.means[index] for index in rounds if index < len(pair.means)]
+    known = [mean for mean in means if mean is not None]
+    if not known:
+        return None
+    first, second = np.asarray(known).mean(axis=0)
+    return float(first / second)
+
+
+def _open(progress: Iterable[_Progress]) -> int:
+    """Count the pairs not known to differ: settled as equal does not release."""
+    return sum(pair.verdict in ("undecided", "equal") for pair in progress)
+
+
+def _look(due: Sequence[_Progress], progress: Sequence[_Progress], rho: float) -> None:
+    """Look at the pairs that are due, again with the smaller family as long as that finds another difference."""
+    family = 0
+    while (smaller := _open(progress)) != family:
+        family = smaller
+        for pair in due:
+            if pair.verdict == "undecided":
+                pair.look(family, rho)
+
+
+def _last_look(reachable: int) -> int | None:
+    """Give the last look within this many rounds of a pair."""
+    return max((look for look in LOOKS if look <= reachable), default=None)
+
+
+def _is_futile(pair: _Progress, last: int | None, family: int, rho: float) -> bool:
+    """Tell whether a pair that was just looked at is not worth another round."""
+    count = len(pair.values)
+    if pair.verdict != "undecided" or count < MIN_ROUNDS or last is None or last <= count:
+        return False
+    return hopeless(pair.values, last, family, rho)
+
+
+def _stopped(pair: _Progress, done: int, max_rounds: int, ended: Ended) -> Stopped:
+    """Say why an undecided pair is given up; "" where it is decided or goes on."""
+    if pair.verdict != "undecided":
+        return ""
+    if pair.futile:
+        return "futility"
+    left = max_rounds - done
+    last = _last_look(len(pair.values) + left)
+    # Where not even the first look can be reached, the rounds that were asked for are still run, for their numbers.
+    if left == 0 or (last is not None and last <= len(pair.values)):
+        return "rounds"
+    return ended
+
+
+def _more_rounds(pair: _Progress, rho: float) -> int | None:
+    """Estimate how many more rounds would narrow the interval to the margin: its width falls with their root."""
+    if pair.interval is None:
+        return None
+    half = (pair.interval.high - pair.interval.low) / 2.0
+    needed = math.ceil(pair.looked * (half / rho) ** 2)
+    following = next((look for look in LOOKS if look > len(pair.values)), len(pair.values) + 1)
+    return max(needed, following) - len(pair.values)
+
+
+def _verdict(pair: _Progress, rho: float, stopped: Stopped) -> Verdict:
+    """Put one pair's numbers into words' reach: ratios instead of logarithms."""
+    logs = pair.interval
+    ratio = None if logs is None else _as_ratio(logs)
+    estimate = ratio.estimate if ratio else math.exp(centre(pair.values)) if pair.values else None
+    return Verdict(
+        first=pair.pair.first,
+        second=pair.pair.second,
+        verdict=pair.verdict,
+        ratio=estimate,
+        low=ratio.low if ratio else None,
+        high=ratio.high if ratio else None,
+        rounds=len(pair.values),
+        under_margin=logs is not None
+        and ((pair.verdict == "slower" and logs.low < rho) or (pair.verdict == "faster" and logs.high > -rho)),
+        more_rounds=_more_rounds(pair, rho) if pair.verdict == "undecided" else None,
+        stopped=stopped,
+        ratio_of_means=ratio_of_means(pair.pair, pair.rounds),
+        ratio_unflagged=ratio_unflagged(pair.pair, pair.rounds),
+        flagged_rounds=sum(_flags(pair.pair, pair.rounds)),
+    )
+
+
+def _flags(pair: Pair, rounds: Sequence[int]) -> list[bool]:
+    """Give the flags of these rounds; without flags, none is disturbed."""
+    return [bool(pair.flagged[index]) if index < len(pair.flagged) else False for index in rounds]
+
+
+def _as_ratio(logs: Interval) -> Interval:
+    """Turn an interval of log-ratios into one of ratios."""
+    return Interval(estimate=math.exp(logs.estimate), low=math.exp(logs.low), high=math.exp(logs.high))
