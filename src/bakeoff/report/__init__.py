@@ -1,0 +1,1 @@
+"""What a person or a program reads of an outcome: terminal, Markdown, HTML, charts, JSON; all from one model."""

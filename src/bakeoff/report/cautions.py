@@ -1,0 +1,89 @@
+"""What a reader must know before trusting a number: noise, flagged rounds, unsteady or faulting contenders."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.report.pairs import slower_first
+from bakeoff.report.units import count, listed, percent, rounded
+
+if TYPE_CHECKING:
+    from bakeoff.compare.outcome import ContenderOutcome, Outcome
+    from bakeoff.spec.verdict import Verdict
+
+MOST_FAULTS_PER_STEP = 1.0
+"""Above this the step time holds the kernel's work of handing out memory (docs/method.md)."""
+
+
+def cautions(outcome: Outcome) -> list[str]:
+    """Give every warning in a sentence, those of the judge first; none twice."""
+    said = [*outcome.warnings, *_noise(outcome), *_rounds(outcome)]
+    for verdict in outcome.verdicts:
+        said += _pair(slower_first(verdict))
+    for contender in outcome.contenders:
+        said += _contender(contender)
+    said += [f"Set aside, not used: {sentence}." for sentence in outcome.damaged]
+    return list(dict.fromkeys(said))
+
+
+def _noise(outcome: Outcome) -> list[str]:
+    """Tell of a busy machine and of flagged rounds."""
+    said = []
+    if outcome.calm is False:
+        share = outcome.foreign_share
+        load = "" if share is None else f": other processes took {percent(share)} of its processors"
+        said.append(f"The machine was busy{load}. A calmer machine needs fewer rounds.")
+    if outcome.flagged_rounds:
+        flagged = f"{outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
+        said.append(f"Foreign load was seen in {flagged}; they are kept, and ratios without them are told.")
+    return said
+
+
+def _rounds(outcome: Outcome) -> list[str]:
+    """Tell of a comparison that is not finished."""
+    if outcome.ended != "unfinished":
+        return []
+    return ["The comparison is not finished: what is told here is interim (go on with --resume)."]
+
+
+def _pair(pair: Verdict) -> list[str]:
+    """Tell of flagged rounds that matter to a pair, and of a mean that disagrees with the median."""
+    said = []
+    name = f"{pair.first} over {pair.second}"
+    ratio = "unknown" if pair.ratio is None else rounded(pair.ratio, 3)
+    if pair.ratio_unflagged is not None:
+        without = rounded(pair.ratio_unflagged, 3)
+        said.append(f"{name}: {without} without the {count(pair.flagged_rounds, 'flagged round')}, {ratio} with.")
+    mean = pair.ratio_of_means
+    outside = mean is not None and pair.low is not None and pair.high is not None and not pair.low <= mean <= pair.high
+    if mean is not None and outside:
+        said.append(
+            f"{name}: the ratio of mean step times, {rounded(mean, 3)}, lies outside the interval of the ratio of "
+            f"medians, {ratio}: one of them has rare long steps."
+        )
+    return said
+
+
+def _contender(contender: ContenderOutcome) -> list[str]:
+    """Tell of a contender without a steady state, or with page faults in its steps."""
+    said = []
+    if not contender.steady:
+        said.append(f"{contender.label}: no steady state was found in its warm-up; its step time may still drift.")
+    faults = contender.minor_faults_per_step
+    if faults is not None and faults > MOST_FAULTS_PER_STEP:
+        said.append(
+            f"{contender.label}: {rounded(faults)} page faults a step: memory that it frees goes back to the system "
+            "and is fetched again, and its step time holds that work."
+        )
+    return said
+
+
+def unknowns(outcome: Outcome) -> str:
+    """Name what could not be measured here; empty where nothing is missing."""
+    missing = []
+    if outcome.foreign_share is None:
+        missing.append("foreign load")
+    ranked = [contender for contender in outcome.contenders if contender.status == "ranked"]
+    if any(contender.memory is None or contender.memory.peak_bytes is None for contender in ranked):
+        missing.append("memory")
+    return f"Not known here: {listed(missing)}." if missing else ""

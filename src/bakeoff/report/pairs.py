@@ -1,0 +1,94 @@
+"""Verdicts seen from the side that is easiest to read; what is known stays the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.report.units import rounded
+from bakeoff.stats.boundaries import LOOKS
+from bakeoff.stats.digits import digits
+
+if TYPE_CHECKING:
+    from bakeoff.spec.verdict import Verdict, VerdictKind
+
+FEWEST_ROUNDS = LOOKS[0]
+"""With fewer rounds nothing is decided."""
+
+_MIRRORED: dict[VerdictKind, VerdictKind] = {"faster": "slower", "slower": "faster"}
+
+
+def mirrored(verdict: Verdict) -> Verdict:
+    """Exchange first and second."""
+    return msgspec.structs.replace(
+        verdict,
+        first=verdict.second,
+        second=verdict.first,
+        verdict=_MIRRORED.get(verdict.verdict, verdict.verdict),
+        ratio=_inverse(verdict.ratio),
+        low=_inverse(verdict.high),
+        high=_inverse(verdict.low),
+        ratio_of_means=_inverse(verdict.ratio_of_means),
+        ratio_unflagged=_inverse(verdict.ratio_unflagged),
+    )
+
+
+def slower_first(verdict: Verdict) -> Verdict:
+    """Turn a verdict so that its ratio is at least 1: `first` takes longer, or seems to."""
+    below = verdict.verdict == "faster" or (verdict.verdict != "slower" and (verdict.ratio or 1.0) < 1.0)
+    return mirrored(verdict) if below else verdict
+
+
+def between(verdicts: list[Verdict], first: str, second: str) -> Verdict | None:
+    """Find the verdict on a pair and turn it so that it speaks of `first`."""
+    for verdict in verdicts:
+        if (verdict.first, verdict.second) == (first, second):
+            return verdict
+        if (verdict.first, verdict.second) == (second, first):
+            return mirrored(verdict)
+    return None
+
+
+def kind(verdict: Verdict) -> str:
+    """Give the word of a verdict: "slower", "equal", "undecided", or "no verdict" before the first look."""
+    return verdict.verdict if verdict.rounds >= FEWEST_ROUNDS else "no verdict"
+
+
+def leaders(labels: list[str], verdicts: list[Verdict]) -> list[str]:
+    """Give the contenders that are not slower than any other; one alone is faster than all others."""
+    slower = {slower_first(verdict).first for verdict in verdicts if verdict.verdict in ("faster", "slower")}
+    return [label for label in labels if label not in slower]
+
+
+def fastest(labels: list[str], verdicts: list[Verdict]) -> str | None:
+    """Give the contender that is decided to be faster than every other; None where there is none."""
+    for label in labels:
+        others = [between(verdicts, other, label) for other in labels if other != label]
+        if others and all(verdict is not None and kind(verdict) == "slower" for verdict in others):
+            return label
+    return None
+
+
+def ratio_text(verdict: Verdict, margin: float) -> str:
+    """Give "1.12 [1.06, 1.19]", with the digits that the interval carries."""
+    return " ".join(part for part in ratio_parts(verdict, margin) if part)
+
+
+def ratio_parts(verdict: Verdict, margin: float) -> tuple[str, str]:
+    """Give "1.12" and "[1.06, 1.19]"; the second is empty where there is no interval yet.
+
+    Rounding never carries a bound across 1 or across the margin of equality.
+    """
+    if verdict.ratio is None:
+        return "unknown", ""
+    if verdict.low is None or verdict.high is None:
+        return rounded(verdict.ratio, 3), ""
+    marks = (1.0, 1.0 + margin, 1.0 / (1.0 + margin))
+    ratio, low, high = digits(verdict.ratio, verdict.low, verdict.high, apart_from=marks)
+    return ratio, f"[{low}, {high}]"
+
+
+def _inverse(value: float | None) -> float | None:
+    """Give 1 / value."""
+    return None if value is None else 1.0 / value

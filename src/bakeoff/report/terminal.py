@@ -1,0 +1,152 @@
+"""An outcome on a terminal, on a pipe, in a log: 80 columns are enough, and so is ASCII."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bakeoff.report.model import Report, Row, report_of
+
+if TYPE_CHECKING:
+    from bakeoff.compare.outcome import Outcome
+
+_GAP = 2
+"""Spaces between columns."""
+
+
+def show(outcome: Outcome, console: Console | None = None) -> None:
+    """Print an outcome: what was done, the table, the sentences, and where the rest is."""
+    console = console or Console()
+    report = report_of(outcome)
+    _head(report, console)
+    _figures(report, console)
+    _absent(report, console)
+    _said(report, console)
+    _where(report, console)
+
+
+def readable(text: str, encoding: str) -> str:
+    """Give text that a terminal of this encoding can show and that cannot steer it: other characters are escaped."""
+    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    if encoding.lower().replace("_", "-").startswith("utf"):
+        return shown
+    return shown.replace("\N{MICRO SIGN}", "u").encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _say(console: Console, text: str, style: str = "", *, whole: bool = False) -> None:
+    """Print one paragraph; `whole` never breaks it, so that a path or a command can be copied."""
+    plain = Text(readable(text, console.encoding), style=style)
+    console.print(plain, soft_wrap=whole, highlight=False, emoji=False)
+
+
+def _head(report: Report, console: Console) -> None:
+    """Print what was done and on what, on one line where it fits; then the certificate."""
+    space = console.width - cell_len(report.work) - cell_len(report.machine)
+    console.print()
+    if space >= _GAP:
+        _say(console, report.work + " " * space + report.machine, "bold")
+    else:
+        _say(console, report.work, "bold")
+        _say(console, report.machine)
+    _say(console, f"certificate: {report.certificate}")
+    console.print()
+
+
+def _figures(report: Report, console: Console) -> None:
+    """Print one table where it fits, else the ratios in a table of their own."""
+    if not report.rows:
+        return
+    whole = _table(report, console.encoding, [*_MEASURED, *_COMPARED])
+    if console.measure(whole, options=console.options.update(max_width=_ANY_WIDTH)).maximum <= console.width:
+        console.print(whole)
+    else:
+        console.print(_table(report, console.encoding, _MEASURED))
+        console.print()
+        console.print(_table(report, console.encoding, _COMPARED))
+    console.print()
+
+
+_ANY_WIDTH = 10_000
+"""Wider than any table."""
+_MEASURED = ["step time", "95 %", "samples/s", "first step", "memory"]
+_COMPARED = ["against"]
+
+
+def _table(report: Report, encoding: str, columns: list[str]) -> Table:
+    """Lay out rows without any line, numbers aligned on the decimal point."""
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_edge=False, header_style="dim")
+    table.add_column("", overflow="fold")
+    cells = _cells(report.rows)
+    for column in columns:
+        title = report.against if column == "against" else column
+        right = column in ("samples/s", "first step", "memory")
+        table.add_column(title, justify="right" if right else "left", no_wrap=True)
+    for index, row in enumerate(report.rows):
+        texts = [row.label, *(cells[column][index] for column in columns)]
+        table.add_row(*(Text(readable(text, encoding)) for text in texts))
+    return table
+
+
+def _cells(rows: list[Row]) -> dict[str, list[str]]:
+    """Give the cells of every column, aligned."""
+    lows, highs = on_point([row.low for row in rows]), on_point([row.high for row in rows])
+    ratios = on_point([row.ratio for row in rows])
+    width = max(len(row.interval) for row in rows)
+    compared = [f"{ratio} {row.interval:<{width}}  {row.verdict}" for ratio, row in zip(ratios, rows, strict=True)]
+    return {
+        "step time": _with_unit([row.step for row in rows]),
+        "95 %": [f"{low} to {high}" if high.strip() else "" for low, high in zip(lows, highs, strict=True)],
+        "samples/s": [row.samples_per_s for row in rows],
+        "first step": _with_unit([row.first_step for row in rows]),
+        "memory": [row.memory for row in rows],
+        "against": [text.rstrip() for text in compared],
+    }
+
+
+def _with_unit(quantities: list[str]) -> list[str]:
+    """Align numbers that are followed by their unit."""
+    parts = [quantity.partition(" ") for quantity in quantities]
+    numbers = on_point([number for number, _, _ in parts])
+    return [f"{number} {unit}".rstrip() for number, (_, _, unit) in zip(numbers, parts, strict=True)]
+
+
+def on_point(numbers: list[str]) -> list[str]:
+    """Pad numbers so that their decimal points stand in one column."""
+    parts = [number.partition(".") for number in numbers]
+    left = max(len(whole) for whole, _, _ in parts)
+    right = max(len(point + decimals) for _, point, decimals in parts)
+    return [f"{whole:>{left}}{point + decimals:<{right}}" for whole, point, decimals in parts]
+
+
+def _absent(report: Report, console: Console) -> None:
+    """Print who is not ranked, and why."""
+    if not report.absent:
+        return
+    _say(console, "not ranked", "dim")
+    for one in report.absent:
+        _say(console, f"  {one.label}: {one.status}: {one.reason}")
+    console.print()
+
+
+def _said(report: Report, console: Console) -> None:
+    """Print the sentences, accuracy, short runs and warnings."""
+    lines = [*report.sentences, report.short_runs, report.accuracy, f"Evidence: {report.evidence}."]
+    for line in lines:
+        if line:
+            _say(console, line)
+    for caution in report.cautions:
+        _say(console, f"warning: {caution}", "yellow")
+    console.print()
+
+
+def _where(report: Report, console: Console) -> None:
+    """Print where the records and reports are, and how to repeat it all."""
+    for name, path in report.files.items():
+        if name in ("records", "report", "chart"):
+            _say(console, f"{name:<8} {path}", whole=True)
+    if report.outcome.comparison.command:
+        _say(console, f"{'again':<8} {report.outcome.comparison.command}", whole=True)

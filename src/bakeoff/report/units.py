@@ -1,0 +1,95 @@
+"""Numbers as people read them: one unit a column, a space before the unit, no digit beyond what is known."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+from bakeoff.stats.digits import Digits, digits, significant
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bakeoff.spec.verdict import Interval
+
+UNKNOWN = "unknown"
+
+
+class Unit(NamedTuple):
+    """A unit with how many of it make one SI base unit."""
+
+    name: str
+    per_base: float
+
+
+SECONDS = (Unit("s", 1.0), Unit("ms", 1e3), Unit("\N{MICRO SIGN}s", 1e6))
+BYTES = (Unit("GB", 1e-9), Unit("MB", 1e-6), Unit("kB", 1e-3), Unit("B", 1.0))
+
+
+def unit_for(values: Iterable[float | None], units: tuple[Unit, ...] = SECONDS, least: float = 0.1) -> Unit:
+    """Choose the largest unit in which the smallest value is at least `least`, so that a column has one unit."""
+    known = [value for value in values if value]
+    if not known:
+        return units[0]
+    return next((unit for unit in units if min(known) * unit.per_base >= least), units[-1])
+
+
+def quantity(interval: Interval, unit: Unit) -> Digits:
+    """Give estimate, low and high in a unit, without the unit, with the digits that the interval carries."""
+    scaled = (value * unit.per_base for value in (interval.estimate, interval.low, interval.high))
+    return Digits(*(_grouped(text) for text in digits(*scaled)))
+
+
+def rounded(value: float, count: int = 2) -> str:
+    """Give a number whose uncertainty is not known, by default with two significant digits: 0.12, 210, 33,000."""
+    return _grouped(significant(value, count))
+
+
+def _grouped(text: str) -> str:
+    """Part the thousands: "32700" is "32,700"."""
+    whole, point, decimals = text.partition(".")
+    return f"{int(whole):,}{point}{decimals}"
+
+
+def duration(seconds: float | None, unit: Unit | None = None) -> str:
+    """Give a time with its unit: "0.12 s"."""
+    if seconds is None:
+        return UNKNOWN
+    unit = unit or unit_for([seconds])
+    return f"{rounded(seconds * unit.per_base)} {unit.name}"
+
+
+def size(count: int | None) -> str:
+    """Give a number of bytes with its unit: "210 MB"; decimal units."""
+    if count is None:
+        return UNKNOWN
+    unit = unit_for([count], BYTES, least=1)
+    return f"{rounded(count * unit.per_base)} {unit.name}"
+
+
+def error(value: float | None) -> str:
+    """Give a relative error with one significant digit, rounded up so that it stays a bound: "2e-07"."""
+    if value is None or not math.isfinite(value):
+        return UNKNOWN if value is None else f"{value:g}"
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(value))
+    # The slack keeps 2e-7, which is not a binary number, from becoming 3e-7.
+    leading = math.ceil(value / 10**exponent - 1e-9)
+    return f"{leading * 10.0**exponent:.0e}".replace("e-0", "e-")
+
+
+def percent(share: float) -> str:
+    """Give a share as a percentage with a space: "1 %"."""
+    return f"{share * 100:.2g} %" if share < 0.1 else f"{share * 100:.0f} %"  # noqa: PLR2004 (two digits either way)
+
+
+def count(number: int, noun: str) -> str:
+    """Give a number with its noun: "1 round", "7 rounds"."""
+    return f"{number:,} {noun if number == 1 else noun + ('es' if noun.endswith('s') else 's')}"
+
+
+def listed(items: Iterable[str], last: str = "and") -> str:
+    """Join as a sentence does: "a, b and c"."""
+    *rest, end = list(items) or [""]
+    return f"{', '.join(rest)} {last} {end}" if rest else end

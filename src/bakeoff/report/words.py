@@ -1,0 +1,141 @@
+"""Verdicts in sentences: "faster", "slower", "practically equal", "undecided", each with its interval and its rounds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.report.pairs import FEWEST_ROUNDS, between, fastest, kind, leaders, ratio_parts, ratio_text, slower_first
+from bakeoff.report.units import count, listed, percent
+from bakeoff.stats.boundaries import LOOKS
+
+if TYPE_CHECKING:
+    from bakeoff.compare.outcome import Outcome
+    from bakeoff.spec.verdict import Verdict
+
+_GIVEN_UP = {
+    "futility": "given up, because at this noise the rounds that are left would hardly decide",
+    "budget": "the time budget has ended",
+    "rounds": "all rounds that were asked for are done",
+}
+
+
+def headline(outcome: Outcome, labels: list[str]) -> str:
+    """Answer in a sentence; `labels` are the ranked contenders, shortest step first."""
+    if not labels:
+        return "No contender is ranked: none has both a passing certificate and a finished round."
+    if len(labels) == 1:
+        return f"Only {labels[0]} is ranked: there is nothing to compare it with."
+    if all(kind(verdict) == "no verdict" for verdict in outcome.verdicts):
+        rounds = max((verdict.rounds for verdict in outcome.verdicts), default=0)
+        return f"No verdict: {count(rounds, 'common round')}, and {FEWEST_ROUNDS} are the fewest that can decide."
+    winner = fastest(labels, outcome.verdicts)
+    if winner is not None:
+        return _wins(winner, [label for label in labels if label != winner], outcome)
+    return _shared(outcome, labels)
+
+
+def _wins(winner: str, others: list[str], outcome: Outcome) -> str:
+    """Say that one contender is faster than every other."""
+    margin = outcome.comparison.procedure.margin
+    pairs = [pair for other in others if (pair := between(outcome.verdicts, other, winner))]
+    than = others[0] if len(others) == 1 else "every other contender"
+    return f"{winner} is faster than {than}: {listed(f'{pair.first} takes {_times(pair, margin)}' for pair in pairs)}."
+
+
+def _shared(outcome: Outcome, labels: list[str]) -> str:
+    """Say that several contenders may be the fastest, and why none of them is named."""
+    front = leaders(labels, outcome.verdicts)
+    kinds = {kind(verdict) for verdict in outcome.verdicts if {verdict.first, verdict.second} <= set(front)}
+    within = f"practically equal (within {percent(outcome.comparison.procedure.margin)})"
+    state = within if kinds == {"equal"} else "undecided" if kinds == {"undecided"} else "not all decided"
+    rest = [label for label in labels if label not in front]
+    start = f"{listed(front)} are {state}"
+    if len(front) < 2:  # noqa: PLR2004 (two can share the lead)
+        return "No contender is faster than every other; the sentences below say what is decided."
+    if not rest:
+        return f"{start}: no fastest is named." if state != within else f"{start}."
+    slower = listed(f"{label} {_slower_than(label, front, outcome.verdicts)}" for label in rest)
+    return f"{start}; {slower}."
+
+
+def _slower_than(label: str, front: list[str], verdicts: list[Verdict]) -> str:
+    """Say of one contender which of the leaders it is slower than."""
+    faster = [other for other in front if (verdict := between(verdicts, label, other)) and kind(verdict) == "slower"]
+    both = "both" if len(front) == 2 else "all of them"  # noqa: PLR2004 (the word for two)
+    if faster == front:
+        return f"is slower than {both}"
+    return f"is slower than {listed(faster)}" if faster else "is slower than others"
+
+
+def sentences(outcome: Outcome, labels: list[str]) -> list[str]:
+    """Say what is known of every pair: first what is decided, then what is equal, then what is undecided.
+
+    Where no pair has a verdict, the answer itself is all that there is to say before the interim ratios.
+    """
+    pairs = _ordered(outcome.verdicts, labels)
+    margin = outcome.comparison.procedure.margin
+    early = [pair for pair in pairs if kind(pair) == "no verdict"]
+    said = [headline(outcome, labels)] if len(early) == len(pairs) else []
+    said += [_decided([pair for pair in pairs if pair.first == label], margin) for label in labels]
+    said += [_equal(pair, margin) for pair in pairs if kind(pair) == "equal"]
+    said += [_undecided(pair, outcome) for pair in pairs if kind(pair) == "undecided"]
+    said += [f"no verdict on {pair.first} and {pair.second}: {_after(pair, margin)}." for pair in early]
+    return [sentence for sentence in said if sentence]
+
+
+def _ordered(verdicts: list[Verdict], labels: list[str]) -> list[Verdict]:
+    """Turn every pair so that its ratio is at least 1, and sort by the order of the table."""
+    place = {label: index for index, label in enumerate(labels)}
+    pairs = [slower_first(verdict) for verdict in verdicts]
+    return sorted(pairs, key=lambda pair: (place.get(pair.first, 0), place.get(pair.second, 0)))
+
+
+def _decided(pairs: list[Verdict], margin: float) -> str:
+    """Say of one contender all that it is slower than; empty where there is none."""
+    slower = [pair for pair in pairs if kind(pair) == "slower"]
+    if not slower:
+        return ""
+    rounds = listed(dict.fromkeys(f"{pair.rounds}" for pair in slower))
+    evidence = f"{rounds} {'round' if rounds == '1' else 'rounds'}"
+    if len(slower) == 1:
+        return f"{slower[0].first} is slower than {slower[0].second}: {_times(slower[0], margin)}; {evidence}."
+    than = ", and ".join(f"than {pair.second}, {_times(pair, margin)}" for pair in slower)
+    return f"{slower[0].first} is slower {than}: {evidence}."
+
+
+def _times(pair: Verdict, margin: float) -> str:
+    """Give "1.12 times as long [1.06, 1.19]"."""
+    ratio, interval = ratio_parts(pair, margin)
+    caution = f" (may be under the {percent(margin)} margin)" if pair.under_margin else ""
+    return f"{ratio} times as long {interval}".rstrip() + caution
+
+
+def _equal(pair: Verdict, margin: float) -> str:
+    """Say that a pair is equal within the margin."""
+    equal = f"practically equal (within {percent(margin)})"
+    evidence = f"ratio {ratio_text(pair, margin)}; {count(pair.rounds, 'round')}"
+    return f"{pair.first} and {pair.second} are {equal}: {evidence}."
+
+
+def _undecided(pair: Verdict, outcome: Outcome) -> str:
+    """Say that a pair is undecided, why it was left so, and what would decide it."""
+    parts = [f"{pair.first} and {pair.second} are undecided: {_after(pair, outcome.comparison.procedure.margin)}"]
+    if pair.stopped:
+        parts.append(_GIVEN_UP[pair.stopped])
+    if pair.more_rounds is not None:
+        parts.append(_more(pair.rounds, pair.more_rounds, outcome.comparison.command))
+    return "; ".join(parts) + "."
+
+
+def _after(pair: Verdict, margin: float) -> str:
+    """Give "ratio 1.04 [0.99, 1.09] after 7 rounds"."""
+    return f"ratio {ratio_text(pair, margin)} after {count(pair.rounds, 'round')}"
+
+
+def _more(rounds: int, more: int, command: str) -> str:
+    """Say how many more rounds would be needed, and how to get them where the procedure allows that many."""
+    needed = f"about {count(more, 'more round')} would be needed"
+    look = next((look for look in LOOKS if look >= rounds + more), None)
+    if look is None:
+        return f"{needed}, beyond the {LOOKS[-1]} that the procedure allows: only a calmer machine could decide"
+    return f"{needed} ({command or 'bakeoff run ...'} --resume --rounds {look})"
