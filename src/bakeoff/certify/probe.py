@@ -22,7 +22,7 @@ _ZERO_SHARE = 0.1  # exact zeros: a dead unit's gradient, where only decay and m
 
 
 def probe_parameters() -> Arrays:
-    """Give the parameters to start from: `far` (8, 16) about 1 in size, `near` (64,) at zero, `scale` (4, 4, 2, 3) at one.
+    """Give the parameters to start from: `far` (8, 16) of about 1, `near` (64,) at zero, `scale` (4, 4, 2, 3) at one.
 
     Parameters at zero show an update to full precision; the others show decay.
     """

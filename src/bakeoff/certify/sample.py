@@ -1,8 +1,8 @@
 """Large arrays, reduced to what is kept of them: small enough to store for every trial.
 
 An array of up to 65,536 elements is kept whole. Of a larger one there are kept, in this order, 65,536 elements at
-seeded positions, the L2 norm, and 8 projections: the sum of all elements with seeded signs. A permutation, a changed part or a
-scaling shows in the projections too, which leave no element out.
+seeded positions, the L2 norm, and 8 projections: the sum of all elements with seeded signs. A permutation, a changed
+part or a scaling shows in the projections too, which leave no element out.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def sample(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def distance(found: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -> float:
-    """Give the largest error of one sample against another, relative to the reference; infinite where it cannot be told.
+    """Give the largest error of one sample against another, relative to the reference; infinite if it cannot be told.
 
     Elements are relative to the reference's largest magnitude or `floor`, whichever is larger; the norm and the
-    projections, which are sums over all elements, to the reference's norm or that of _POSITIONS elements of size `floor`.
+    projections, sums over all elements, to the reference's norm or that of _POSITIONS elements of size `floor`.
     """
     if found.shape != reference.shape or found.dtype.kind != "f" or not np.isfinite(found).all():
         return math.inf

@@ -1,0 +1,108 @@
+"""Labelled images from Hugging Face, or from a local folder in the same form; needs the extra `data`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bakeoff.data.samples import Samples
+from bakeoff.spec.errors import UsageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bakeoff.spec.workload import Size
+
+# By the shape of an image, height, width and channels: the data set that is meant when no location is given.
+_BY_SHAPE: dict[tuple[int, ...], str] = {(28, 28, 1): "ylecun/mnist", (32, 32, 3): "uoft-cs/cifar10"}
+_FLAT = {784: (28, 28, 1), 3072: (32, 32, 3)}
+_TEST_SAMPLES = 2000  # an accuracy of 0.95 is then known to about 0.005 (one standard error)
+
+
+def load(size: Size, count: int, seed: int, location: str | None) -> Samples:
+    """Give up to `count` images of the split `train` in an order from the seed, scaled to 0 to 1, and some of `test`.
+
+    `location` is a folder as `datasets` reads or saves it; without one, the data set is found by the shape.
+    """
+    splits, source = _open(size, location)
+    if "train" not in splits:
+        msg = f"{source} has no split 'train'; it has {', '.join(splits)}"
+        raise UsageError(msg)
+    x, y = _arrays(splits["train"], size, count, seed, source)
+    held_out = _arrays(splits["test"], size, _TEST_SAMPLES, seed, source) if "test" in splits else (None, None)
+    return Samples(source=source, x=x, y=y, x_test=held_out[0], y_test=held_out[1])
+
+
+def _open(size: Size, location: str | None) -> tuple[Any, str]:
+    """Open a data set; give its splits and its name with the version of the library."""
+    try:
+        import datasets
+    except ImportError as error:
+        msg = "data from Hugging Face needs the extra 'data': pip install 'bakeoff[data]'. Or use another source"
+        raise UsageError(msg) from error
+    name = location or _by_shape(size)
+    if location is not None and not Path(location).expanduser().is_dir():
+        msg = f"huggingface:{location}: there is no such folder"
+        raise UsageError(msg)
+    try:
+        splits = _read(datasets, Path(location).expanduser()) if location is not None else datasets.load_dataset(name)
+    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        remedy = "" if location else ". Without a network use another source, or a folder: huggingface:/path/to/folder"
+        msg = f"cannot read {name!r} with datasets {datasets.__version__}: {type(error).__name__}: {error}{remedy}"
+        raise UsageError(msg) from error
+    return splits, f"huggingface {name} (datasets {datasets.__version__})"
+
+
+def _read(datasets: Any, folder: Path) -> Any:
+    """Read a folder: saved by `save_to_disk`, or of files that `load_dataset` knows."""
+    saved = (folder / "dataset_dict.json").exists()
+    return datasets.load_from_disk(str(folder)) if saved else datasets.load_dataset(str(folder))
+
+
+def _by_shape(size: Size) -> str:
+    """Choose the data set that fits the workload's samples."""
+    if _image_shape(size) not in _BY_SHAPE:
+        known = ", ".join(f"{shape} for {name}" for shape, name in _BY_SHAPE.items())
+        msg = (
+            f"no data set is known for samples of shape {size.input_shape}; known are {known}; "
+            "name a folder: huggingface:/path/to/folder"
+        )
+        raise UsageError(msg)
+    return _BY_SHAPE[_image_shape(size)]
+
+
+def _image_shape(size: Size) -> tuple[int, ...]:
+    """Give the shape of an image whose flat form the workload may take."""
+    return _FLAT.get(size.input_shape[0], size.input_shape) if len(size.input_shape) == 1 else size.input_shape
+
+
+def _arrays(split: Any, size: Size, count: int, seed: int, source: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Give up to `count` images and labels of a split, in an order from the seed."""
+    image, label = _columns(split, size, source)
+    order = np.random.RandomState(seed).permutation(len(split))[:count]
+    # Selected before they are decoded: decoding all of MNIST takes longer than most races.
+    chosen = split.select(order)
+    images = np.stack([np.asarray(picture) for picture in chosen[image]])
+    shape = _image_shape(size)
+    if images.ndim == 3:  # noqa: PLR2004 - grey images have no axis for channels
+        images = images[..., np.newaxis]
+    if images.shape[1:] != shape:
+        msg = f"{source} has images of shape {images.shape[1:]}; this workload takes {size.input_shape}"
+        raise UsageError(msg)
+    x = (images.astype(np.float32) / 255).reshape(-1, *size.input_shape)
+    return x, np.asarray(chosen[label], np.int32)
+
+
+def _columns(split: Any, size: Size, source: str) -> tuple[str, str]:
+    """Find the column of images and that of labels by their types: their names differ between data sets."""
+    kinds = {name: type(feature).__name__ for name, feature in split.features.items()}
+    images = [name for name, kind in kinds.items() if kind == "Image"]
+    labels = [name for name, kind in kinds.items() if kind == "ClassLabel"]
+    fitting = [name for name in labels if split.features[name].num_classes == size.classes]
+    if not images or not fitting:
+        told = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+        msg = f"{source} has columns {told}; needed are an Image and a ClassLabel of {size.classes} classes"
+        raise UsageError(msg)
+    return images[0], fitting[0]
