@@ -1,4 +1,4 @@
-"""What another interpreter runs: it makes this very bakeoff importable there, and nothing else of the parent's packages.
+"""What another interpreter runs: it makes this very bakeoff importable there, and no other package of the parent's.
 
     PYTHON bootstrap.py trial FOLDER COMMAND_FD ANSWER_FD LIFELINE_FD
     PYTHON bootstrap.py probe FRAMEWORK_FOLDER ANSWER_FD
@@ -7,6 +7,7 @@ A PYTHONPATH would do for a clone, but an installed bakeoff lies in a site-packa
 leak into the worker (docs/decisions/003).
 """
 
+import importlib
 import importlib.util
 import sys
 import time
@@ -40,8 +41,8 @@ def main() -> int:
     sys.path.pop(0)
     _make_importable(Path(__file__).resolve().parent)
     try:
-        import msgspec  # noqa: F401
-        import numpy as np  # noqa: F401
+        for name in ("msgspec", "numpy"):
+            importlib.import_module(name)
     except ImportError as error:
         sys.stderr.write(MISSING.format(python=sys.executable, error=error))
         return 3

@@ -3,32 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import filelock
 import msgspec
 
 from bakeoff.compare.judge import assess, certificate_of, frozen_cut, judge
-from bakeoff.compare.outcome import Outcome
 from bakeoff.compare.prepare import new_folder, prepared
 from bakeoff.compare.progress import Certified, Finished, Observer, Prepared, RoundEnded, RoundStarted, silent
-from bakeoff.compare.request import Request
 from bakeoff.compare.rounds import Trials
 from bakeoff.compare.workers import Launcher, ProcessWorker
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe
-from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.errors import StoreError, UsageError
-from bakeoff.spec.record import Record
-from bakeoff.spec.verdict import Certificate
 from bakeoff.store.files import read_comparison, write_comparison, write_end
 from bakeoff.store.results import Records, check_same_machine, latest_like, read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bakeoff.compare.outcome import Outcome
+    from bakeoff.compare.request import Request
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.record import Record
+    from bakeoff.spec.verdict import Certificate
 
 MEMORY_SHARE = 0.7
 """Workers are resident together only if their peaks fit in this share of the available memory: the rest is for what
 else runs, and for peaks that a memory trial did not reach."""
+
+ROUNDS_ALONE = 3
+"""Rounds of a contender that has no other: they give its step time an interval, and there is no pair to settle."""
+
+FAILURES = 2
+"""Failed timed trials after which a contender is given up: a third would fail, too."""
 
 
 def run(
@@ -45,7 +55,9 @@ def run(
     with prepared(request) as (wanted, inputs):
         folder, comparison = _folder(request, wanted)
         with _locked(folder):
-            conductor = _Conductor(comparison, folder, Trials(comparison, folder, inputs, launch=launch, observe=observe))
+            conductor = _Conductor(
+                comparison, folder, Trials(comparison, folder, inputs, launch=launch, observe=observe)
+            )
             conductor.tell(Prepared(comparison, str(folder), len(conductor.records), probe(probe_s).calm), observe)
             conductor.certify(observe)
             conductor.measure_memory()
@@ -60,7 +72,9 @@ def verify(request: Request, observe: Observer = silent, *, launch: Launcher = P
     with prepared(request) as (wanted, inputs):
         folder, comparison = _folder(request, wanted)
         with _locked(folder):
-            conductor = _Conductor(comparison, folder, Trials(comparison, folder, inputs, launch=launch, observe=observe))
+            conductor = _Conductor(
+                comparison, folder, Trials(comparison, folder, inputs, launch=launch, observe=observe)
+            )
             conductor.tell(Prepared(comparison, str(folder), len(conductor.records), None), observe)
             return conductor.certify(observe)
 
@@ -171,8 +185,7 @@ class _Conductor:
         outcome = self._outcome()
         if outcome.rounds == 0 or len(self._certified) == 1:
             needed = {plan.contender.label for plan in self._certified}
-            # A contender alone has no pair: three rounds give its step time an interval.
-            if len(self._certified) == 1 and outcome.rounds >= 3:
+            if len(self._certified) == 1 and outcome.rounds >= ROUNDS_ALONE:
                 return []
         else:
             open_pairs = [v for v in outcome.verdicts if v.verdict == "undecided" and v.stopped != "futility"]
@@ -180,7 +193,7 @@ class _Conductor:
         return [plan for plan in self._certified if plan.contender.label in needed and not self._is_lost(plan)]
 
     def _is_lost(self, plan: ContenderPlan) -> bool:
-        """Tell whether two timed trials of a contender have failed: a third would, too."""
+        """Tell whether a contender has failed too often to go on."""
         failed = [
             record
             for record in self.records.values()
@@ -188,7 +201,7 @@ class _Conductor:
             and record.trial.contender.label == plan.contender.label
             and record.outcome != "done"
         ]
-        return len(failed) >= 2
+        return len(failed) >= FAILURES
 
     def _is_resident(self, active: list[ContenderPlan]) -> bool:
         """Tell whether a round's workers fit in memory together."""

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from bakeoff.compare.outcome import BlockTime, ContenderOutcome, Status
-from bakeoff.measure.contention import FOREIGN_LIMIT, is_flagged
-from bakeoff.spec.comparison import ContenderPlan
-from bakeoff.spec.record import Block, Record
-from bakeoff.spec.verdict import Certificate
+from bakeoff.measure.contention import is_flagged
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import absolute_interval
 from bakeoff.stats.warmup import mser5
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.record import Block, Record
+    from bakeoff.spec.verdict import Certificate
+
 NS = 1e-9
+
+CUT_ROUNDS = 2
+"""Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders (measuring.md 5.3)."""
 
 
 class RoundTime(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +47,7 @@ def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
         times[record.trial.round_number] = RoundTime(
             turns={block.turn: _step_s(block) for block in blocks},
             mean_s=sum(b.elapsed_ns for b in blocks) * NS / sum(len(b.steps_ns) for b in blocks),
-            flagged=_is_round_flagged(blocks),
+            flagged=is_flagged(*(block.signals for block in blocks)),
             resident=record.trial.resident,
         )
     return times
@@ -49,7 +56,7 @@ def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
 def flagged_share(timed: Sequence[Record]) -> tuple[float | None, int]:
     """Give the median foreign share over all blocks, and in how many rounds foreign load was seen."""
     shares = [b.signals.foreign_share for r in timed for b in r.blocks if b.signals.foreign_share is not None]
-    rounds = {r.trial.round_number for r in timed if r.blocks and _is_round_flagged(r.blocks)}
+    rounds = {r.trial.round_number for r in timed if r.blocks and is_flagged(*(block.signals for block in r.blocks))}
     return (statistics.median(shares) if shares else None), len(rounds)
 
 
@@ -83,7 +90,7 @@ def contender_outcome(
         settings=told.settings if told else {},
         versions=told.versions if told else {},
         python=told.python if told else "",
-        steady=all(mser5(record.warm_steps_ns).steady for record in done if record.trial.round_number <= 2),
+        steady=all(mser5(record.warm_steps_ns).steady for record in done if record.trial.round_number <= CUT_ROUNDS),
         blocks=_block_times(done, cut),
     )
     return _with_times(outcome, done, times, cut, samples=_batch_size(mine)) if times else outcome
@@ -142,14 +149,6 @@ def _block_times(done: Sequence[Record], cut: int) -> list[BlockTime]:
         for block in record.blocks
         if block.first_step >= cut
     ]
-
-
-def _is_round_flagged(blocks: Sequence[Block]) -> bool:
-    """Tell whether foreign load was seen over all of a contender's blocks in a round: many ticks, little noise."""
-    known = [block.signals for block in blocks if block.signals.foreign_share is not None]
-    wall_ns = sum(signals.wall_ns for signals in known)
-    foreign_ns = sum((signals.foreign_share or 0.0) * signals.wall_ns for signals in known)
-    return wall_ns > 0 and foreign_ns / wall_ns > FOREIGN_LIMIT
 
 
 def _step_s(block: Block) -> float:

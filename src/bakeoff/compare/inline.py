@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bakeoff.compare.workers import WorkerLostError
 from bakeoff.spec.trial import Answer, Command, Failed, Ready, TrialSpec
 from bakeoff.trial.worker import Worker
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class InlineWorker:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
-from bakeoff.compare.contenders import contender_outcome, flagged_share, round_times
+from bakeoff.compare.contenders import CUT_ROUNDS, contender_outcome, flagged_share, round_times
 from bakeoff.compare.outcome import ContenderOutcome, Outcome
-from bakeoff.spec.comparison import Comparison, ContenderPlan
-from bakeoff.spec.record import Evidence, Record
-from bakeoff.spec.verdict import Certificate, Verdict
 from bakeoff.stats.differences import ping_pong_difference, sequential_difference
 from bakeoff.stats.sequential import Ended, Pair, decide
 from bakeoff.stats.warmup import mser5
@@ -24,8 +18,15 @@ from bakeoff.store.files import read_comparison, read_end
 from bakeoff.store.results import Records, read_records
 from bakeoff.trial.evidence import EVIDENCE_FILE
 
-CUT_ROUNDS = 2
-"""Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders (measuring.md 5.3)."""
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.record import Evidence, Record
+    from bakeoff.spec.verdict import Certificate, Verdict
 
 
 def judge(folder: Path) -> Outcome:
@@ -46,9 +47,7 @@ def assess(
         plan.contender.label: certificate_of(comparison, records, folder, plan) for plan in comparison.contenders
     }
     cut = frozen_cut(records.values()) or 0
-    contenders = [
-        contender_outcome(plan, known[plan.contender.label], records, cut) for plan in comparison.contenders
-    ]
+    contenders = [contender_outcome(plan, known[plan.contender.label], records, cut) for plan in comparison.contenders]
     ranked = [one for one in contenders if one.status == "ranked"]
     timed = [record for record in records.values() if record.trial.purpose == "time"]
     rounds = max((record.trial.round_number for record in timed), default=0)
@@ -113,7 +112,9 @@ def frozen_cut(records: Iterable[Record]) -> int | None:
 
 def _pairs(ranked: list[ContenderOutcome], timed: list[Record], rounds: int, cut: int) -> list[Pair]:
     """Give every pair of ranked contenders with its log-ratio in each round."""
-    by_label = {one.label: round_times([r for r in timed if r.trial.contender.label == one.label], cut) for one in ranked}
+    by_label = {
+        one.label: round_times([r for r in timed if r.trial.contender.label == one.label], cut) for one in ranked
+    }
     pairs = []
     for index, first in enumerate(ranked):
         for second in ranked[index + 1 :]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 import bakeoff
 from bakeoff import data
-from bakeoff.compare.request import Request
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import available, resolve
 from bakeoff.environments.options import resolve_options
@@ -22,9 +21,15 @@ from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, StoreError, UnavailableError, UnknownNameError, UsageError
-from bakeoff.spec.trial import Inputs
-from bakeoff.spec.workload import Scenario, Workload
+from bakeoff.stats.boundaries import LOOKS
 from bakeoff.workloads.load import LoadedWorkload, load
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bakeoff.compare.request import Request
+    from bakeoff.spec.trial import Inputs
+    from bakeoff.spec.workload import Scenario, Workload
 
 INPUTS_PREFIX = ".inputs-"
 
@@ -37,17 +42,16 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
     """Give the comparison that a request asks for and the folder of its batches, which is removed in the end."""
     loaded = load(request.workload)
     workload = loaded.workload
-    scenario = _scenario(workload, request.scenario)
-    size = loaded.size(request.size)
-    batch_size = size.batch_size if request.batch_size is None else request.batch_size
+    _scenario(workload, request.scenario)
+    batch_size = _batch_size(request, loaded)
     _check_numbers(request, batch_size)
     source = request.data or workload.data[0]
     plans, excluded = _plans(request)
     results = _results(request.results)
     folder = Path(tempfile.mkdtemp(prefix=INPUTS_PREFIX, dir=results))
     try:
-        inputs = data.prepare(source, workload, size, batch_size, request.seed, folder)
-        yield _comparison(request, loaded, scenario, batch_size, inputs, plans, excluded), folder
+        inputs = data.prepare(source, workload, loaded.size(request.size), batch_size, request.seed, folder)
+        yield _comparison(request, loaded, inputs, plans, excluded), folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -55,8 +59,6 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
 def _comparison(
     request: Request,
     loaded: LoadedWorkload,
-    scenario: Scenario,
-    batch_size: int,
     inputs: Inputs,
     plans: list[ContenderPlan],
     excluded: dict[str, str],
@@ -69,9 +71,9 @@ def _comparison(
         workload=loaded.workload,
         workload_path=str(loaded.path.resolve()),
         workload_sha256=loaded.sha256,
-        scenario=scenario,
+        scenario=_scenario(loaded.workload, request.scenario),
         size=request.size,
-        batch_size=batch_size,
+        batch_size=_batch_size(request, loaded),
         data=inputs,
         contenders=plans,
         reference=_reference(plans),
@@ -95,14 +97,20 @@ def _scenario(workload: Workload, wanted: str | None) -> Scenario:
     for scenario in workload.scenarios:
         if scenario == wanted:
             return scenario
-    raise UnknownNameError(f"scenario of {workload.name}", wanted, workload.scenarios)
+    kind = f"scenario of {workload.name}"
+    raise UnknownNameError(kind, wanted, workload.scenarios)
+
+
+def _batch_size(request: Request, loaded: LoadedWorkload) -> int:
+    """Give the batch size, by default the size's own."""
+    return loaded.size(request.size).batch_size if request.batch_size is None else request.batch_size
 
 
 def _check_numbers(request: Request, batch_size: int) -> None:
     """Refuse numbers that cannot be, each with its valid range."""
     checks = (
         ("batch size", batch_size, batch_size >= 1, "a whole number from 1 on"),
-        ("rounds", request.max_rounds, 1 <= request.max_rounds <= 20, "a whole number from 1 to 20"),
+        ("rounds", request.max_rounds, 1 <= request.max_rounds <= LOOKS[-1], f"a whole number from 1 to {LOOKS[-1]}"),
         ("margin", request.margin, 0.0 < request.margin < 1.0, "between 0 and 1, such as 0.05 or 5%"),
         ("budget", request.budget_s, request.budget_s is None or request.budget_s > 0, "above 0, such as 90s or 5m"),
         ("trial limit", request.trial_limit_s, request.trial_limit_s > 0, "above 0, such as 90s or 10m"),

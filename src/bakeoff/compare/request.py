@@ -6,7 +6,7 @@ import msgspec
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison as asked for, before anything is looked up; None takes the default that the field's comment names."""
+    """A comparison as asked for, before anything is looked up; for None, the field's text names the default."""
 
     workload: str
     """A shipped name, or the path of the user's own file."""

@@ -5,21 +5,26 @@ from __future__ import annotations
 import shutil
 import statistics
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
+from functools import partial
+from typing import TYPE_CHECKING
 
 from bakeoff.compare import schedule
 from bakeoff.compare.progress import Observer, Running, TrialEnded, TrialStarted
 from bakeoff.compare.workers import QUIT_LIMIT_S, Launcher, Worker, WorkerLostError
 from bakeoff.measure.machine import describe
 from bakeoff.spec import trial as protocol
-from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.contender import slug
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER, Purpose, TrialSpec
 from bakeoff.store.files import RECORD_FILE, read_record, write_record, write_trial
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
 
 WARM_STEPS = 20
 """Steps of the first warm-ups, at least: MSER-5 needs several batches of 5."""
@@ -35,6 +40,9 @@ FEWEST_WARM_STEPS = 10
 
 MEMORY_STEPS = 20
 """Steps of a memory trial: allocators have reached their steady size."""
+
+SHORTEST_STEP_S = 1e-6
+"""No step of Python is shorter; a scripted one may be, and block sizes are its quotients."""
 
 
 class Trials:
@@ -76,11 +84,11 @@ class Trials:
         with self._started(order, round_number) as workers:
             step_s: dict[str, float] = {}
             for label in list(workers):
-                self._guarded(workers, label, lambda w, n=label: step_s.update({n: self._prepare(w, n, cut)}))
+                self._guarded(workers, label, partial(self._prepare, step_s, label, cut))
             if workers:
                 self._alternate(workers, step_s, round_number)
             for label in list(workers):
-                self._guarded(workers, label, lambda w: w.ask(protocol.Quit(), QUIT_LIMIT_S))
+                self._guarded(workers, label, _quit)
         return [self._record(self._spec(plan, "time", round_number, resident=True)) for plan in order]
 
     def _order(self, plans: list[ContenderPlan], round_number: int) -> list[ContenderPlan]:
@@ -100,22 +108,26 @@ class Trials:
                     continue
                 self._observe(Running(label, f"block {turn + 1} of {turn_count}"))
                 command = protocol.Run(lead=plans[label].lead, steps=plans[label].steps, turn=turn)
-                self._guarded(workers, label, lambda w, c=command: w.ask(c, self._limit_s))
+                self._guarded(workers, label, partial(self._ask, command))
 
-    def _prepare(self, worker: Worker, label: str, cut: int | None) -> float:
-        """Build and warm one worker; give its step time as far as it is known then."""
+    def _ask(self, command: protocol.Command, worker: Worker) -> protocol.Answer:
+        """Give a command under the time limit of a trial."""
+        return worker.ask(command, self._limit_s)
+
+    def _prepare(self, step_s: dict[str, float], label: str, cut: int | None, worker: Worker) -> None:
+        """Build and warm one worker; put down its step time as far as it is known then."""
         self._observe(Running(label, "building"))
-        worker.ask(protocol.Build(), self._limit_s)
+        self._ask(protocol.Build(), worker)
         self._observe(Running(label, "warming up"))
         if cut is None:
             command = protocol.Warm(steps=WARM_STEPS, seconds=WARM_S, limit=WARM_LIMIT)
         else:
             command = protocol.Warm(steps=max(cut, FEWEST_WARM_STEPS))
-        answer = worker.ask(command, self._limit_s)
+        answer = self._ask(command, worker)
         assert isinstance(answer, protocol.Warmed)
         # The second half: the first may still be warming up.
         steps_ns = answer.steps_ns[len(answer.steps_ns) // 2 :]
-        return max(1e-9, statistics.median(steps_ns) / 1e9)
+        step_s[label] = max(SHORTEST_STEP_S, statistics.median(steps_ns) / 1e9)
 
     @contextmanager
     def _started(self, order: list[ContenderPlan], round_number: int) -> Iterator[dict[str, Worker]]:
@@ -153,11 +165,13 @@ class Trials:
         """Run one timed trial that has the machine for itself."""
 
         def act(worker: Worker) -> None:
-            step_s = self._prepare(worker, plan.contender.label, cut)
-            self._observe(Running(plan.contender.label, "timing"))
-            lead = schedule.block_plan(step_s, schedule.TURNS).lead
-            steps = schedule.alone_plan(step_s)
-            worker.ask(protocol.Run(lead=lead, steps=steps, turn=0), self._limit_s)
+            label = plan.contender.label
+            step_s: dict[str, float] = {}
+            self._prepare(step_s, label, cut, worker)
+            self._observe(Running(label, "timing"))
+            lead = schedule.block_plan(step_s[label], schedule.TURNS).lead
+            steps = schedule.alone_plan(step_s[label])
+            self._ask(protocol.Run(lead=lead, steps=steps, turn=0), worker)
 
         return self._whole(self._spec(plan, "time", round_number), plan, act)
 
@@ -166,8 +180,8 @@ class Trials:
 
         def act(worker: Worker) -> None:
             self._observe(Running(spec.contender.label, spec.purpose))
-            worker.ask(protocol.Build(), self._limit_s)
-            worker.ask(command, self._limit_s)
+            self._ask(protocol.Build(), worker)
+            self._ask(command, worker)
 
         return self._whole(spec, plan, act)
 
@@ -180,7 +194,7 @@ class Trials:
             worker = self._start(spec, plan)
             worker.ready(self._limit_s)
             act(worker)
-            worker.ask(protocol.Quit(), QUIT_LIMIT_S)
+            _quit(worker)
         except WorkerLostError as lost:
             self._lose(spec, lost)
         else:
@@ -255,3 +269,8 @@ class Trials:
         seconds = time.monotonic() - self._began
         event = TrialEnded(spec.name, spec.contender.label, spec.purpose, record.outcome, record.reason, seconds)
         self._observe(event)
+
+
+def _quit(worker: Worker) -> None:
+    """Have a worker write its record and end."""
+    worker.ask(protocol.Quit(), QUIT_LIMIT_S)

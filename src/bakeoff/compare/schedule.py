@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 TURNS = 12
 """Blocks of each contender in a round; 12 to 24 by measuring.md section 5.3."""
@@ -67,12 +70,12 @@ def alone_plan(step_s: float) -> int:
 
 def start_order(labels: Sequence[str], seed: int, round_number: int) -> list[str]:
     """Give the order in which a round's workers are built, or run where they run one after another."""
-    return random.Random(f"{seed}/{round_number}/start").sample(list(labels), len(labels))
+    return random.Random(f"{seed}/{round_number}/start").sample(list(labels), len(labels))  # noqa: S311 - an order
 
 
 def turn_orders(labels: Sequence[str], seed: int, round_number: int, turn_count: int) -> list[list[str]]:
     """Give the order of the contenders in each turn: a random one and then its mirror image (ABBA or BAAB)."""
-    generator = random.Random(f"{seed}/{round_number}/turns")
+    generator = random.Random(f"{seed}/{round_number}/turns")  # noqa: S311 - an order
     orders: list[list[str]] = []
     for _ in range(turn_count // 2):
         order = generator.sample(list(labels), len(labels))

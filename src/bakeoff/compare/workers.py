@@ -7,16 +7,19 @@ import selectors
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import psutil
 
 import bakeoff
 from bakeoff.spec.errors import StoreError
-from bakeoff.spec.record import Outcome
 from bakeoff.spec.trial import Answer, Command, Failed, Quit, Ready, TrialSpec
+
+if TYPE_CHECKING:
+    from bakeoff.spec.record import Outcome
 
 BOOTSTRAP = Path(bakeoff.__file__).parent / "bootstrap.py"
 
@@ -133,7 +136,7 @@ class ProcessWorker:
                 raise self._lost()
             self._buffer += received
         line, _, self._buffer = self._buffer.partition(b"\n")
-        answer = self._decoder.decode(line)
+        answer: Answer = self._decoder.decode(line)
         if isinstance(answer, Failed):
             self.end()
             raise WorkerLostError("failed", answer.reason, self._tail())
@@ -148,9 +151,7 @@ class ProcessWorker:
             return WorkerLostError("crashed", "the worker closed its pipe but went on", self._tail())
         self.end()
         if code == -signal.SIGKILL:
-            return WorkerLostError(
-                "killed", "killed by SIGKILL, as the kernel does for want of memory", self._tail()
-            )
+            return WorkerLostError("killed", "killed by SIGKILL, as the kernel does for want of memory", self._tail())
         if code < 0:
             return WorkerLostError("crashed", f"crashed by {signal.Signals(-code).name}", self._tail())
         if code == EXIT_NO_WORKER:
@@ -163,10 +164,8 @@ class ProcessWorker:
             return
         self._ended = True
         children = self._children + _descendants(self._process.pid)
-        try:
+        with suppress(ProcessLookupError):  # The group may be gone already.
             os.killpg(self._process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # The group is gone already.
         for child in children:
             try:
                 child.kill()

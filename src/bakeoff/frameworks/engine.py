@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
-import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.workload import Scenario, Size
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -1,8 +1,8 @@
 """The timed region, in one place.
 
-One step is: the batch is on the device already; forward, and in training loss, backward and optimiser. The loss stays on
-the device and gradients are never fetched. A block is steps in a row that are waited for once at the end (streamed); a
-warm step is waited for by itself (fenced).
+One step is: the batch is on the device already; forward, and in training loss, backward and optimiser. The loss stays
+on the device and gradients are never fetched. A block is steps in a row that are waited for once at the end
+(streamed); a warm step is waited for by itself (fenced).
 """
 
 from __future__ import annotations

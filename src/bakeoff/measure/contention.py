@@ -12,7 +12,7 @@ import msgspec
 from bakeoff.spec.record import Signals
 
 FOREIGN_LIMIT = 0.05
-"""A block with more foreign processor time than this share is flagged (measuring.md section 2, contention signals)."""
+"""Blocks with more foreign processor time than this share is flagged (measuring.md section 2, contention signals)."""
 
 FOREIGN_TICKS = 3
 """... if it is more than this many clock ticks: /proc/stat counts in ticks of 10 ms, and a block lasts some 250 ms."""
@@ -63,12 +63,12 @@ def between(before: Reading, after: Reading) -> Signals:
     )
 
 
-def is_flagged(signals: Signals) -> bool:
-    """Tell whether foreign load was seen beside this block."""
-    if signals.foreign_share is None:
-        return False
-    floor = FOREIGN_TICKS * _tick_ns() / (_cores() * signals.wall_ns) if signals.wall_ns else 0.0
-    return signals.foreign_share > max(FOREIGN_LIMIT, floor)
+def is_flagged(*blocks: Signals) -> bool:
+    """Tell whether foreign load was seen beside these blocks, taken together."""
+    known = [signals for signals in blocks if signals.foreign_share is not None]
+    available_ns = _cores() * sum(signals.wall_ns for signals in known)
+    foreign_ns = _cores() * sum((signals.foreign_share or 0.0) * signals.wall_ns for signals in known)
+    return foreign_ns > max(FOREIGN_LIMIT * available_ns, FOREIGN_TICKS * _tick_ns())
 
 
 def _foreign_share(before: Reading, after: Reading, wall_ns: int, cpu_ns: int) -> float | None:

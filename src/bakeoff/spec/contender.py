@@ -52,9 +52,9 @@ def parse_contenders(texts: Iterable[str]) -> list[Contender]:
     contenders = []
     for contender in map(parse_contender, texts):
         seen[contender.label] += 1
-        if seen[contender.label] > 1:
-            contender = msgspec.structs.replace(contender, label=f"{contender.label} ({seen[contender.label]})")
-        contenders.append(contender)
+        count = seen[contender.label]
+        label = contender.label if count == 1 else f"{contender.label} ({count})"
+        contenders.append(msgspec.structs.replace(contender, label=label))
     return contenders
 
 

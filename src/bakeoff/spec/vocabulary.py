@@ -50,7 +50,9 @@ FUNCTIONS: dict[str, str] = {
 }
 
 LOSSES: dict[str, str] = {
-    "cross_entropy": "cross_entropy(logits, labels): mean over the batch; logits (batch, classes), labels int32 (batch,).",
+    "cross_entropy": (
+        "cross_entropy(logits, labels): mean over the batch; logits (batch, classes), labels (batch,) int32."
+    ),
     "binary_cross_entropy": "binary_cross_entropy(logits, targets): from logits, mean over all elements.",
     "mse": "mse(outputs, targets): mean of squares over all elements.",
 }

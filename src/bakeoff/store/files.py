@@ -10,13 +10,16 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import RECORD_VERSION, Record
-from bakeoff.spec.trial import TrialSpec
+
+if TYPE_CHECKING:
+    from bakeoff.spec.trial import TrialSpec
 
 COMPARISON_FILE = "comparison.json"
 TRIAL_FILE = "trial.json"

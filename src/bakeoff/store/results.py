@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.record import Record
 from bakeoff.store.files import (
@@ -17,6 +17,9 @@ from bakeoff.store.files import (
     read_comparison,
     read_record,
 )
+
+if TYPE_CHECKING:
+    from bakeoff.spec.comparison import Comparison
 
 
 class Records(msgspec.Struct, frozen=True, kw_only=True):

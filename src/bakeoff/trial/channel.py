@@ -22,7 +22,7 @@ class Channel:
     def __init__(self, command_fd: int, answer_fd: int) -> None:
         """Take the two pipes; the worker's own children do not inherit them."""
         for fd in (command_fd, answer_fd):
-            os.set_inheritable(fd, False)
+            os.set_inheritable(fd, False)  # noqa: FBT003 - takes no keyword
         self._commands = os.fdopen(command_fd, "rb")
         self._answers = os.fdopen(answer_fd, "wb", buffering=0)
         self._decoder = msgspec.json.Decoder(Command)
@@ -46,7 +46,7 @@ def guard_lifeline(lifeline_fd: int) -> None:
     A thread sleeps in a read of a pipe whose other end only the parent holds; on Linux the kernel tells too, which
     serves even when the main thread hangs in native code with the interpreter's lock held.
     """
-    os.set_inheritable(lifeline_fd, False)
+    os.set_inheritable(lifeline_fd, False)  # noqa: FBT003 - takes no keyword
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.spec.record import Evidence
-from bakeoff.trial.inputs import Batches
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
     from bakeoff.frameworks.engine import Arrays, Engine, Model, Step
     from bakeoff.spec.trial import TrialSpec
+    from bakeoff.trial.inputs import Batches
 
 EVIDENCE_FILE = "evidence.npz"
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 import bakeoff.frameworks
 from bakeoff.measure.clock import Clock, monotonic
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+    from types import ModuleType
+
     from bakeoff.frameworks.engine import Engine
 
 

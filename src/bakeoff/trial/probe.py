@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import platform
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.spec.framework import FrameworkInfo
 from bakeoff.trial.framework import make_engine, set_variables
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class Probe(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.frameworks.engine import Arrays, Model
 from bakeoff.frameworks.fake.faults import strike
-from bakeoff.spec.optimizer import Optimizer
-from bakeoff.spec.workload import Scenario
 from bakeoff.workloads.optimizers import trajectory
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.workload import Scenario
+
 Batch = tuple[NDArray[Any], NDArray[Any]]
+
+
+WRONG_STEP = 4
+"""The step whose loss is wrong, where that is asked for: not the first, so that every step has to be looked at."""
+
+LEARNED_STEPS = 10
+"""Training steps after which the outputs name the labels."""
 
 
 class _Time:
@@ -79,7 +89,7 @@ class Step:
         """Give a loss that falls from step to step."""
         if self._options["wrong"] == "nan":
             return math.nan
-        wrong = 1.01 if self._options["wrong"] == "loss" and self._steps == 4 else 1.0
+        wrong = 1.01 if self._options["wrong"] == "loss" and self._steps == WRONG_STEP else 1.0
         return 2.3 * 0.98**self._steps * wrong
 
     def outputs(self, batch: Batch) -> NDArray[np.float64]:
@@ -90,7 +100,7 @@ class Step:
         outputs = np.stack([flat[:, k::classes].mean(axis=1) for k in range(classes)], axis=1)
         if self._options["wrong"] == "outputs":
             outputs = outputs[:, ::-1]
-        return outputs + 100.0 * np.eye(classes)[y] if self._steps > 10 else outputs
+        return outputs + 100.0 * np.eye(classes)[y] if self._steps > LEARNED_STEPS else outputs
 
     def gradients(self, batch: Batch) -> Arrays:
         """Give arrays that follow from the weights."""
@@ -154,4 +164,3 @@ class Engine:
         if self._options["wrong"] == "optimizer":
             return [{name: value * 1.001 for name, value in state.items()} for state in states]
         return states
-

@@ -7,9 +7,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from bakeoff.spec.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HANG_S = 3600.0
 """Longer than any time limit in a test."""
@@ -39,4 +42,4 @@ def strike(options: Mapping[str, str], moment: str) -> None:
             sys.stdout.write('{"type":"done"}\n' * 100)
             sys.stdout.flush()
         case "children":
-            subprocess.Popen(["sleep", str(HANG_S)], start_new_session=True)
+            subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({HANG_S})"], start_new_session=True)
