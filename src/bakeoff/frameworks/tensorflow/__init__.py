@@ -1,0 +1,1 @@
+"""TensorFlow: Keras 3 layers in one tf.function."""

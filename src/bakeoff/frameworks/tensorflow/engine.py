@@ -1,0 +1,246 @@
+"""TensorFlow's engine: forward, loss, GradientTape and the Keras optimiser in one tf.function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from bakeoff.frameworks.tensorflow import nn, optimizers
+from bakeoff.spec.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.workload import Scenario
+
+
+class Engine:
+    """TensorFlow in this process."""
+
+    _mode = "graph"
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set device, precision and threads, before TensorFlow's runtime starts."""
+        self._mode = options["mode"]
+        _set_device(options["device"])
+        # Both pools, because one thread in each operation still leaves several operations side by side.
+        threads = int(options["threads"])
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(threads)
+        keras.config.set_floatx(options["precision"])
+        keras.config.set_dtype_policy(options["precision"])
+        tf.config.experimental.enable_tensor_float_32_execution(False)  # noqa: FBT003  positional only
+
+    def versions(self) -> dict[str, str]:
+        """Give the versions of the packages."""
+        return {"tensorflow": tf.__version__, "keras": keras.__version__, "numpy": np.__version__}
+
+    def devices(self) -> list[str]:
+        """Give the devices that can be used."""
+        return ["cpu", "cuda"] if tf.test.is_built_with_cuda() and _gpus() else ["cpu"]
+
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
+        """Build the model, load its weights and make its step; nothing is traced yet."""
+        return _STEPS[scenario](model, options["mode"])
+
+    def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
+        """Apply the optimiser to given gradients; give the parameters after each step."""
+        dtype = keras.config.floatx()
+        variables = {name: keras.Variable(value, dtype=dtype) for name, value in parameters.items()}
+        native = optimizers.make(optimizer)
+        native.build(list(variables.values()))
+        apply = _in_mode(native.apply, self._mode)
+        trajectory = []
+        for step_gradients in gradients:
+            apply([tf.constant(step_gradients[name], dtype) for name in variables])
+            trajectory.append({name: variable.numpy() for name, variable in variables.items()})
+        return trajectory
+
+
+class Step:
+    """What steps of both scenarios have in common: the model, its batches and its forward pass."""
+
+    _run: Any
+    """The function that is timed."""
+    _last: Any = None
+    """What it gave last."""
+
+    def __init__(self, model: Model, mode: str) -> None:
+        """Build the model with its weights."""
+        self._net = model.build(nn, model.size)
+        nn.load(self._net, model.weights)
+        self._parameters = nn.parameters(self._net)
+        self._variables = list(self._parameters.values())
+        self._forward = _in_mode(self._net, mode)
+        self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
+
+    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
+        """Put one batch on the device and wait until it is there."""
+        batch = self._tensor(x), self._tensor(y)
+        tf.test.experimental.sync_devices()
+        return batch
+
+    def _tensor(self, array: NDArray[Any]) -> Any:
+        """Copy an array to the device: real numbers in the step's precision, indices and labels as int32."""
+        real = np.issubdtype(array.dtype, np.floating)
+        return tf.identity(tf.constant(array, self._variables[0].dtype if real else tf.int32))
+
+    def wait(self) -> None:
+        """Return when the results of all started steps exist.
+
+        A GPU works on after the call. On a processor a call returns when its results exist and its variables are
+        assigned, so that asking for the results costs nothing.
+        """
+        if self._on_gpu:
+            tf.test.experimental.sync_devices()
+        else:
+            self._last.numpy()
+
+    def outputs(self, batch: tuple[Any, Any]) -> NDArray[np.float64]:
+        """Give the model's outputs in evaluation mode."""
+        return self._forward(batch[0]).numpy().astype(np.float64)
+
+    def parameters(self) -> Arrays:
+        """Give every parameter as it is now."""
+        return {name: variable.numpy() for name, variable in self._parameters.items()}
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force."""
+        traced = hasattr(self._run, "experimental_get_tracing_count") and not tf.config.functions_run_eagerly()
+        jit_compile = traced and bool(self._run._jit_compile)  # noqa: SLF001 - it has no public name
+        tf32 = tf.config.experimental.tensor_float_32_execution_enabled()
+        variable = self._variables[0].value
+        return {
+            "mode": "compiled" if jit_compile else "graph" if traced else "eager",
+            "precision": variable.dtype.name,
+            "device": "cuda" if "GPU" in variable.device else "cpu",
+            "threads": tf.config.threading.get_intra_op_parallelism_threads(),
+            "inter_op_threads": tf.config.threading.get_inter_op_parallelism_threads(),
+            "tf32_matmul": tf32,
+            "tf32_convolution": tf32,
+            "layout": "NHWC",
+            "optimizer": None,
+            "jit_compile": jit_compile,
+            "traces": self._run.experimental_get_tracing_count() if traced else None,
+            "onednn": _onednn(),
+        }
+
+    def device_peak_bytes(self) -> int | None:
+        """Give the allocator's highest live size on the GPU; None on a processor."""
+        return tf.config.experimental.get_memory_info("GPU:0")["peak"] if self._on_gpu else None
+
+
+class TrainStep(Step):
+    """Forward, loss, backward and optimiser, all in one function."""
+
+    def __init__(self, model: Model, mode: str) -> None:
+        """Add the workload's loss and optimiser."""
+        super().__init__(model, mode)
+        if model.loss is None or model.optimizer is None:
+            msg = "the workload has no loss or no optimiser: it is for inference only"
+            raise UnsupportedError(msg)
+        self._loss_of = model.loss
+        self._optimizer = optimizers.make(model.optimizer)
+        self._optimizer.build(self._variables)
+        self._run = _in_mode(self._train, mode)
+        self._differentiate = _in_mode(self._loss_and_gradients, mode)
+
+    def _train(self, x: Any, y: Any) -> Any:
+        """Train on one batch; give the loss before it."""
+        loss, gradients = self._loss_and_gradients(x, y)
+        self._optimizer.apply(gradients)
+        return loss
+
+    def _loss_and_gradients(self, x: Any, y: Any) -> tuple[Any, list[Any]]:
+        """Give the loss, and its gradient by every parameter: zeros where it does not depend on one."""
+        with nn.training(), tf.GradientTape() as tape:
+            loss = self._loss_of(nn, self._net(x), y)
+        return loss, tape.gradient(loss, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+
+    def run(self, batch: tuple[Any, Any]) -> None:
+        """Start one training step."""
+        self._last = self._run(*batch)
+
+    def result(self) -> float:
+        """Give the loss of the last step."""
+        return float(self._last)
+
+    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
+        """Give every parameter's gradient, by the function that training runs."""
+        _, gradients = self._differentiate(*batch)
+        # An embedding's gradient comes as the rows that were taken.
+        dense = (tf.convert_to_tensor(gradient).numpy() for gradient in gradients)
+        return dict(zip(self._parameters, dense, strict=True))
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force, with the optimiser."""
+        return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
+
+
+class InferStep(Step):
+    """The forward pass in evaluation mode."""
+
+    def __init__(self, model: Model, mode: str) -> None:
+        """Time the function that `outputs` calls."""
+        super().__init__(model, mode)
+        self._run = self._forward
+
+    def run(self, batch: tuple[Any, Any]) -> None:
+        """Start one forward pass and keep its outputs."""
+        self._last = self._run(batch[0])
+
+    def result(self) -> float:
+        """Refuse: nothing has a loss here."""
+        msg = "a step of the scenario infer has no loss"
+        raise UnsupportedError(msg)
+
+    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
+        """Refuse: nothing has a gradient here."""
+        del batch
+        msg = "a step of the scenario infer has no gradients"
+        raise UnsupportedError(msg)
+
+
+_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
+
+
+def _in_mode(function: Callable[..., Any], mode: str) -> Any:
+    """Give the function as the mode executes it; without autograph, as Keras' own trainer traces its steps."""
+    if mode == "eager":
+        return function
+    return tf.function(function, autograph=False, jit_compile=mode == "compiled")
+
+
+def _set_device(device: str) -> None:
+    """Show TensorFlow this device only; raise UnsupportedError where it has none."""
+    if device == "cpu":
+        tf.config.set_visible_devices([], "GPU")
+        return
+    if not tf.test.is_built_with_cuda():
+        msg = f"device cuda: TensorFlow {tf.__version__} here is built without CUDA; install tensorflow[and-cuda]"
+        raise UnsupportedError(msg)
+    if not _gpus():
+        msg = "device cuda: TensorFlow finds no NVIDIA GPU; its driver and CUDA libraries must be installed"
+        raise UnsupportedError(msg)
+    tf.config.set_visible_devices(_gpus()[:1], "GPU")
+
+
+def _gpus() -> list[Any]:
+    """List the GPUs that TensorFlow finds, visible or not."""
+    return tf.config.list_physical_devices("GPU")
+
+
+def _onednn() -> bool | None:
+    """Tell whether oneDNN's operations are in force; None where TensorFlow does not tell."""
+    try:
+        from tensorflow.python.framework.test_util import IsMklEnabled
+    except ImportError:  # it is no public name
+        return None
+    return bool(IsMklEnabled())

@@ -1,0 +1,353 @@
+"""The vocabulary in native Keras 3 layers and tf.nn functions; feature maps are NHWC.
+
+A Module is a tf.Module that holds Keras layers, not itself a keras.Layer: a Layer reserves attributes that models like
+to use (`self.output`, `self.input`), and costs more per call in eager mode. In a traced step neither leaves anything.
+Layers are built when they are constructed, with zeros: `load` gives every parameter its value.
+"""
+
+# ruff: noqa: FBT001, FBT002 - `bias` is positional in the vocabulary
+
+from __future__ import annotations
+
+import itertools
+import math
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+import keras
+import tensorflow as tf
+
+from bakeoff.spec.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "Conv2d",
+    "Dropout",
+    "Embedding",
+    "LayerNorm",
+    "Linear",
+    "Module",
+    "ModuleList",
+    "avg_pool2d",
+    "binary_cross_entropy",
+    "concat",
+    "cross_entropy",
+    "flatten",
+    "gelu",
+    "global_avg_pool2d",
+    "log_softmax",
+    "matmul",
+    "max_pool2d",
+    "mean",
+    "mse",
+    "permute_dims",
+    "relu",
+    "reshape",
+    "sigmoid",
+    "softmax",
+    "sum",
+    "tanh",
+]
+
+_in_training: ContextVar[bool] = ContextVar("in_training", default=False)
+_dropout_seeds = itertools.count()
+
+
+@contextmanager
+def training() -> Iterator[None]:
+    """Make the models called inside behave as in training; outside of it they are in evaluation."""
+    token = _in_training.set(True)
+    try:
+        yield
+    finally:
+        _in_training.reset(token)
+
+
+# --- Layers -------------------------------------------------------------------------------------------------------
+
+
+class Module(tf.Module):
+    """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; every model defines its own."""
+        msg = f"{type(self).__name__} has no method forward"
+        raise NotImplementedError(msg)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call forward."""
+        return self.forward(*args, **kwargs)
+
+
+class ModuleList(tf.Module):
+    """Layers in a list, iterable and indexable."""
+
+    def __init__(self, modules: Iterable[Any]) -> None:
+        """Hold the modules in the given order."""
+        super().__init__()
+        self._modules = list(modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        """Go through the modules in order."""
+        return iter(self._modules)
+
+    def __getitem__(self, index: int) -> Any:
+        """Give the module at an index."""
+        return self._modules[index]
+
+    def __len__(self) -> int:
+        """Count the modules."""
+        return len(self._modules)
+
+
+class Linear(keras.layers.Dense):
+    """x @ weight + bias over the last axis."""
+
+    def __init__(self, in_features: int | tuple[int, ...], out_features: int, bias: bool = True) -> None:
+        """Build the layer; a flattened feature map (height, width, channels) is in canonical order here as it is."""
+        super().__init__(out_features, use_bias=bias, kernel_initializer="zeros")
+        self.build((None, math.prod(in_features) if isinstance(in_features, tuple) else in_features))
+
+
+class Conv2d(keras.layers.Conv2D):
+    """Cross-correlation, square kernel, the same zero padding on all four sides."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel: int,
+        stride: int = 1,
+        padding: int = 0,
+        bias: bool = True,
+    ) -> None:
+        """Build the layer."""
+        super().__init__(
+            out_channels,
+            kernel,
+            strides=stride,
+            use_bias=bias,
+            data_format="channels_last",
+            kernel_initializer="zeros",
+        )
+        self._pad = padding
+        self.build((None, None, None, in_channels))
+
+    def convolution_op(self, inputs: Any, kernel: Any) -> Any:
+        """Convolve with the symmetric padding that Keras lacks.
+
+        tf.nn.conv2d takes explicit paddings too, but its gradient is then several times slower on a processor.
+        """
+        x, padding = _padded(inputs, self.kernel_size[0], self.strides[0], self._pad, 0.0)
+        return tf.nn.conv2d(x, kernel, self.strides, padding)
+
+
+class LayerNorm(keras.layers.LayerNormalization):
+    """Layer normalisation over the last axis."""
+
+    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+        """Build the layer."""
+        super().__init__(axis=-1, epsilon=epsilon)
+        self.build((None, features))
+
+
+class Embedding(keras.layers.Embedding):
+    """Rows by integer index."""
+
+    def __init__(self, entries: int, features: int) -> None:
+        """Build the layer."""
+        super().__init__(entries, features, embeddings_initializer="zeros")
+        self.build((None,))
+
+
+class Dropout(keras.layers.Dropout):
+    """Scaled by 1 / (1 - rate) in training, nothing in evaluation."""
+
+    def __init__(self, rate: float) -> None:
+        """Give each layer a random stream of its own, the same in every process."""
+        super().__init__(rate, seed=next(_dropout_seeds))
+
+    def call(self, inputs: Any) -> Any:
+        """Drop if the step is in training."""
+        return super().call(inputs, training=_in_training.get())
+
+
+# --- Functions ----------------------------------------------------------------------------------------------------
+
+
+def relu(x: Any) -> Any:
+    """max(x, 0)."""
+    return tf.nn.relu(x)
+
+
+def gelu(x: Any) -> Any:
+    """Give the exact form, with the error function."""
+    return tf.nn.gelu(x, approximate=False)
+
+
+def tanh(x: Any) -> Any:
+    """Hyperbolic tangent."""
+    return tf.math.tanh(x)
+
+
+def sigmoid(x: Any) -> Any:
+    """Logistic function."""
+    return tf.math.sigmoid(x)
+
+
+def softmax(x: Any) -> Any:
+    """Softmax over the last axis."""
+    return tf.nn.softmax(x, axis=-1)
+
+
+def log_softmax(x: Any) -> Any:
+    """Logarithm of the softmax over the last axis."""
+    return tf.nn.log_softmax(x, axis=-1)
+
+
+def max_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+    """Take the maximum of each window; padding never wins."""
+    stride = stride or kernel
+    x, mode = _padded(x, kernel, stride, padding, -math.inf)
+    return tf.nn.max_pool2d(x, kernel, stride, mode)
+
+
+def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+    """Take the mean of each window; padded zeros are not counted, as TensorFlow's "SAME" does not count them either."""
+    stride = stride or kernel
+    padded, mode = _padded(x, kernel, stride, padding, 0.0)
+    pooled = tf.nn.avg_pool2d(padded, kernel, stride, mode)
+    if padded is x:
+        return pooled
+    ones, mode = _padded(tf.ones_like(x[:1, :, :, :1]), kernel, stride, padding, 0.0)
+    return pooled / tf.nn.avg_pool2d(ones, kernel, stride, mode)
+
+
+def global_avg_pool2d(x: Any) -> Any:
+    """Feature map to (batch, channels)."""
+    return tf.reduce_mean(x, axis=(1, 2))
+
+
+def flatten(x: Any) -> Any:
+    """Everything but the batch axis into one."""
+    return tf.reshape(x, (-1, math.prod(x.shape[1:])))
+
+
+def reshape(x: Any, shape: Sequence[int]) -> Any:
+    """Reshape; the shape includes the batch axis."""
+    return tf.reshape(x, shape)
+
+
+def concat(arrays: Sequence[Any], axis: int) -> Any:
+    """Join arrays along an existing axis."""
+    return tf.concat(arrays, axis)
+
+
+def permute_dims(x: Any, axes: Sequence[int]) -> Any:
+    """Reorder the axes."""
+    return tf.transpose(x, axes)
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Multiply matrices, over leading batch axes."""
+    return tf.linalg.matmul(a, b)
+
+
+def mean(x: Any, axis: int | Sequence[int] | None = None) -> Any:
+    """Mean over one axis, several or all."""
+    return tf.reduce_mean(x, axis)
+
+
+def sum(x: Any, axis: int | Sequence[int] | None = None) -> Any:  # noqa: A001  the name in the array API standard
+    """Sum over one axis, several or all."""
+    return tf.reduce_sum(x, axis)
+
+
+# --- Losses -------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(logits: Any, labels: Any) -> Any:
+    """Mean over the batch; logits (batch, classes), labels (batch,)."""
+    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
+
+
+def binary_cross_entropy(logits: Any, targets: Any) -> Any:
+    """Mean over all elements, from logits."""
+    return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(targets, logits.dtype), logits))
+
+
+def mse(outputs: Any, targets: Any) -> Any:
+    """Mean of squares over all elements."""
+    return tf.reduce_mean(tf.math.squared_difference(outputs, tf.cast(targets, outputs.dtype)))
+
+
+def _padded(x: Any, kernel: int, stride: int, padding: int, value: float) -> tuple[Any, str]:
+    """Give x and TensorFlow's word for its padding: padded here only where "SAME" would not do the same.
+
+    "SAME" pads so that ceil(size / stride) windows fit, the odd row or column at the end.
+    """
+    if padding == 0:
+        return x, "VALID"
+    missing = [(-(-size // stride) - 1) * stride + kernel - size for size in x.shape[1:3]]
+    if missing == [2 * padding, 2 * padding]:
+        return x, "SAME"
+    sides = [padding, padding]
+    return tf.pad(x, [[0, 0], sides, sides, [0, 0]], constant_values=value), "VALID"
+
+
+# --- Parameters by canonical name ---------------------------------------------------------------------------------
+
+_ATTRIBUTES: dict[Any, dict[str, str]] = {
+    Linear: {"weight": "kernel", "bias": "bias"},
+    Conv2d: {"weight": "kernel", "bias": "bias"},
+    LayerNorm: {"scale": "gamma", "bias": "beta"},
+    Embedding: {"weight": "embeddings"},
+    Dropout: {},
+}
+"""For each layer, Keras' attribute for each canonical parameter; the layouts are the same."""
+
+
+def parameters(model: Any) -> dict[str, Any]:
+    """Give the Keras variables by canonical name, in the order of construction; a shared one by its first name."""
+    seen: set[int] = set()
+    found = {}
+    for name, variable in _walk(model, ""):
+        if id(variable) not in seen:
+            seen.add(id(variable))
+            found[name] = variable
+    return found
+
+
+def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Go through the variables of a module or layer, each with its path of attributes."""
+    attributes = _ATTRIBUTES.get(type(module))
+    if attributes is not None:
+        for name, attribute in attributes.items():
+            variable = getattr(module, attribute)
+            if variable is not None:
+                yield f"{path}{name}", variable
+        return
+    children: Iterable[tuple[Any, Any]] = enumerate(module) if isinstance(module, ModuleList) else vars(module).items()
+    for name, child in children:
+        if isinstance(child, (tf.Module, keras.layers.Layer)):
+            yield from _walk(child, f"{path}{name}.")
+
+
+def load(model: Any, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Set every parameter from canonical weights; raise ModelFileError where names or shapes differ."""
+    own = parameters(model)
+    wanted = {(name, tuple(variable.shape)) for name, variable in own.items()}
+    given = {(name, weight.shape) for name, weight in weights.items()}
+    if differing := sorted({name for name, _ in wanted ^ given}):
+        msg = (
+            f"the model's parameters and its weights differ in: {', '.join(differing)}; "
+            "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
+        )
+        raise ModelFileError(msg)
+    for name, variable in own.items():
+        variable.assign(weights[name])
