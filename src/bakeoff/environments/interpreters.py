@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from bakeoff.environments.made import find, made
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from importlib.metadata import Distribution
+
     from bakeoff.environments.declared import Framework
     from bakeoff.spec.contender import Contender
     from bakeoff.spec.framework import FrameworkInfo
@@ -54,9 +57,9 @@ def _find(info: FrameworkInfo) -> str:
         return str(environment.python)
     remedy = f"bakeoff env create {info.name}, or name an interpreter: {info.name}@/path/to/python"
     if info.module in lacking:
-        msg = f"{info.name} is not installed here: {remedy}"
+        msg = f"not installed here: {remedy}"
     else:
-        msg = f"{info.name} is installed here without {' and '.join(lacking)}: install that, or {remedy}"
+        msg = f"installed here without {' and '.join(lacking)}: install that, or {remedy}"
     raise UnavailableError(msg)
 
 
@@ -89,3 +92,16 @@ def _by_name(contender: Contender, info: FrameworkInfo) -> str:
         msg = f"contender {contender.label!r}: environment {name!r} was made for {environment.info.framework}"
         raise UsageError(msg)
     return str(environment.python)
+
+
+def versions(interpreter: str, info: FrameworkInfo) -> dict[str, str]:
+    """Give the versions of a framework's packages in an interpreter that `available` found, from their metadata."""
+    if interpreter == sys.executable:
+        return {name: found.version for name in info.distributions if (found := _distribution(name))}
+    environment = find(info.name)
+    return environment.versions(info.distributions) if environment else {}
+
+
+def _distribution(name: str) -> Distribution | None:
+    """Find an installed package of the current interpreter."""
+    return next(iter(distributions(name=name)), None)

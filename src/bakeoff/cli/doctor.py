@@ -1,0 +1,80 @@
+"""`bakeoff doctor`: what is here: the machine, its noise now, and the frameworks or why they cannot be used."""
+
+import platform
+import sys
+
+import typer
+
+
+def doctor() -> None:
+    """Show the machine, its noise now, and each framework or why it is unavailable."""
+    from bakeoff import __version__
+
+    typer.echo(f"bakeoff     {__version__}, Python {platform.python_version()}, {sys.executable}")
+    _show_machine()
+    # Before the frameworks: importing them is noise.
+    _show_noise()
+    _show_frameworks()
+
+
+def _show_machine() -> None:
+    """Print the machine's facts."""
+    from bakeoff.measure.machine import available_memory_bytes, describe
+    from bakeoff.report.units import size
+
+    facts = describe()
+    typer.echo(f"processor   {facts['processor']}, {facts['usable_cores']} of {facts['cores']} processors usable")
+    memory, free = facts["memory_bytes"], available_memory_bytes()
+    typer.echo(f"memory      {size(memory if isinstance(memory, int) else None)}, {size(free)} available")
+    hypervisor = ", on a hypervisor" if facts["hypervisor"] else ""
+    typer.echo(f"system      {facts['system']} {facts['kernel']}, {facts['architecture']}{hypervisor}")
+    gpu = f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML tells of"
+    typer.echo(f"gpu         {gpu}")
+
+
+def _show_noise() -> None:
+    """Watch the machine for a moment and print how calm it is."""
+    from bakeoff.measure.noise import PROBE_S, probe
+
+    typer.echo(f"noise now   watching for {PROBE_S:g} s", nl=not sys.stdout.isatty())
+    noise = probe()
+    parts = [
+        f"{name} {_percent(value)}"
+        for name, value in (
+            ("foreign load", noise.foreign_share),
+            ("stolen", noise.steal_share),
+            ("waiting for a processor", noise.pressure_share),
+        )
+    ]
+    load = "unknown" if noise.load is None else f"{noise.load:.2f}"
+    state = {True: "calm", False: "not calm", None: "unknown"}[noise.calm]
+    start = "\r" if sys.stdout.isatty() else ""
+    typer.echo(f"{start}noise now   {state}: {', '.join(parts)}, load {load}")
+
+
+def _percent(share: float | None) -> str:
+    """Write a share; what this system does not tell is unknown."""
+    from bakeoff.report.units import percent
+
+    return "unknown" if share is None else percent(share)
+
+
+def _show_frameworks() -> None:
+    """Start each framework in its interpreter, one after another, and print what it tells."""
+    from bakeoff.environments.declared import frameworks
+    from bakeoff.environments.interpreters import available
+    from bakeoff.environments.probe import probe
+
+    interpreters, reasons = available()
+    declared = frameworks()
+    for name in sorted(interpreters | reasons):
+        if name in reasons:
+            typer.echo(f"{name:<12}not available: {reasons[name]}")
+            continue
+        answer = probe(interpreters[name], declared[name].path)
+        if answer.error:
+            typer.echo(f"{name:<12}cannot be used: {answer.error}")
+        else:
+            versions = ", ".join(f"{package} {version}" for package, version in answer.versions.items())
+            typer.echo(f"{name:<12}{versions}; devices: {', '.join(answer.devices)}; Python {answer.python}")
+        typer.echo(f"{'':<12}{interpreters[name]}")

@@ -1,0 +1,74 @@
+"""`bakeoff env`: one environment for each framework."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Make, list and remove environments: one for each framework.", rich_markup_mode=None)
+
+
+@app.command()
+def create(
+    frameworks: Annotated[list[str], typer.Argument(metavar="FRAMEWORK", help="From `bakeoff list frameworks`.")],
+    *,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Another environment beside the usual one: FRAMEWORK@NAME races it.",
+            show_default=False,
+        ),
+    ] = None,
+    requirements: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="What to install instead of the framework's own pins.", show_default=False),
+    ] = None,
+) -> None:
+    """Make environments with pip, as each framework's requirements.txt pins them; what is there stays."""
+    from bakeoff.environments import create as making
+    from bakeoff.environments.declared import framework
+    from bakeoff.spec.errors import UsageError
+
+    if name is not None and len(frameworks) > 1:
+        msg = "--name is for one framework at a time"
+        raise UsageError(msg)
+    if requirements is not None and name is None:
+        msg = "--requirements needs --name, so that the usual environment keeps its pins"
+        raise UsageError(msg)
+    # All names are looked up before the first environment is made.
+    for declared in [framework(each) for each in frameworks]:
+        making.create(declared, typer.echo, name=name, requirements=requirements)
+
+
+@app.command("list")
+def list_made() -> None:
+    """List the environments that bakeoff has made."""
+    from bakeoff.environments.declared import frameworks
+    from bakeoff.environments.made import home, made
+    from bakeoff.report.units import size
+
+    known = frameworks()
+    environments = made()
+    for environment in environments:
+        info = environment.info
+        declared = known.get(info.framework)
+        versions = environment.versions(declared.info.distributions) if declared else {}
+        told = ", ".join(f"{name} {version}" for name, version in versions.items()) or info.framework
+        typer.echo(
+            f"{environment.path.name:<16}{told}; Python {info.python}; {size(info.size_bytes)}; {info.created_at}"
+        )
+        typer.echo(f"{'':<16}{environment.path}")
+    if not environments:
+        typer.echo(f"none in {home()}; make one: bakeoff env create FRAMEWORK")
+
+
+@app.command()
+def remove(
+    names: Annotated[list[str], typer.Argument(metavar="NAME", help="From `bakeoff env list`.")],
+) -> None:
+    """Remove environments that bakeoff has made."""
+    from bakeoff.environments.create import remove as remove_one
+
+    for name in names:
+        typer.echo(f"removed {remove_one(name)}")

@@ -1,0 +1,156 @@
+"""`bakeoff list`: the workloads, frameworks and options that there are."""
+
+import json as json_text
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from bakeoff.cli import parameters as given
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bakeoff.environments.declared import Framework
+
+What = Literal["workloads", "frameworks", "options"]
+Entry = dict[str, Any]
+
+
+def list_what(
+    what: Annotated[What | None, typer.Argument(help="Everything if not said.", show_default=False)] = None,
+    *,
+    json: given.Json = False,
+) -> None:
+    """List the workloads, frameworks or options that there are."""
+    entries: dict[str, Callable[[], list[Entry]]] = {
+        "workloads": _workloads,
+        "frameworks": _frameworks,
+        "options": _options,
+    }
+    lines = {"workloads": _workload_lines, "frameworks": _framework_lines, "options": _option_lines}
+    if json:
+        told: Any = entries[what]() if what else {name: gather() for name, gather in entries.items()}
+        typer.echo(json_text.dumps(told, indent=2))
+        return
+    for name in [what] if what else list(entries):
+        if not what:
+            typer.echo(f"{name}:")
+        for entry in entries[name]():
+            for line in lines[name](entry):
+                typer.echo(f"  {line}" if not what else line)
+
+
+def _workloads() -> list[Entry]:
+    """Describe every workload that has a name; one whose file cannot be used is there with its problem."""
+    from bakeoff.spec.errors import BakeoffError
+    from bakeoff.workloads.load import load, names
+
+    told: list[Entry] = []
+    for name in names():
+        try:
+            told.append(_workload(load(name).workload))
+        except BakeoffError as error:
+            told.append({"name": name, "problem": str(error)})
+    return told
+
+
+def _workload(workload: Any) -> Entry:
+    """Describe one workload."""
+    import msgspec
+
+    full = workload.sizes.get("full") or next(iter(workload.sizes.values()))
+    return {
+        "name": workload.name,
+        "summary": workload.summary,
+        "parameters": full.parameters,
+        "sizes": msgspec.to_builtins(workload.sizes),
+        "scenarios": list(workload.scenarios),
+        "data": list(workload.data),
+        "source": workload.source,
+    }
+
+
+def _workload_lines(entry: Entry) -> list[str]:
+    """Write one workload for people."""
+    if "problem" in entry:
+        return [f"{entry['name']:<16}cannot be used: {entry['problem']}"]
+    sizes = [
+        f"{name}: batch {size['batch_size']}" + (f", {size['parameters']:,} parameters" if size["parameters"] else "")
+        for name, size in entry["sizes"].items()
+    ]
+    return [
+        f"{entry['name']:<16}{entry['summary']}",
+        f"{'':<16}{'; '.join(sizes)}",
+        f"{'':<16}{', '.join(entry['scenarios'])}; data: {', '.join(entry['data'])}",
+        f"{'':<16}source: {entry['source']}",
+    ]
+
+
+def _frameworks() -> list[Entry]:
+    """Describe every listed framework: where it is, or why it cannot be used. Nothing is imported: see doctor."""
+    from bakeoff.environments.declared import frameworks
+    from bakeoff.environments.interpreters import available
+
+    interpreters, reasons = available()
+    return [
+        _framework(declared, interpreters.get(name), reasons.get(name, ""))
+        for name, declared in frameworks().items()
+        if declared.info.listed or declared.problem
+    ]
+
+
+def _framework(declared: "Framework", interpreter: str | None, reason: str) -> Entry:
+    """Describe one framework."""
+    from bakeoff.environments.interpreters import versions
+
+    info = declared.info
+    return {
+        "name": info.name,
+        "title": info.title,
+        "available": interpreter is not None,
+        "interpreter": interpreter,
+        "versions": versions(interpreter, info) if interpreter else {},
+        "reason": reason,
+        "options": {name: support.default for name, support in info.options.items()},
+    }
+
+
+def _framework_lines(entry: Entry) -> list[str]:
+    """Write one framework for people."""
+    start = f"{entry['name']:<16}{entry['title']}"
+    if not entry["available"]:
+        return [f"{start}: not available: {entry['reason']}"]
+    versions = ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
+    options = ", ".join(f"{name}={value}" for name, value in entry["options"].items())
+    return [f"{start}: {versions or 'available'}", f"{'':<16}{entry['interpreter']}", f"{'':<16}default: {options}"]
+
+
+def _options() -> list[Entry]:
+    """Describe every option with what each framework makes of it."""
+    from bakeoff.environments.declared import frameworks
+    from bakeoff.environments.options import possible
+    from bakeoff.spec.options import OPTIONS
+
+    listed = {name: declared.info for name, declared in frameworks().items() if declared.info.listed}
+    return [
+        {
+            "name": option.name,
+            "meaning": option.meaning,
+            "values": list(option.values),
+            "frameworks": {
+                name: {"possible": possible(info.options[option.name]), "default": info.options[option.name].default}
+                for name, info in listed.items()
+                if option.name in info.options
+            },
+        }
+        for option in OPTIONS.values()
+    ]
+
+
+def _option_lines(entry: Entry) -> list[str]:
+    """Write one option for people."""
+    supports = [
+        f"{'':<16}{name:<12}{support['possible']} (default: {support['default']})"
+        for name, support in entry["frameworks"].items()
+    ]
+    return [f"{entry['name']:<16}{entry['meaning']}", *supports]

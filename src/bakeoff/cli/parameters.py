@@ -1,0 +1,82 @@
+"""The parameters that commands share, and how their texts are read."""
+
+import re
+from typing import Annotated
+
+import typer
+
+from bakeoff.spec.errors import UsageError
+
+Workload = Annotated[
+    str, typer.Argument(metavar="WORKLOAD", help="A name from `bakeoff list workloads`, or your own file: my_model.py.")
+]
+Contenders = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="CONTENDER",
+        help="framework[@environment][:option=value,...]; none: every framework that is available here.",
+        show_default=False,
+    ),
+]
+Scenario = Annotated[
+    str | None,
+    typer.Option(metavar="train|infer", help="What is timed; the workload's first if not said.", show_default=False),
+]
+BatchSize = Annotated[
+    int | None, typer.Option(metavar="N", help="Samples in a batch; the size's own if not said.", show_default=False)
+]
+Size = Annotated[str, typer.Option(metavar="full|reduced", help="The workload's size.")]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DEVICE", help="Where steps run: cpu, cuda or mps; a contender's own option wins.", show_default=False
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Processor threads; all that are usable if not said; a contender's own option wins.",
+        show_default=False,
+    ),
+]
+Data = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SOURCE",
+        help="synthetic, digits, huggingface or huggingface:FOLDER; the workload's first if not said.",
+        show_default=False,
+    ),
+]
+Seed = Annotated[int, typer.Option(metavar="N", help="Of weights, batches and the order of rounds.")]
+Results = Annotated[str, typer.Option(metavar="DIR", help="Where records and reports are kept.")]
+TrialLimit = Annotated[
+    str, typer.Option(metavar="TIME", help="A worker that does not answer within this time is ended.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
+
+_DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>s|m|min|h)?")
+_SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def seconds(text: str, option: str) -> float:
+    """Read a duration such as "90s", "5m", "1h" or "150" (seconds)."""
+    match = _DURATION.fullmatch(text.strip())
+    value = float(match["number"]) * _SECONDS[match["unit"]] if match else 0.0
+    if value <= 0:
+        msg = f"{option} {text!r} is not a duration: write 90s, 5m or 1h"
+        raise UsageError(msg)
+    return value
+
+
+def share(text: str, option: str) -> float:
+    """Read a share between 0 and 1, such as "0.05" or "5%"."""
+    number, percent = text.strip().removesuffix("%").strip(), text.strip().endswith("%")
+    try:
+        value = float(number) / (100 if percent else 1)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        msg = f"{option} {text!r} is not a share between 0 and 1: write 0.05 or 5%"
+        raise UsageError(msg)
+    return value

@@ -1,0 +1,188 @@
+"""What a user sees while a comparison runs: one live table on a terminal, plain lines elsewhere.
+
+Both draw only when the conductor tells something, which it does between commands: while a worker is being timed nothing
+here runs, and no thread of rich's refreshes the screen beside it.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TextIO
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from bakeoff.compare import progress as told
+from bakeoff.report.pairs import kind, ratio_text, slower_first
+from bakeoff.report.units import duration
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bakeoff.compare.progress import Event, Observer
+    from bakeoff.spec.comparison import Comparison
+    from bakeoff.spec.verdict import Certificate, Verdict
+
+REDRAW_S = 0.25
+"""At most so often: quicker than eyes follow a table, and a redraw takes some ms."""
+
+INTERIM = "interim, not a verdict"
+
+
+@contextmanager
+def shown(stream: TextIO, *, live: bool = True) -> Iterator[Observer]:
+    """Give the observer that fits the stream."""
+    console = Console(file=stream, highlight=False)
+    if not (live and console.is_terminal and not console.is_dumb_terminal):
+        yield Lines(stream)
+        return
+    with Live(console=console, auto_refresh=False, transient=True) as screen:
+        yield LiveTable(screen)
+
+
+class Lines:
+    """One plain line for each trial and each round."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to this stream, and flush after each line: a log is read while it grows."""
+        self._stream = stream
+        self._margin = 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Write what is worth a line."""
+        match event:
+            case told.Prepared(comparison):
+                self._margin = comparison.procedure.margin
+                self._write(f"{_title(comparison)}; records in {event.path}")
+                for line in _notes(event):
+                    self._write(line)
+            case told.TrialEnded(name):
+                self._write(f"{name}: {_ended(event)}")
+            case told.Certified(certificate):
+                self._write(f"{certificate.contender}: certificate {_certificate(certificate)}")
+            case told.RoundEnded():
+                self._write(f"{_round(event)}; {_pairs(event.verdicts, self._margin)}")
+            case told.Finished(reason):
+                self._write(f"finished: {reason}")
+            case _:
+                pass  # Too small for a line in a log.
+
+    def _write(self, line: str) -> None:
+        """Write a line where a reader of the log sees it at once."""
+        self._stream.write(f"{line}\n")
+        self._stream.flush()
+
+
+class LiveTable:
+    """One table that shows who runs now, and how the pairs stand."""
+
+    def __init__(self, screen: Live) -> None:
+        """Draw on this screen."""
+        self._screen = screen
+        self._title = ""
+        self._round = "certificates come first"
+        self._standing = ""
+        self._doing: dict[str, str] = {}
+        self._certificates: dict[str, str] = {}
+        self._verdicts: tuple[Verdict, ...] = ()
+        self._margin = 0.0
+        self._drawn_s = -REDRAW_S
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event; redraw at once for what is rare, now and then for the rest."""
+        self._note(event)
+        now = time.monotonic()
+        if not isinstance(event, told.Running) or now - self._drawn_s >= REDRAW_S:
+            self._screen.update(self._table(), refresh=True)
+            self._drawn_s = now
+
+    def _note(self, event: Event) -> None:
+        """Keep what the table shows; print above it what should stay."""
+        match event:
+            case told.Prepared(comparison):
+                self._title, self._margin = _title(comparison), comparison.procedure.margin
+                self._doing = {plan.contender.label: "" for plan in comparison.contenders}
+                self._keep(_notes(event))
+            case told.TrialStarted(_, label, purpose):
+                self._now(label, f"starting ({purpose})")
+            case told.Running(label, doing):
+                self._now(label, doing)
+            case told.TrialEnded(name, label, _, outcome):
+                self._now(label, "")
+                self._keep([] if outcome == "done" else [f"{name}: {_ended(event)}"])
+            case told.Certified(certificate):
+                self._certificates[certificate.contender] = _certificate(certificate)
+            case told.RoundStarted(number):
+                self._round = f"round {number}"
+            case told.RoundEnded():
+                self._standing, self._verdicts = _round(event), event.verdicts
+            case told.Finished(reason):
+                self._round = f"finished: {reason}"
+
+    def _now(self, label: str, doing: str) -> None:
+        """Note that this contender has the machine: only one has."""
+        self._doing = dict.fromkeys(self._doing, "") | {label: doing}
+
+    def _keep(self, lines: list[str]) -> None:
+        """Print lines above the table, where they stay."""
+        for line in lines:
+            self._screen.console.print(Text(line))
+
+    def _table(self) -> Group:
+        """Draw the table, and under it the pairs."""
+        table = Table(box=None, pad_edge=False)
+        for column in ("contender", "certificate", "now"):
+            table.add_column(column, min_width=12)
+        for label, doing in self._doing.items():
+            table.add_row(Text(label), Text(self._certificates.get(label, "")), Text(doing))
+        pairs = [_pair(verdict, self._margin) for verdict in self._verdicts]
+        lines = [line for line in (self._title, self._round, self._standing) if line]
+        return Group(*map(Text, lines), table, *map(Text, pairs))
+
+
+def _title(comparison: Comparison) -> str:
+    """Say what is raced."""
+    work = f"{comparison.workload.name}, {comparison.scenario}, batch {comparison.batch_size}, {comparison.data.source}"
+    return f"{work}: {', '.join(plan.contender.label for plan in comparison.contenders)}"
+
+
+def _notes(event: told.Prepared) -> list[str]:
+    """Say what a reader should know before the first trial."""
+    notes = [f"{label} does not race: {reason}" for label, reason in event.comparison.excluded.items()]
+    if event.resumed:
+        notes.append(f"going on with {event.resumed} trials that are there already")
+    if event.calm is False:
+        notes.append("the machine is not calm: other processes load it, so intervals will be wide")
+    return notes
+
+
+def _ended(event: told.TrialEnded) -> str:
+    """Say how a trial has ended."""
+    return f"{event.outcome} in {event.seconds:.1f} s" + (f": {event.reason}" if event.reason else "")
+
+
+def _certificate(certificate: Certificate) -> str:
+    """Say whether there is a certificate."""
+    return "passed" if certificate.passed else f"not passed: {certificate.reason}"
+
+
+def _round(event: told.RoundEnded) -> str:
+    """Say how far the rounds are."""
+    left = "" if event.left_s is None else f", at most {duration(event.left_s)} left"
+    return f"round {event.round_number} of at most {event.max_rounds} done after {duration(event.elapsed_s)}{left}"
+
+
+def _pairs(verdicts: tuple[Verdict, ...], margin: float) -> str:
+    """Say how all pairs stand, in one line."""
+    return "; ".join(_pair(verdict, margin) for verdict in verdicts) or "no pair yet"
+
+
+def _pair(verdict: Verdict, margin: float) -> str:
+    """Say how one pair stands: what is not settled is marked as interim."""
+    pair = slower_first(verdict)
+    settled = kind(pair) in {"faster", "slower", "equal"}
+    state = kind(pair) if settled else f"given up ({pair.stopped})" if pair.stopped else INTERIM
+    return f"{pair.first} / {pair.second} {ratio_text(pair, margin)} {state}"

@@ -1,0 +1,93 @@
+"""`bakeoff run`: a comparison, from its plan to its report."""
+
+import json as json_text
+import shlex
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bakeoff.cli import FAILED, INTERRUPTED
+from bakeoff.cli import parameters as given
+
+if TYPE_CHECKING:
+    from bakeoff.compare.outcome import Outcome
+
+
+def run(
+    workload: given.Workload,
+    contenders: given.Contenders = None,
+    *,
+    scenario: given.Scenario = None,
+    batch_size: given.BatchSize = None,
+    size: given.Size = "full",
+    device: given.Device = None,
+    threads: given.Threads = None,
+    data: given.Data = None,
+    rounds: Annotated[
+        int, typer.Option(metavar="N", help="At most so many rounds; fewer when every pair is decided before.")
+    ] = 20,
+    budget: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="No new round starts after this time: 90s, 5m, 1h.", show_default=False),
+    ] = None,
+    margin: Annotated[
+        str, typer.Option(metavar="SHARE", help="Step times within this share are practically equal: 0.05 or 5%.")
+    ] = "0.05",
+    seed: given.Seed = 0,
+    trial_limit: given.TrialLimit = "10m",
+    results: given.Results = "results",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the last comparison in --results that asked for the same.")
+    ] = False,
+    json: given.Json = False,
+) -> None:
+    """Race contenders on a workload until every pair has its verdict."""
+    from bakeoff.cli.progress import shown
+    from bakeoff.compare import conductor
+    from bakeoff.compare.request import Request
+
+    request = Request(
+        workload=workload,
+        contenders=tuple(contenders or ()),
+        scenario=scenario,
+        batch_size=batch_size,
+        size=size,
+        device=device,
+        threads=threads,
+        data=data,
+        max_rounds=rounds,
+        budget_s=None if budget is None else given.seconds(budget, "--budget"),
+        margin=given.share(margin, "--margin"),
+        seed=seed,
+        trial_limit_s=given.seconds(trial_limit, "--trial-limit"),
+        results=results,
+        resume=resume,
+        command=shlex.join(["bakeoff", *sys.argv[1:]]),
+    )
+    try:
+        with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
+            outcome = conductor.run(request, observer)
+    except KeyboardInterrupt:
+        sys.stderr.write(f"interrupted: finished trials are in {results}; the same command with --resume goes on\n")
+        raise typer.Exit(INTERRUPTED) from None
+    _show(outcome, json=json)
+    if not _is_answered(outcome):
+        raise typer.Exit(FAILED)
+
+
+def _show(outcome: "Outcome", *, json: bool) -> None:
+    """Save the reports beside the records, and print the answer."""
+    from bakeoff.report import jsonform, save, terminal
+
+    save.save(outcome)
+    if json:
+        typer.echo(json_text.dumps(jsonform.to_json(outcome), indent=2))
+    else:
+        terminal.show(outcome)
+
+
+def _is_answered(outcome: "Outcome") -> bool:
+    """Tell whether there is what was asked for: a pair, or of a single contender its figures."""
+    ranked = sum(contender.status == "ranked" for contender in outcome.contenders)
+    return ranked >= min(2, len(outcome.contenders) + len(outcome.comparison.excluded))

@@ -1,0 +1,66 @@
+"""`bakeoff verify`: the certificate alone."""
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from bakeoff.cli import FAILED
+from bakeoff.cli import parameters as given
+
+if TYPE_CHECKING:
+    from bakeoff.spec.verdict import Certificate
+
+
+def verify(
+    workload: given.Workload,
+    contenders: given.Contenders = None,
+    *,
+    scenario: given.Scenario = None,
+    batch_size: given.BatchSize = None,
+    size: given.Size = "full",
+    device: given.Device = None,
+    threads: given.Threads = None,
+    data: given.Data = None,
+    seed: given.Seed = 0,
+    trial_limit: given.TrialLimit = "10m",
+    results: given.Results = "results",
+    json: given.Json = False,
+) -> None:
+    """Show that contenders compute the same thing: the certificate alone."""
+    import msgspec
+
+    from bakeoff.cli.progress import shown
+    from bakeoff.compare import conductor
+    from bakeoff.compare.request import Request
+
+    request = Request(
+        workload=workload,
+        contenders=tuple(contenders or ()),
+        scenario=scenario,
+        batch_size=batch_size,
+        size=size,
+        device=device,
+        threads=threads,
+        data=data,
+        seed=seed,
+        trial_limit_s=given.seconds(trial_limit, "--trial-limit"),
+        results=results,
+    )
+    with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
+        certificates = conductor.verify(request, observer)
+    if json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(certificates)).decode())
+    else:
+        for certificate in certificates:
+            _show(certificate)
+    if not (certificates and all(certificate.passed for certificate in certificates)):
+        raise typer.Exit(FAILED)
+
+
+def _show(certificate: "Certificate") -> None:
+    """Print one certificate: every check with its largest error and the error that is allowed."""
+    state = "passed" if certificate.passed else f"NOT passed: {certificate.reason}"
+    typer.echo(f"{certificate.contender}, against {certificate.reference or 'no reference'}: {state}")
+    for check in certificate.checks:
+        typer.echo(f"  {'passed' if check.passed else 'FAILED':<8}{check.name:<13}{check.detail}")
