@@ -18,6 +18,7 @@ from bakeoff.spec import trial as protocol
 from bakeoff.spec.contender import slug
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER, Purpose, TrialSpec
+from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import RECORD_FILE, read_record, write_record, write_trial
 
 if TYPE_CHECKING:
@@ -82,11 +83,13 @@ class Trials:
         """Run one round of workers that are resident together and alternate in blocks; a lost one drops out."""
         order = self._order(plans, round_number)
         with self._started(order, round_number) as workers:
-            step_s: dict[str, float] = {}
+            warm_ns: dict[str, list[int]] = {}
             for label in list(workers):
-                self._guarded(workers, label, partial(self._prepare, step_s, label, cut))
+                self._guarded(workers, label, partial(self._prepare, warm_ns, label, cut))
+            for label in list(workers):
+                self._guarded(workers, label, partial(self._even_out, warm_ns, label))
             if workers:
-                self._alternate(workers, step_s, round_number)
+                self._alternate(workers, warm_ns, round_number)
             for label in list(workers):
                 self._guarded(workers, label, _quit)
         return [self._record(self._spec(plan, "time", round_number, resident=True)) for plan in order]
@@ -97,9 +100,10 @@ class Trials:
         labels = schedule.start_order(list(by_label), self._comparison.procedure.seed, round_number)
         return [by_label[label] for label in labels]
 
-    def _alternate(self, workers: dict[str, Worker], step_s: dict[str, float], round_number: int) -> None:
+    def _alternate(self, workers: dict[str, Worker], warm_ns: dict[str, list[int]], round_number: int) -> None:
         """Run the blocks: one worker at a time, the others blocked in a read."""
-        turn_count = schedule.turns([step_s[label] for label in workers])
+        step_s = {label: _step_s(warm_ns[label]) for label in workers}
+        turn_count = schedule.turns(list(step_s.values()))
         plans = {label: schedule.block_plan(step_s[label], turn_count) for label in workers}
         orders = schedule.turn_orders(list(workers), self._comparison.procedure.seed, round_number, turn_count)
         for turn, order in enumerate(orders):
@@ -114,8 +118,8 @@ class Trials:
         """Give a command under the time limit of a trial."""
         return worker.ask(command, self._limit_s)
 
-    def _prepare(self, step_s: dict[str, float], label: str, cut: int | None, worker: Worker) -> None:
-        """Build and warm one worker; put down its step time as far as it is known then."""
+    def _prepare(self, warm_ns: dict[str, list[int]], label: str, cut: int | None, worker: Worker) -> None:
+        """Build and warm one worker; put down how long its warm steps took."""
         self._observe(Running(label, "building"))
         self._ask(protocol.Build(), worker)
         self._observe(Running(label, "warming up"))
@@ -125,9 +129,13 @@ class Trials:
             command = protocol.Warm(steps=max(cut, FEWEST_WARM_STEPS))
         answer = self._ask(command, worker)
         assert isinstance(answer, protocol.Warmed)
-        # The second half: the first may still be warming up.
-        steps_ns = answer.steps_ns[len(answer.steps_ns) // 2 :]
-        step_s[label] = max(SHORTEST_STEP_S, statistics.median(steps_ns) / 1e9)
+        warm_ns[label] = answer.steps_ns
+
+    def _even_out(self, warm_ns: dict[str, list[int]], label: str, worker: Worker) -> None:
+        """Warm a worker on to the longest cut that any worker of its round needs: the frozen cut holds for all."""
+        missing = max(mser5(steps_ns).steps for steps_ns in warm_ns.values()) - len(warm_ns[label])
+        if missing > 0:
+            self._ask(protocol.Warm(steps=missing), worker)
 
     @contextmanager
     def _started(self, order: list[ContenderPlan], round_number: int) -> Iterator[dict[str, Worker]]:
@@ -166,12 +174,12 @@ class Trials:
 
         def act(worker: Worker) -> None:
             label = plan.contender.label
-            step_s: dict[str, float] = {}
-            self._prepare(step_s, label, cut, worker)
+            warm_ns: dict[str, list[int]] = {}
+            self._prepare(warm_ns, label, cut, worker)
+            step_s = _step_s(warm_ns[label])
             self._observe(Running(label, "timing"))
-            lead = schedule.block_plan(step_s[label], schedule.TURNS).lead
-            steps = schedule.alone_plan(step_s[label])
-            self._ask(protocol.Run(lead=lead, steps=steps, turn=0), worker)
+            lead = schedule.block_plan(step_s, schedule.TURNS).lead
+            self._ask(protocol.Run(lead=lead, steps=schedule.alone_plan(step_s), turn=0), worker)
 
         return self._whole(self._spec(plan, "time", round_number), plan, act)
 
@@ -269,6 +277,11 @@ class Trials:
         seconds = time.monotonic() - self._began
         event = TrialEnded(spec.name, spec.contender.label, spec.purpose, record.outcome, record.reason, seconds)
         self._observe(event)
+
+
+def _step_s(warm_ns: list[int]) -> float:
+    """Estimate a step's time from the second half of the warm steps: the first may still be warming up."""
+    return max(SHORTEST_STEP_S, statistics.median(warm_ns[len(warm_ns) // 2 :]) / 1e9)
 
 
 def _quit(worker: Worker) -> None:
