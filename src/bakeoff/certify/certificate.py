@@ -9,28 +9,20 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.sample import distance, largest
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.verdict import Certificate, Check
-from bakeoff.workloads.optimizers import trajectory
 
 if TYPE_CHECKING:
-    from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.workload import Scenario, Size, Workload
 
 Arrays = dict[str, NDArray[Any]]
-
-OPTIMIZER_TOLERANCE = 2e-5
-"""Relative to the path of a parameter. A float32 cannot hold 0.999: 1 - beta2 is then off by 1.3e-5, its root by half
-of that, and any formula that differs is off by far more (epsilon inside the root, on the probe: 0.3)."""
 
 GRADIENT_FLOOR = 1e-3
 """Of the largest gradient of all parameters. A gradient array that is smaller still, such as that of a bias before a
 normalisation, which is zero but for rounding, is judged on this scale and not on its own."""
 
-_FLOAT32_ROUNDING = 2.0**-24  # the largest relative error of one rounding to a float32
-_ROUNDINGS_PER_STEP = 2  # of the parameter itself: one for decay, one for the update
 _VARIATION = 1e-3  # outputs that differ less than this between samples, relative to the largest, tell nothing
 
 
@@ -52,7 +44,7 @@ def certify(
         checks += [
             _loss(contender, reference, allowed.loss, steps),
             _gradients(contender, reference, allowed.gradient),
-            _optimizer(contender, workload.optimizer),
+            check_optimizer(contender.arrays, workload.optimizer),
         ]
     checks.append(_informative(reference, scenario, allowed.loss))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
@@ -131,40 +123,6 @@ def _loss(contender: Exhibit, reference: Exhibit, allowed: float, steps: int) ->
         f"(relative {errors[step]:.1e}, allowed {allowed:.0e})"
     )
     return Check(name="loss", passed=not beyond, detail=detail, error=_finite(errors[step]), allowed=allowed)
-
-
-def _optimizer(contender: Exhibit, optimizer: Optimizer | None) -> Check:
-    """Hold the optimiser's steps on given gradients against its formula in float64."""
-    if optimizer is None:
-        return Check(name="optimizer", passed=False, detail="no evidence: the workload has no optimiser")
-    allowed = OPTIMIZER_TOLERANCE
-    start = probe_parameters()
-    path = {name: np.zeros_like(value) for name, value in start.items()}
-    errors: dict[tuple[int, str], float] = {}
-    before = start
-    for t, expected in enumerate(trajectory(optimizer, start, probe_gradients())):
-        for name, value in expected.items():
-            path[name] = path[name] + np.abs(value - before[name])
-            found = contender.arrays.get(f"optimizer/{t}/{name}")
-            if found is None or found.shape != value.shape:
-                detail = f"no evidence: optimizer/{t}/{name} is {_shape(getattr(found, 'shape', None))}"
-                return Check(name="optimizer", passed=False, detail=detail, allowed=allowed)
-            errors[t, name] = _beyond_rounding(found - value, np.abs(start[name]) + path[name], path[name], t + 1)
-        before = expected
-    (t, name), error = max(errors.items(), key=lambda item: item[1])
-    detail = f"largest error after step {t}, in {name!r}: {error:.1e} of the path (allowed {allowed:.0e})"
-    return Check(name="optimizer", passed=error <= allowed, detail=detail, error=_finite(error), allowed=allowed)
-
-
-def _beyond_rounding(difference: NDArray[Any], size: NDArray[Any], path: NDArray[Any], steps: int) -> float:
-    """Give the largest error relative to the path travelled, after what rounding the parameter itself accounts for."""
-    if not np.isfinite(difference).all():
-        return math.inf
-    rounding = steps * _ROUNDINGS_PER_STEP * _FLOAT32_ROUNDING * size
-    excess = np.maximum(np.abs(difference) - rounding, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        relative = np.where(excess == 0.0, 0.0, excess / path)
-    return float(relative.max())
 
 
 def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) -> Check:
