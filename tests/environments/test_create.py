@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import errno
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from bakeoff.environments import create, made
+from bakeoff.environments.declared import Framework, framework
+from bakeoff.environments.interpreters import resolve
+from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
+from bakeoff.spec.framework import FrameworkInfo
+
+NOWHERE = "./there-is-no-such-wheel.whl\n"
+
+
+@pytest.fixture
+def scripted(home: Path) -> Framework:
+    """Give a framework that needs nothing, and no environment yet."""
+    assert not home.exists()
+    return framework("fake")
+
+
+def test_an_environment_is_made_once(scripted: Framework, tmp_path: Path) -> None:
+    """The first call makes it and tells each phase, the second finds it, and other requirements make it again."""
+    lines: list[str] = []
+    environment = create.create(scripted, lines.append)
+    assert environment.python.exists()
+    assert [line.split()[1] for line in lines] == ["making", "installing", "done"]
+    before = environment.python.lstat().st_ctime_ns
+
+    lines.clear()
+    assert create.create(scripted, lines.append) == environment
+    assert len(lines) == 1
+    assert "already there" in lines[0]
+    assert environment.python.lstat().st_ctime_ns == before
+
+    other = tmp_path / "other.txt"
+    other.write_text("# other pins\n")
+    assert create.create(scripted, lines.append, requirements=other).info != environment.info
+
+
+def test_a_half_made_environment_is_not_used_and_made_again(scripted: Framework) -> None:
+    """What a killed bakeoff leaves has no completed marker: it is no environment, and the next creation replaces it."""
+    folder = made.home() / "fake"
+    folder.mkdir(parents=True)
+    marker = made.Marker(framework="fake", requirements_sha256="", complete=False)
+    (folder / made.MARKER).write_bytes(msgspec.json.encode(marker))
+    (folder / "rest").touch()
+    assert made.find("fake") is None
+    create.create(scripted, lambda _: None)
+    assert made.find("fake") is not None
+    assert not (folder / "rest").exists()
+
+
+def test_a_failure_shows_pips_words_and_leaves_nothing(scripted: Framework, tmp_path: Path) -> None:
+    """When pip fails, its last lines are in the error and the folder is gone."""
+    requirements = tmp_path / "requirements.txt"
+    requirements.write_text(NOWHERE)
+    with pytest.raises(create.CreationError, match="there-is-no-such-wheel"):
+        create.create(scripted, lambda _: None, requirements=requirements)
+    assert not (made.home() / "fake").exists()
+
+
+def test_a_full_disk_is_told_in_plain_words(scripted: Framework, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No space left, whether bakeoff or pip meets it, is told as a full disk."""
+    script = "print('OSError: [Errno 28] No space left on device'); raise SystemExit(1)"
+    with pytest.raises(create.CreationError, match="the disk is full"):
+        create._run([sys.executable, "-c", script], "fake", lambda _: None)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "mkdir", full)
+    with pytest.raises(create.CreationError, match="the disk is full"):
+        create.create(scripted, lambda _: None)
+
+
+def test_an_interrupt_leaves_nothing(scripted: Framework) -> None:
+    """Ctrl-C while pip works removes what is there so far."""
+
+    def interrupt(line: str) -> None:
+        if "installing" in line:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        create.create(scripted, interrupt)
+    assert not (made.home() / "fake").exists()
+
+
+def test_two_creators_do_not_disturb_each_other(scripted: Framework) -> None:
+    """The second waits for the first, says so, and finds the environment there."""
+    lines: list[str] = []
+    waiting = threading.Event()
+    second = threading.Thread(target=create.create, args=(scripted, lines.append))
+
+    def first(line: str) -> None:
+        if "making" in line:
+            second.start()
+            waiting.wait(0.3)
+
+    create.create(scripted, first)
+    second.join()
+    assert "waiting" in lines[0]
+    assert "already there" in lines[-1]
+
+
+def test_what_bakeoff_did_not_make_is_never_touched(scripted: Framework) -> None:
+    """A folder without bakeoff's marker is neither removed nor overwritten, and no name leads out of the home."""
+    folder = made.home() / "fake"
+    folder.mkdir(parents=True)
+    (folder / "thesis.tex").touch()
+    with pytest.raises(UsageError, match="not made by bakeoff"):
+        create.remove("fake")
+    with pytest.raises(UsageError, match="in the way"):
+        create.create(scripted, lambda _: None)
+    for name in ("..", "../fake", "", "a/b"):
+        with pytest.raises(UsageError, match="no name"):
+            create.remove(name)
+    assert (folder / "thesis.tex").exists()
+
+
+def test_remove_takes_away_what_was_made(scripted: Framework) -> None:
+    """A removed environment is gone, and removing it again is an error that lists those that there are."""
+    create.create(scripted, lambda _: None)
+    assert [environment.path.name for environment in made.made()] == ["fake"]
+    create.remove("fake")
+    assert list(made.home().iterdir()) == []
+    with pytest.raises(UnknownNameError, match="'fake'"):
+        create.remove("fake")
+
+
+def test_a_named_environment_is_raced_by_its_name(scripted: Framework, tmp_path: Path) -> None:
+    """framework@name takes the environment of that name, if it was made for this framework."""
+    requirements = tmp_path / "old.txt"
+    requirements.write_text("")
+    environment = create.create(scripted, lambda _: None, name="old", requirements=requirements)
+    assert resolve(parse_contender("fake@old"), scripted) == str(environment.python)
+
+    info = FrameworkInfo(name="other", title="Other", module="no_such_module", distributions=(), options={})
+    other = Framework(info=info, path=tmp_path)
+    with pytest.raises(UsageError, match="was made for fake"):
+        resolve(parse_contender("other@old"), other)
+    with pytest.raises(UnavailableError, match="not installed here"):
+        resolve(parse_contender("other"), other)
+
+
+@pytest.mark.parametrize(
+    ("line", "news"),
+    [
+        ("Downloading torch-2.13.0-cp311-none-linux_x86_64.whl (812.3 MB)\n", "downloading torch-2.13.0"),
+        ("  Downloading jaxlib-0.10.2.whl (101.9 MB)\n", "downloading jaxlib"),
+        ("Downloading six-1.16.0.whl (11 kB)\n", None),
+        ("Installing collected packages: numpy, msgspec\n", "unpacking 2 packages"),
+        ("Collecting numpy\n", None),
+        ("\n", None),
+    ],
+)
+def test_of_pips_output_only_what_takes_long_is_told(line: str, news: str | None) -> None:
+    """A waiting user sees large downloads and the last phase, and nothing else."""
+    told = create._news(line)
+    assert told is None if news is None else told is not None and told.startswith(news)

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from bakeoff.environments.declared import frameworks
+from bakeoff.environments.options import resolve_options
+from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.spec.framework import FrameworkInfo, OptionSupport
+
+INFO = FrameworkInfo(
+    name="tiny",
+    title="Tiny",
+    module="",
+    distributions=(),
+    options={
+        "mode": OptionSupport(default="eager", values=("eager", "compiled")),
+        "threads": OptionSupport(default="all"),
+        "script": OptionSupport(default="", free=True),
+    },
+)
+
+
+def resolve(text: str, **defaults: str) -> dict[str, str]:
+    """Resolve a contender of the framework above on a machine with 6 usable processors."""
+    return resolve_options(INFO, parse_contender(text), defaults, 6)
+
+
+def test_every_option_is_resolved() -> None:
+    """What the contender does not say is the framework's default, and "all" is the number of usable processors."""
+    assert resolve("tiny") == {"mode": "eager", "threads": "6", "script": ""}
+
+
+def test_the_contender_wins_over_the_command_line() -> None:
+    """--threads holds for those that do not say otherwise."""
+    assert resolve("tiny:threads=2", threads="4")["threads"] == "2"
+    assert resolve("tiny", threads="4")["threads"] == "4"
+
+
+def test_free_text_is_passed_on() -> None:
+    """An option that is declared free takes any text: its framework reads it."""
+    assert resolve("tiny:script=0.5")["script"] == "0.5"
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1.5", "two", "all", "²"])
+def test_counts_are_whole_numbers_from_one_on(value: str) -> None:
+    """Anything else is refused with what is possible."""
+    with pytest.raises(UsageError, match="a whole number from 1 on"):
+        resolve(f"tiny:threads={value}")
+
+
+def test_an_unknown_option_lists_the_valid_ones() -> None:
+    """A misspelt option is an error that lists those that there are."""
+    with pytest.raises(UnknownNameError, match=r"'mod'.*did you mean 'mode'.*script"):
+        resolve("tiny:mod=eager")
+
+
+def test_an_option_that_the_framework_lacks_is_refused() -> None:
+    """An option of others is an error that says which options this framework has."""
+    with pytest.raises(UsageError, match="Tiny does not have the option 'precision'; it has: mode, script, threads"):
+        resolve("tiny:precision=float32")
+
+
+def test_a_value_that_the_framework_lacks_is_refused() -> None:
+    """A value of others is an error that lists the possible ones."""
+    with pytest.raises(UsageError, match="mode=graph; possible: eager, compiled"):
+        resolve("tiny:mode=graph")
+
+
+def test_the_command_line_is_refused_where_a_framework_cannot() -> None:
+    """--device for all is an error for one that has no such option, and names it."""
+    with pytest.raises(UsageError, match="--device: Tiny"):
+        resolve("tiny", device="cuda")
+
+
+@pytest.mark.parametrize("name", frameworks())
+def test_every_default_of_every_framework_is_possible(name: str) -> None:
+    """A framework's own defaults, and those of its float64 reference, are values that it has."""
+    info = frameworks()[name].info
+    spoken = {option: support.default for option, support in info.options.items() if support.default != "all"}
+    for options in (spoken, info.reference or {}):
+        text = ",".join(f"{option}={value}" for option, value in options.items())
+        assert resolve_options(info, parse_contender(f"{name}:{text}"), {}, 2).items() >= options.items()
