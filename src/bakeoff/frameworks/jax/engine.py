@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.workload import Scenario
 
-PLATFORMS = {"cpu": "cpu", "cuda": "cuda,cpu"}
+_MODES = ("compiled", "eager")
+_PRECISIONS = ("float32", "float64")
+_PLATFORMS = {"cpu": "cpu", "cuda": "cuda,cpu"}
 """What the option `device` is for JAX; with "cuda" the processor stays usable for what is not in a step."""
 
-POOL_THREAD = "tf_XLAEigen"
+_POOL_THREAD = "tf_XLAEigen"
 """What XLA calls the threads that share the work of one operation on a processor."""
 
-FULL_PRECISION = "highest"
+_FULL_PRECISION = "highest"
 """Products in the precision of their operands: anything less is TF32 or bfloat16 on an accelerator."""
 
 
@@ -55,17 +57,24 @@ class Engine:
     """JAX in this process."""
 
     def configure(self, options: Mapping[str, str]) -> None:
-        """Set platform and precision, and undo what the user's environment may say about them."""
+        """Set platform and precision, whatever the user's environment says of them; NPROC has set the threads."""
+        for option, valid in (("mode", _MODES), ("precision", _PRECISIONS), ("device", _PLATFORMS)):
+            if options[option] not in valid:
+                msg = f"JAX has no {option}={options[option]}; it has {', '.join(valid)}"
+                raise UnsupportedError(msg)
         self._compiled = options["mode"] == "compiled"
         self._dtype = np.dtype(options["precision"])
-        jax.config.update("jax_platforms", PLATFORMS[options["device"]])
+        jax.config.update("jax_platforms", _PLATFORMS[options["device"]])
         jax.config.update("jax_enable_x64", self._dtype == np.float64)
-        jax.config.update("jax_default_matmul_precision", FULL_PRECISION)
+        jax.config.update("jax_default_matmul_precision", _FULL_PRECISION)
         jax.config.update("jax_disable_jit", val=False)
         try:
             jax.devices(options["device"])
         except RuntimeError as error:
-            msg = f"JAX has no device {options['device']} here: {error}"
+            msg = (
+                f"JAX cannot use the device {options['device']} here: {error}. "
+                "CUDA needs an NVIDIA GPU and JAX's own package for it, jax[cuda12] or jax[cuda13]"
+            )
             raise UnsupportedError(msg) from error
 
     def versions(self) -> dict[str, str]:
@@ -74,17 +83,17 @@ class Engine:
 
     def devices(self) -> list[str]:
         """Give the devices whose backend starts."""
-        return [device for device in PLATFORMS if _starts(device)]
+        return [device for device in _PLATFORMS if _starts(device)]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:  # noqa: ARG002
         """Build the model, load its weights and make its step; the options are those of `configure`."""
         if scenario == "infer":
-            return Inference(model, self._dtype, compiled=self._compiled)
-        return Training(model, self._dtype, compiled=self._compiled)
+            return InferStep(model, self._dtype, compiled=self._compiled)
+        return TrainStep(model, self._dtype, compiled=self._compiled)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; give the parameters after each step, in float64."""
-        transformation = optimizers.transformation(optimizer)
+        transformation = optimizers.make(optimizer)
         apply = _in_mode(partial(_apply, transformation), compiled=self._compiled)
         present = {name: jnp.array(value, self._dtype) for name, value in parameters.items()}
         state = transformation.init(present)
@@ -130,7 +139,7 @@ class Step:
         """Read back what is in force."""
         parameter = next(iter(self._state.parameters.values()))
         device = _device(parameter)
-        reduced = device != "cpu" and jax.config.jax_default_matmul_precision != FULL_PRECISION
+        reduced = device != "cpu" and jax.config.jax_default_matmul_precision != _FULL_PRECISION
         return {
             "mode": "compiled" if hasattr(self._forward, "lower") and not jax.config.jax_disable_jit else "eager",
             "precision": parameter.dtype.name,
@@ -153,18 +162,18 @@ class Step:
         return statistics.get("peak_bytes_in_use")
 
 
-class Training(Step):
+class TrainStep(Step):
     """Forward, loss, backward and optimiser in one function of the state and a batch."""
 
     def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
         """Make the state and the function that changes it."""
         super().__init__(model, dtype, compiled=compiled)
         if model.loss is None or model.optimizer is None:
-            msg = "this workload has no loss or no optimiser, so it cannot be trained"
+            msg = "the workload has no loss or no optimiser: it is for inference only"
             raise UnsupportedError(msg)
         self._loss_of = partial(model.loss, nn)
         self._optimizer_name = optimizers.native_name(model.optimizer)
-        self._transformation = optimizers.transformation(model.optimizer)
+        self._transformation = optimizers.make(model.optimizer)
         self._differentiate = jax.value_and_grad(self._compute_loss, has_aux=True)
         self._gradients = _in_mode(self._differentiate, compiled=compiled)
         # The old state is never needed again, so the new one takes its memory, as in a training loop by hand.
@@ -218,7 +227,7 @@ class Training(Step):
         }
 
 
-class Inference(Step):
+class InferStep(Step):
     """The forward pass in evaluation mode."""
 
     def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
@@ -237,12 +246,12 @@ class Inference(Step):
 
     def result(self) -> float:
         """Refuse: there is no loss."""
-        msg = "inference has no loss"
+        msg = "a step of the scenario infer has no loss"
         raise UnsupportedError(msg)
 
     def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:  # noqa: ARG002 - the port's signature
         """Refuse: there is no loss to differentiate."""
-        msg = "inference has no gradients"
+        msg = "a step of the scenario infer has no gradients"
         raise UnsupportedError(msg)
 
 
@@ -279,4 +288,4 @@ def _device(array: jax.Array) -> str:
 def _threads() -> int | None:
     """Count the threads of XLA's pool for one operation; None where the system does not tell (only Linux does)."""
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
-    return names.count(POOL_THREAD) or None
+    return names.count(_POOL_THREAD) or None

@@ -17,6 +17,8 @@ import numpy as np
 import optax
 from flax import nnx
 
+from bakeoff.spec.errors import ModelFileError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -57,8 +59,13 @@ __all__ = [
 class Module(nnx.Module):
     """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
 
+    def forward(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - a model's own takes what it needs
+        """Compute the outputs; every model defines its own."""
+        msg = f"{type(self).__name__} has no method forward"
+        raise ModelFileError(msg)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute forward."""
+        """Call forward."""
         return self.forward(*args, **kwargs)
 
 
@@ -302,12 +309,14 @@ class Split:
 
 
 def load(split: Split, weights: Arrays, dtype: np.dtype[Any]) -> dict[str, jax.Array]:
-    """Give the model's parameters from canonical weights, in a precision; raise ValueError where they do not fit."""
-    given = {name: weight.shape for name, weight in weights.items()}
-    if given != split.shapes:
-        differ = sorted(dict(given.items() ^ split.shapes.items()))
-        msg = f"the weights do not fit the model: {', '.join(differ)} missing, unexpected or of another shape"
-        raise ValueError(msg)
+    """Give the parameters from canonical weights, in a precision; raise ModelFileError where names or shapes differ."""
+    given = {(name, weight.shape) for name, weight in weights.items()}
+    if differing := sorted({name for name, _ in given ^ set(split.shapes.items())}):
+        msg = (
+            f"the model's parameters and its weights differ in: {', '.join(differing)}; "
+            "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
+        )
+        raise ModelFileError(msg)
     return {name: jnp.array(weights[name], dtype) for name in split.paths}
 
 

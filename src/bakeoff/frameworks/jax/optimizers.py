@@ -7,7 +7,7 @@ import optax
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 
 
-def transformation(optimizer: Optimizer) -> optax.GradientTransformation:
+def make(optimizer: Optimizer) -> optax.GradientTransformation:
     """Give the transformation of gradients into updates that are added to the parameters."""
     match optimizer:
         case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
@@ -22,5 +22,5 @@ def transformation(optimizer: Optimizer) -> optax.GradientTransformation:
 
 
 def native_name(optimizer: Optimizer) -> str:
-    """Give the name of the optax function that `transformation` calls."""
+    """Give the name of the optax function that `make` calls."""
     return f"optax.{type(optimizer).__name__.lower()}"
