@@ -184,10 +184,10 @@ def markdown(rows: list[dict[str, str | float]], about: dict[str, str | int]) ->
     return "\n\n".join(parts) + "\n"
 
 
-_EXPLANATION = """Noise is simulated (benchmarks/simulation.py); no framework ran. The number in each heading is
-the true ratio. *False at 1.00*: a winner is named where both are equal. At 1.03 both "slower" and "equal within 5 %" are
-true, "faster" is false. At 1.10 only "slower" is true: *wrong* is "faster" or "equal". The rest is undecided. *Runs*:
-process runs, of both together, on average. The standard error of a share near 5 % is 0.34 points at 4,000 trials."""
+_EXPLANATION = """Noise is simulated (benchmarks/simulation.py); no framework ran. Headings give the true ratio.
+*False at 1.00*: a winner is named where both are equal. At 1.03 both "slower" and "equal within 5 %" are true, and
+"faster" is false. At 1.10 only "slower" is true: *wrong* is "faster" or "equal". The rest is undecided. *Runs*: process
+runs, of both together, on average. The standard error of a share near 5 % is 0.34 points at 4,000 trials."""
 _COLUMNS = (
     "false at 1.00",
     "equal at 1.00",

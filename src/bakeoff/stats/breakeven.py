@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import math
 
+# Differences of binary fractions are off in their last digits: 10 / (0.7 - 0.5) must be 50 and not 51.
+ROUNDING = 1e-9
+
 
 def break_even(start_a: float, step_a: float, start_b: float, step_b: float) -> int | None:
     """Give the number of steps after which the side with the slower start has caught up.
@@ -16,4 +19,4 @@ def break_even(start_a: float, step_a: float, start_b: float, step_b: float) -> 
         lead, gain = -lead, -gain
     if lead == 0 or gain <= 0:
         return None
-    return math.ceil(lead / gain)
+    return math.ceil(lead / gain * (1.0 - ROUNDING))

@@ -22,6 +22,9 @@ Ended = Literal["", "budget", "rounds"]
 """Why a comparison ended before every pair was settled; "" while it runs, or where none of these is the reason."""
 Stopped = Literal["", "futility", "budget", "rounds"]
 
+NARROWEST = 1e-6
+"""A margin below this is none: no step time is known to a millionth."""
+
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of two contenders, round by round; the sequences are parallel, and may be empty beside the first.
@@ -183,8 +186,11 @@ def _stopped(pair: _Progress, done: int, max_rounds: int, ended: Ended) -> Stopp
 
 
 def _more_rounds(pair: _Progress, rho: float) -> int | None:
-    """Estimate how many more rounds would narrow the interval to the margin: its width falls with their root."""
-    if pair.interval is None:
+    """Estimate how many more rounds would narrow the interval to the margin: its width falls with their root.
+
+    None where there is no interval yet, or so narrow a margin that no number of rounds would do.
+    """
+    if pair.interval is None or rho < NARROWEST:
         return None
     half = (pair.interval.high - pair.interval.low) / 2.0
     needed = math.ceil(pair.looked * (half / rho) ** 2)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BATCH_STEPS = 5
-# On a steady series with correlated noise (benchmarks/warmup.py) the cut lands at its limit by chance in up to half
-# of all series of under 20 batches, in 1 to 2 % of those of 20 and in under 1 % of longer ones.
+# By chance alone the cut of a steady series lands at its limit the more often the shorter the series is: in 2.5 % of
+# simulated processes of 120 steps and in under 1 % of longer ones (benchmarks/warmup.py), in far more of shorter ones.
 BATCHES_TO_TELL = 20
 
 
