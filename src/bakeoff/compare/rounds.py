@@ -68,11 +68,11 @@ class Trials:
 
     def certify(self, plan: ContenderPlan, purpose: Purpose) -> Record:
         """Run a trial that computes the evidence; `purpose` is "certify" or "reference"."""
-        return self._alone(self._spec(plan, purpose), plan, protocol.Certify())
+        return self._alone(self.spec(plan, purpose), plan, protocol.Certify())
 
     def memory(self, plan: ContenderPlan) -> Record:
         """Run a trial that does nothing but read the peak of the memory."""
-        return self._alone(self._spec(plan, "memory"), plan, protocol.Memory(steps=MEMORY_STEPS))
+        return self._alone(self.spec(plan, "memory"), plan, protocol.Memory(steps=MEMORY_STEPS))
 
     def round_alone(self, round_number: int, plans: list[ContenderPlan], cut: int | None) -> list[Record]:
         """Run one round of workers one after another, in random order."""
@@ -92,7 +92,7 @@ class Trials:
                 self._alternate(workers, warm_ns, round_number)
             for label in list(workers):
                 self._guarded(workers, label, _quit)
-        return [self._record(self._spec(plan, "time", round_number, resident=True)) for plan in order]
+        return [self._record(self.spec(plan, "time", round_number, resident=True)) for plan in order]
 
     def _order(self, plans: list[ContenderPlan], round_number: int) -> list[ContenderPlan]:
         """Put a round's contenders in their random order."""
@@ -141,7 +141,7 @@ class Trials:
     def _started(self, order: list[ContenderPlan], round_number: int) -> Iterator[dict[str, Worker]]:
         """Start a round's workers together, so that their imports overlap; end all of them in any case."""
         started: dict[str, Worker] = {}
-        self._specs = {p.contender.label: self._spec(p, "time", round_number, resident=True) for p in order}
+        self._specs = {p.contender.label: self.spec(p, "time", round_number, resident=True) for p in order}
         self._began = time.monotonic()
         try:
             for plan in order:
@@ -181,7 +181,7 @@ class Trials:
             lead = schedule.block_plan(step_s, schedule.TURNS).lead
             self._ask(protocol.Run(lead=lead, steps=schedule.alone_plan(step_s), turn=0), worker)
 
-        return self._whole(self._spec(plan, "time", round_number), plan, act)
+        return self._whole(self.spec(plan, "time", round_number), plan, act)
 
     def _alone(self, spec: TrialSpec, plan: ContenderPlan, command: protocol.Command) -> Record:
         """Run a trial of one command."""
@@ -212,7 +212,7 @@ class Trials:
                 worker.end()
         return self._record(spec)
 
-    def _spec(
+    def spec(
         self, plan: ContenderPlan, purpose: Purpose, round_number: int = 0, *, resident: bool = False
     ) -> TrialSpec:
         """Compose what is asked of a worker."""
