@@ -1,0 +1,35 @@
+"""The command line, run in this process: quick, and with the same code at its edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from bakeoff.cli import main
+
+
+class Said(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+Cli = Callable[..., Said]
+
+
+@pytest.fixture
+def cli(capsys: pytest.CaptureFixture[str], home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """Give a function that runs `bakeoff ...` in an empty folder, with no environment made."""
+    assert not home.exists()
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Said:
+        code = main(arguments)
+        return Said(code, *capsys.readouterr())
+
+    return run

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import bakeoff
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED
+from bakeoff.cli import list as listing
+from bakeoff.spec.errors import StoreError
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+HEAVY = ("numpy", "msgspec", "rich", "scipy", "pandas", "altair", "jinja2", "sklearn", "psutil")
+
+
+def modules_after(code: str) -> set[str]:
+    """Give the top-level modules that a fresh interpreter has loaded after running this."""
+    script = f"{code}\nimport sys\nprint('\\n'.join({{name.split('.')[0] for name in sys.modules}}))"
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(told.stdout.splitlines())
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["env", "create", "--help"], ["--version"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    """Help and version answer at once: no library that takes time to import is loaded for them."""
+    loaded = modules_after(f"from bakeoff.cli import main\nmain({arguments!r})")
+    assert not loaded & set(HEAVY)
+
+
+def test_version(cli: Cli) -> None:
+    """--version tells the package's version."""
+    assert cli("--version") == (0, f"bakeoff {bakeoff.__version__}\n", "")
+
+
+@pytest.mark.parametrize("arguments", [["race"], ["run"], ["run", "mlp-mnist", "--sped"], ["list", "workload"]])
+def test_a_wrong_command_line_ends_with_2(cli: Cli, arguments: list[str]) -> None:
+    """A command, argument or option that is not there is told on stderr."""
+    said = cli(*arguments)
+    assert said.code == MISUSED
+    assert said.out == ""
+    assert "Error" in said.err
+    assert "Traceback" not in said.err
+
+
+BAD_INPUT = {
+    "workload": (["run", "mlp-mnits", "fake"], "unknown workload 'mlp-mnits'; did you mean 'mlp-mnist'?"),
+    "framework": (["run", "mlp-mnist", "fakes"], "unknown framework 'fakes'; did you mean 'fake'?"),
+    "option": (["run", "mlp-mnist", "fake:mod=eager"], "unknown option 'mod'; did you mean 'mode'?"),
+    "value": (["run", "mlp-mnist", "fake:mode=graph"], "possible: eager, compiled"),
+    "contender": (["run", "mlp-mnist", "fake:eager"], "'eager' is not of the form option=value"),
+    "twice": (["run", "mlp-mnist", "fake:mode=eager,mode=eager"], "'mode' is given twice"),
+    "interpreter": (["run", "mlp-mnist", "fake@/no/such/python"], "there is no interpreter /no/such/python"),
+    "environment": (["run", "mlp-mnist", "fake@mine"], "unknown environment 'mine'"),
+    "scenario": (["run", "mlp-mnist", "fake", "--scenario", "learn"], "Valid: infer, train"),
+    "size": (["run", "mlp-mnist", "fake", "--size", "huge"], "Valid: full, reduced"),
+    "batch size": (["run", "mlp-mnist", "fake", "--batch-size", "0"], "batch size 0"),
+    "batch word": (["run", "mlp-mnist", "fake", "--batch-size", "many"], "should be a valid integer"),
+    "rounds": (["run", "mlp-mnist", "fake", "--rounds", "0"], "rounds 0"),
+    "threads": (["run", "mlp-mnist", "fake", "--threads", "0"], "threads 0"),
+    "device": (["run", "mlp-mnist", "fake", "--device", "cuda"], "--device: Fake (scripted) does not have device=cuda"),
+    "data": (["run", "mlp-mnist", "fake", "--data", "letters"], "letters"),
+    "budget": (["run", "mlp-mnist", "fake", "--budget", "soon"], "--budget 'soon' is not a duration"),
+    "margin": (["run", "mlp-mnist", "fake", "--margin", "5"], "--margin '5' is not a share"),
+    "seed": (["run", "mlp-mnist", "fake", "--seed", "-1"], "seed -1"),
+    "model file": (["run", "no_model.py", "fake"], "no_model.py: cannot be read"),
+    "verify": (["verify", "mlp-mnist", "fake:mode=graph"], "possible: eager, compiled"),
+    "no results": (["report"], "no comparison in results"),
+    "chart": (["report", "--chart", "chart.bmp"], "must end in .png or .svg"),
+    "two forms": (["report", "--markdown", "--json"], "both want stdout"),
+    "env": (["env", "create", "no-such"], "unknown framework 'no-such'"),
+    "env name": (["env", "create", "fake", "--name", "../up"], "is no name for an environment"),
+    "env pins": (["env", "create", "fake", "--requirements", "r.txt"], "--requirements needs --name"),
+    "env remove": (["env", "remove", "fake"], "unknown environment 'fake'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_INPUT)
+def test_bad_input_is_one_clear_message(cli: Cli, tmp_path: Path, case: str) -> None:
+    """What cannot be is refused before anything starts: exit code 2, the reason on stderr, no traceback, no records."""
+    arguments, expected = BAD_INPUT[case]
+    said = cli(*arguments)
+    assert expected in said.err
+    assert said.code == MISUSED
+    assert said.out == ""
+    assert "Traceback" not in said.err
+    assert not list(tmp_path.glob("results/*/*"))
+
+
+MODEL = """
+from bakeoff.spec.workload import Size, Workload
+WORKLOAD = Workload(
+    name="mine", summary="s", source="mine", scenarios=("infer",),
+    sizes={"full": Size(batch_size=2, input_shape=(4,), classes=2)},
+)
+"""
+
+BAD_MODELS = {
+    "syntax": ("def build(nn, size:\n    return 1\n", "my_model.py:1: syntax error"),
+    "no build": (MODEL, "build is missing"),
+    "no workload": ("def build(nn, size): return nn.Linear(4, 2)\n", "WORKLOAD is missing"),
+    "vocabulary": (MODEL + "def build(nn, size):\n    return nn.Liner(4, 2)\n", "my_model.py:8"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_MODELS)
+def test_a_bad_model_file_is_told_with_its_line(cli: Cli, tmp_path: Path, case: str) -> None:
+    """The user's own file is named with what is wrong in it."""
+    text, expected = BAD_MODELS[case]
+    (tmp_path / "my_model.py").write_text(text)
+    said = cli("run", "my_model.py", "fake")
+    assert said.code == MISUSED
+    assert expected in said.err
+    assert "Traceback" not in said.err
+
+
+def test_results_that_cannot_be_written_are_told(cli: Cli, tmp_path: Path) -> None:
+    """A results directory that is a file is refused before anything is measured."""
+    (tmp_path / "taken").touch()
+    said = cli("run", "mlp-mnist", "fake", "--results", "taken")
+    assert said.code == MISUSED
+    assert "results directory taken cannot be written" in said.err
+
+
+def test_errors_that_are_nobodys_input_end_with_1(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that fills up is no wrong input: exit code 1, one message."""
+
+    def fail() -> None:
+        msg = "cannot write results/x/record.json: No space left on device"
+        raise StoreError(msg)
+
+    monkeypatch.setattr(listing, "_workloads", fail)
+    said = cli("list", "workloads")
+    assert said == (FAILED, "", "bakeoff: cannot write results/x/record.json: No space left on device\n")
+
+
+def test_an_interrupt_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C ends any command without a traceback."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(listing, "_workloads", interrupt)
+    said = cli("list", "workloads")
+    assert said.code == INTERRUPTED
+    assert "Traceback" not in said.err
+
+
+def test_a_terminal_that_is_not_utf8_loses_no_message(tmp_path: Path) -> None:
+    """Under an ASCII locale an error with other characters is still told."""
+    environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C"}
+    command = [sys.executable, "-m", "bakeoff", "run", "größe.py", "fake"]
+    said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, check=False)
+    assert said.returncode == MISUSED
+    assert b"gr??e.py: cannot be read" in said.stderr
+    assert b"Traceback" not in said.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    """`bakeoff list | head -1` ends without a traceback."""
+    command = f"{sys.executable} -m bakeoff list --json | head -c 1"
+    said = subprocess.run(["/bin/sh", "-c", command], cwd=tmp_path, capture_output=True, check=True)
+    assert said.stdout == b"{"
+    assert b"Traceback" not in said.stderr

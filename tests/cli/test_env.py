@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+
+def test_an_environment_is_made_listed_and_removed(cli: Cli) -> None:
+    """create, list and remove work hand in hand, and each says what it does."""
+    assert "none in" in cli("env", "list").out
+    assert "fake: done in" in cli("env", "create", "fake").out
+    assert "fake: already there" in cli("env", "create", "fake").out
+    listed = cli("env", "list").out
+    assert listed.startswith("fake")
+    assert "Python 3." in listed
+    assert "MB" in listed
+    assert cli("env", "remove", "fake").out.startswith("removed ")
+    assert "none in" in cli("env", "list").out
+
+
+def test_a_failure_is_one_message(cli: Cli, tmp_path: Path) -> None:
+    """What pip could not install is told with exit code 1, and nothing is left."""
+    (tmp_path / "old.txt").write_text("./nothing.whl\n")
+    said = cli("env", "create", "fake", "--name", "old", "--requirements", "old.txt")
+    assert said.code == 1
+    assert "nothing.whl" in said.err
+    assert "Traceback" not in said.err
+    assert "none in" in cli("env", "list").out

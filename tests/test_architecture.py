@@ -1,0 +1,162 @@
+"""The promises of the tree: what imports what, how small things are, and that links lead somewhere."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "bakeoff"
+FRAMEWORKS = SOURCE / "frameworks"
+
+LONGEST_FUNCTION = 60
+LONGEST_FILE = 400
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    """Parse a file once."""
+    return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def sources() -> list[Path]:
+    """Give every file of the package."""
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def functions(path: Path) -> Iterator[Function]:
+    """Give every function of a file."""
+    return (node for node in ast.walk(parsed(path)) if isinstance(node, Function))
+
+
+def tracked() -> list[Path]:
+    """Give every file that git knows and that is there."""
+    told = subprocess.run(["/usr/bin/env", "git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if told.returncode:
+        pytest.skip("not a git checkout")
+    return [path for name in told.stdout.decode().split("\0") if name and (path := ROOT / name).is_file()]
+
+
+def declarations() -> dict[str, dict[str, object]]:
+    """Give every framework's declaration by its folder's name."""
+    return {path.parent.name: tomllib.loads(path.read_text()) for path in FRAMEWORKS.glob("*/framework.toml")}
+
+
+def test_the_parent_loads_no_framework() -> None:
+    """`import bakeoff, bakeoff.cli` loads no framework, no NumPy and no module of bakeoff.frameworks."""
+    code = "import sys, bakeoff, bakeoff.cli, bakeoff.cli.app; print('\\n'.join(sys.modules))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(told.stdout.splitlines())
+    heavy = {str(declared["module"]) for declared in declarations().values()} - {""} | {"numpy", "keras", "flax"}
+    assert not loaded & heavy
+    assert not [name for name in loaded if name.startswith("bakeoff.frameworks")]
+
+
+def prose(tree: ast.Module) -> set[int]:
+    """Give the identities of strings that no code decides by: docstrings, and a workload's citation of its source."""
+    nodes = list(ast.walk(tree))
+    alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    return alone | {id(node.value) for node in nodes if isinstance(node, ast.keyword) and node.arg == "source"}
+
+
+def test_no_frameworks_name_stands_outside_its_folder() -> None:
+    """Adding a framework edits no file: no string of the code names one, except in its own folder."""
+    names = {word for folder, declared in declarations().items() for word in (folder, str(declared["module"])) if word}
+    found = []
+    for path in sources():
+        own = path.relative_to(FRAMEWORKS).parts[0] if path.is_relative_to(FRAMEWORKS) else None
+        passed_over = prose(parsed(path))
+        for node in ast.walk(parsed(path)):
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or id(node) in passed_over:
+                continue
+            words = set(re.findall(r"[a-z]+", node.value.lower()))
+            found += [f"{path}:{node.lineno}: {word}" for word in words & names if word != own]
+    assert not found
+
+
+def test_frameworks_are_blind_to_each_other() -> None:
+    """No framework's folder imports another's."""
+    folders = set(declarations())
+    found = []
+    for path in sources():
+        if not path.is_relative_to(FRAMEWORKS) or (own := path.relative_to(FRAMEWORKS).parts[0]) not in folders:
+            continue
+        for node in ast.walk(parsed(path)):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            others = [
+                name for name in names if name.startswith("bakeoff.frameworks.") and name.split(".")[2] in folders
+            ]
+            found += [f"{path}: {name}" for name in others if name.split(".")[2] != own]
+    assert not found
+
+
+@pytest.mark.parametrize("path", sources(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_code_is_small(path: Path) -> None:
+    """A file has at most 400 lines, a function at most 60."""
+    lines = len(path.read_text(encoding="utf-8").splitlines())
+    assert lines <= LONGEST_FILE
+    for node in functions(path):
+        assert (node.end_lineno or node.lineno) - node.lineno < LONGEST_FUNCTION, f"{path}:{node.lineno}: {node.name}"
+
+
+def test_every_test_states_its_promise() -> None:
+    """Every test function has a docstring."""
+    files = list((ROOT / "tests").rglob("test_*.py"))
+    missing = [
+        f"{path}:{node.lineno}: {node.name}"
+        for path in files
+        for node in functions(path)
+        if node.name.startswith("test_") and not ast.get_docstring(node)
+    ]
+    assert len(files) > 1
+    assert not missing
+
+
+def anchors(page: Path) -> set[str]:
+    """Give the anchors of a page's headings, as code forges make them."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+def test_every_link_leads_somewhere() -> None:
+    """Every relative link in a Markdown page, with its anchor, leads to something that is there."""
+    broken = []
+    for page in (path for path in tracked() if path.suffix == ".md"):
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            if re.match(r"[a-z]+:", link):
+                continue
+            name, _, anchor = link.partition("#")
+            target = page.parent / name if name else page
+            if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+                broken.append(f"{page.relative_to(ROOT)}: {link}")
+    assert not broken
+
+
+def test_no_address_of_a_registry_is_written_down() -> None:
+    """Packages come from wherever the user's own pip is set to: no file of the project names a registry."""
+    # Put together here, so that this very file does not hold them.
+    hosts = [host.replace("_", ".") for host in ("pypi_org", "files_pythonhosted_org", "download_pytorch_org")]
+    options = ["--index" + "-url", "--find" + "-links"]
+    found = []
+    for path in tracked():
+        text = path.read_bytes().decode("utf-8", errors="replace")
+        found += [f"{path.relative_to(ROOT)}: {word}" for word in (*hosts, *options) if word in text]
+    assert not found
+
+
+def test_the_command_lines_page_is_current() -> None:
+    """docs/cli.md is what the commands' own help says; `make docs` writes it again."""
+    script = "import sys; sys.path.insert(0, 'docs'); import write_cli; sys.stdout.write(write_cli.page())"
+    told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout == (ROOT / "docs" / "cli.md").read_text(encoding="utf-8"), "run `make docs`"
