@@ -1,0 +1,162 @@
+"""Run in a framework's own interpreter: compute what the contract asks of one framework in one mode, and write it down.
+
+    PYTHON child.py JOB.json OUT      with PYTHONPATH to bakeoff's sources and this folder
+
+Whatever fails is written down under its name, so that one failure does not hide the rest.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from contract_cases import dropout
+from contract_cases.optimizers import OPTIMIZERS
+from contract_cases.vocabulary import CASES, labels
+
+from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.frameworks.engine import Engine, Model
+from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.trial import TrialSpec
+from bakeoff.spec.vocabulary import VOCABULARY
+from bakeoff.spec.workload import Size
+from bakeoff.trial.evidence import gather
+from bakeoff.trial.framework import import_engine
+from bakeoff.trial.inputs import Batches
+from bakeoff.workloads import plan
+from bakeoff.workloads.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SIZE = Size(batch_size=4, input_shape=(5,), classes=3)
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """What is asked of this process."""
+
+    folder: str
+    """The framework's."""
+    variables: dict[str, str]
+    options: dict[str, str]
+    vocabulary: bool
+    optimizers: bool
+    trials: list[TrialSpec]
+
+
+def main(job_path: str, out_path: str) -> None:
+    """Do the job; write arrays to OUT.npz and what failed to OUT.json."""
+    job = msgspec.json.decode(Path(job_path).read_bytes(), type=Job)
+    os.environ.update(job.variables)
+    engine: Engine = import_engine(Path(job.folder)).Engine()
+    engine.configure(job.options)
+    arrays: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    for name, work in _work(engine, job).items():
+        try:
+            arrays |= {f"{name}/{key}": value for key, value in work().items()}
+        except Exception:  # noqa: BLE001 - whatever it is, the test tells it
+            faults[name] = traceback.format_exc()
+    np.savez(f"{out_path}.npz", allow_pickle=False, **arrays)
+    Path(f"{out_path}.json").write_text(json.dumps(faults))
+
+
+def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
+    """Give every piece of work by name."""
+    work: dict[str, Callable[[], dict[str, Any]]] = {}
+    if job.vocabulary:
+        work["names"] = lambda: _names(Path(job.folder))
+        work["dropout"] = lambda: _dropout(engine, job.options)
+        work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
+    if job.optimizers:
+        work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
+    work |= {trial.name: lambda trial=trial: _trial(engine, trial) for trial in job.trials}
+    return work
+
+
+def _names(folder: Path) -> dict[str, Any]:
+    """Tell which names the framework's vocabulary lacks, and which it has beyond the agreed ones."""
+    module = sys.modules[f"bakeoff.frameworks.{folder.name}.nn"]
+    return {
+        "lacking": np.array([name for name in VOCABULARY if not hasattr(module, name)], "U"),
+        "beyond": np.array([name for name in getattr(module, "__all__", ()) if name not in VOCABULARY], "U"),
+    }
+
+
+def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
+    """Compute outputs, loss and gradients of one case."""
+    case = CASES[name]
+
+    def build(nn: Any, size: Size) -> Any:
+        del size
+        return case.build(nn)
+
+    model = Model(
+        build=build,
+        loss=case.loss or (lambda nn, outputs, targets: nn.cross_entropy(outputs, targets)),
+        size=SIZE,
+        optimizer=SGD(learning_rate=0.0),
+        weights=plan.weights(build, SIZE, 0),
+    )
+    step = engine.build(model, "train", options)
+    batch = step.prepare(case.x, labels(case.x))
+    found: dict[str, Any] = {"outputs": step.outputs(batch)}
+    if case.deterministic:
+        found |= {f"gradient/{key}": value for key, value in step.gradients(batch).items()}
+        step.run(batch)
+        step.wait()
+        found["loss"] = step.result()
+    return found
+
+
+def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
+    """Compute the gradient of a bias behind dropout, and the loss of steps that change nothing else."""
+    weights = plan.weights(dropout.build, SIZE, 0)
+    model = Model(
+        build=dropout.build, loss=dropout.loss, size=SIZE, optimizer=SGD(learning_rate=0.0), weights=weights
+    )
+    step = engine.build(model, "train", options)
+    batch = step.prepare(np.zeros((dropout.BATCH, 5), np.float32), np.zeros(dropout.BATCH, np.int32))
+    losses = []
+    for _ in range(dropout.STEPS):
+        step.run(batch)
+        step.wait()
+        losses.append(step.result())
+    return {"gradient": step.gradients(batch)["first.bias"], "losses": losses, "outputs": step.outputs(batch)}
+
+
+def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
+    """Apply one optimiser to the probe."""
+    states = engine.optimize(OPTIMIZERS[name], probe_parameters(), probe_gradients())
+    return {f"optimizer/{t}/{key}": value for t, state in enumerate(states) for key, value in state.items()}
+
+
+def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
+    """Gather the evidence of one workload in one scenario, as a worker does."""
+    loaded = load(trial.workload_path)
+    size = loaded.size(trial.size)
+    model = Model(
+        build=loaded.build,
+        loss=loaded.loss,
+        size=size,
+        optimizer=loaded.workload.optimizer,
+        weights=plan.weights(loaded.build, size, trial.seed),
+    )
+    step = engine.build(model, trial.scenario, trial.contender.options)
+    folder = Path(trial.inputs_path)
+    found = folder / f"{trial.contender.framework}-{trial.name.replace('/', '-')}"
+    found.mkdir()
+    evidence = gather(engine, step, model, trial, Batches(folder), found)
+    arrays = dict(np.load(found / "evidence.npz", allow_pickle=False))
+    return {"evidence": np.array(msgspec.json.encode(evidence).decode(), "U")} | arrays
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

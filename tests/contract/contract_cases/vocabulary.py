@@ -1,0 +1,426 @@
+"""A tiny model for every name of the vocabulary, with what it must give in NumPy float64.
+
+Imported by the tests and, in each framework's own interpreter, by child.py: NumPy and the standard library only.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[Any]
+    Weights = dict[str, Array]
+
+BATCH = 4
+CLASSES = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """One model: what `build` makes of the vocabulary, and what it must compute.
+
+    The gradient of every parameter flows through all that stands behind the first layer.
+    """
+
+    names: tuple[str, ...]
+    """Of the vocabulary, which this case is there for."""
+    build: Callable[[Any], Any]
+    forward: Callable[[Weights, Array], Array]
+    x: Array
+    loss: Callable[[Any, Any, Any], Any] | None = None
+    """None: cross_entropy."""
+    expected_loss: Callable[[Array, Array], float] | None = None
+    deterministic: bool = True
+    """False: its gradients are drawn, and only its outputs in evaluation are held against NumPy."""
+
+
+def labels(x: Array) -> Array:
+    """Give a label for each sample."""
+    return (np.arange(len(x)) % CLASSES).astype(np.int32)
+
+
+def cross_entropy(logits: Array, targets: Array) -> float:
+    """Give the mean over the batch of the negative logarithm of the label's probability."""
+    return float(-log_softmax(logits)[np.arange(len(logits)), targets].mean())
+
+
+def expected_loss(case: Case, weights: Weights) -> float:
+    """Give the loss of a case on its own batch."""
+    return (case.expected_loss or cross_entropy)(case.forward(weights, case.x.astype(np.float64)), labels(case.x))
+
+
+def expected_gradients(case: Case, weights: Weights, width: float = 1e-6) -> Weights:
+    """Give every parameter's gradient by central differences, exact to about 1e-9 in float64."""
+    gradients = {name: np.zeros_like(value) for name, value in weights.items()}
+    for name, value in weights.items():
+        for index in np.ndindex(value.shape):
+            losses = []
+            for offset in (width, -width):
+                moved = value.copy()
+                moved[index] += offset
+                losses.append(expected_loss(case, weights | {name: moved}))
+            gradients[name][index] = (losses[0] - losses[1]) / (2 * width)
+    return gradients
+
+
+# --- What the names mean, in NumPy ------------------------------------------------------------------------------------
+
+
+def linear(weights: Weights, name: str, x: Array) -> Array:
+    """x @ weight + bias over the last axis."""
+    return x @ weights[f"{name}.weight"] + weights.get(f"{name}.bias", 0.0)
+
+
+def windows(x: Array, kernel: int, stride: int, padding: int, fill: float) -> Array:
+    """Give (batch, height, width, channels, kernel, kernel): each window of a padded map."""
+    padded = np.pad(x, ((0, 0), (padding, padding), (padding, padding), (0, 0)), constant_values=fill)
+    return np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), axis=(1, 2))[:, ::stride, ::stride]
+
+
+def conv2d(weights: Weights, name: str, x: Array, stride: int = 1, padding: int = 0) -> Array:
+    """Cross-correlation with zero padding."""
+    weight = weights[f"{name}.weight"]
+    seen = windows(x, weight.shape[0], stride, padding, 0.0)
+    return np.einsum("bhwcij,ijco->bhwo", seen, weight) + weights.get(f"{name}.bias", 0.0)
+
+
+def max_pool2d(x: Array, kernel: int, stride: int, padding: int = 0) -> Array:
+    """Largest of each window; padding never wins."""
+    return windows(x, kernel, stride, padding, -np.inf).max((-1, -2))
+
+
+def avg_pool2d(x: Array, kernel: int, stride: int, padding: int = 0) -> Array:
+    """Mean of each window, without the padded zeros."""
+    count = windows(np.ones_like(x), kernel, stride, padding, 0.0).sum((-1, -2))
+    return windows(x, kernel, stride, padding, 0.0).sum((-1, -2)) / count
+
+
+def layer_norm(weights: Weights, name: str, x: Array, epsilon: float) -> Array:
+    """Over the last axis, by the biased variance."""
+    centred = x - x.mean(-1, keepdims=True)
+    normal = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + epsilon)
+    return normal * weights[f"{name}.scale"] + weights[f"{name}.bias"]
+
+
+def softmax(x: Array) -> Array:
+    """Over the last axis."""
+    return np.exp(log_softmax(x))
+
+
+def log_softmax(x: Array) -> Array:
+    """Over the last axis."""
+    shifted = x - x.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + e^-x)."""
+    return 1 / (1 + np.exp(-x))
+
+
+def gelu(x: Array) -> Array:
+    """x times the normal distribution's cumulative probability at x, by the error function."""
+    return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
+
+
+# --- Cases ------------------------------------------------------------------------------------------------------------
+
+
+def random(*shape: int) -> Array:
+    """Give float32 inputs that are the same everywhere."""
+    return np.random.RandomState(sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+def model(nn: Any, layers: dict[str, Any], forward: Callable[[Any, Any], Any]) -> Any:
+    """Make a Module with these layers as attributes."""
+
+    class Model(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            for name, layer in layers.items():
+                setattr(self, name, layer)
+
+        def forward(self, x: Any) -> Any:
+            return forward(self, x)
+
+    return Model()
+
+
+def after_linear(name: str, function: Callable[[Any, Any], Any], expected: Callable[[Array], Array]) -> Case:
+    """Make the case of a function from (batch, 3) to (batch, 3), behind a Linear."""
+    return Case(
+        names=(name,),
+        build=lambda nn: model(nn, {"first": nn.Linear(5, CLASSES)}, lambda m, x: function(nn, m.first(x))),
+        forward=lambda w, x: expected(linear(w, "first", x)),
+        x=3 * random(BATCH, 5),
+    )
+
+
+def on_maps(
+    names: tuple[str, ...], function: Callable[[Any, Any], Any], expected: Callable[[Array], Array], *, side: int = 6
+) -> Case:
+    """Make the case of a function of feature maps, behind a Conv2d and before the mean over height and width."""
+    return Case(
+        names=names,
+        build=lambda nn: model(
+            nn, {"first": nn.Conv2d(2, CLASSES, 1)}, lambda m, x: nn.global_avg_pool2d(function(nn, m.first(x)))
+        ),
+        forward=lambda w, x: expected(conv2d(w, "first", x)).mean((1, 2)),
+        x=random(BATCH, side, side, 2),
+    )
+
+
+def convolution(kernel: int, stride: int, padding: int, *, side: int, bias: bool = True) -> Case:
+    """Make the case of a Conv2d of a map of this side."""
+    return Case(
+        names=("Conv2d", "global_avg_pool2d"),
+        build=lambda nn: model(
+            nn,
+            {"first": nn.Conv2d(2, CLASSES, kernel, stride=stride, padding=padding, bias=bias)},
+            lambda m, x: nn.global_avg_pool2d(nn.tanh(m.first(x))),
+        ),
+        forward=lambda w, x: np.tanh(conv2d(w, "first", x, stride, padding)).mean((1, 2)),
+        x=random(BATCH, side, side, 2),
+    )
+
+
+def flattened(conv_first: bool) -> Case:  # noqa: FBT001 - two cases of one function
+    """Make the case of a Linear behind a flattened map that is neither square nor has as many channels as rows."""
+
+    def build(nn: Any) -> Any:
+        layers = {"head": nn.Linear((2, 3, 4 if conv_first else 2), CLASSES)}
+        if conv_first:
+            layers["first"] = nn.Conv2d(2, 4, 1)
+        return model(nn, layers, lambda m, x: m.head(nn.flatten(m.first(x) if conv_first else x)))
+
+    def forward(weights: Weights, x: Array) -> Array:
+        x = conv2d(weights, "first", x) if conv_first else x
+        return linear(weights, "head", x.reshape(len(x), -1))
+
+    return Case(names=("Linear", "flatten"), build=build, forward=forward, x=random(BATCH, 2, 3, 2))
+
+
+def list_of_layers(nn: Any) -> Any:
+    """Use a ModuleList by iteration, by index and by length."""
+
+    def forward(m: Any, x: Any) -> Any:
+        for layer in m.layers:
+            x = nn.tanh(layer(x))
+        return m.layers[len(m.layers) - 1](x)
+
+    return model(nn, {"layers": nn.ModuleList([nn.Linear(5, 4), nn.Linear(4, 4)])}, forward)
+
+
+def list_of_layers_in_numpy(weights: Weights, x: Array) -> Array:
+    """Give the same."""
+    x = np.tanh(linear(weights, "layers.0", x))
+    return linear(weights, "layers.1", np.tanh(linear(weights, "layers.1", x)))
+
+
+def nested(nn: Any) -> Any:
+    """Put modules into modules."""
+    inner = model(nn, {"deep": nn.Linear(5, CLASSES, bias=False)}, lambda m, x: m.deep(x))
+    return model(nn, {"outer": inner, "blocks": nn.ModuleList([inner_of(nn)])}, lambda m, x: m.blocks[0](m.outer(x)))
+
+
+def inner_of(nn: Any) -> Any:
+    """Make a module that is held in a list."""
+    return model(nn, {"head": nn.Linear(CLASSES, CLASSES)}, lambda m, x: nn.relu(m.head(x)))
+
+
+def attention(nn: Any) -> Any:
+    """Reorder, multiply and join the axes of sequences (batch, 3, 4)."""
+
+    def forward(m: Any, x: Any) -> Any:
+        x = m.first(x)
+        scores = nn.softmax(nn.matmul(x, nn.permute_dims(x, (0, 2, 1))))
+        joined = nn.concat([nn.matmul(scores, x), x], 2)
+        return m.head(nn.mean(nn.reshape(joined, (-1, 3, 8)), 1))
+
+    return model(nn, {"first": nn.Linear(4, 4), "head": nn.Linear(8, CLASSES)}, forward)
+
+
+def attention_in_numpy(weights: Weights, x: Array) -> Array:
+    """Give the same."""
+    x = linear(weights, "first", x)
+    attended = softmax(x @ x.transpose(0, 2, 1)) @ x
+    return linear(weights, "head", np.concatenate([attended, x], 2).mean(1))
+
+
+def reshaped(nn: Any) -> Any:
+    """Bring (batch, 12) to sequences and back, with the batch axis named."""
+
+    def forward(m: Any, x: Any) -> Any:
+        return nn.reshape(nn.sum(nn.reshape(m.first(x), (BATCH, 2, 2, CLASSES)), axis=(1, 2)), (BATCH, CLASSES))
+
+    return model(nn, {"first": nn.Linear(5, 4 * CLASSES)}, forward)
+
+
+def mean_of_everything(nn: Any, outputs: Any, targets: Any) -> Any:
+    """Use mean and sum without an axis as a loss."""
+    del targets
+    return nn.mean(outputs * outputs) + nn.sum(outputs)
+
+
+def one_output(nn: Any) -> Any:
+    """Give one number a sample, for losses of numbers; large ones, of which a sigmoid would be rounded to 0 or 1."""
+    return model(nn, {"first": nn.Linear(5, 1)}, lambda m, x: nn.reshape(m.first(x) * 30.0, (-1,)))
+
+
+CASES: dict[str, Case] = {
+    "linear": Case(
+        names=("Module", "Linear"),
+        build=lambda nn: model(nn, {"first": nn.Linear(5, CLASSES)}, lambda m, x: m.first(x)),
+        forward=lambda w, x: linear(w, "first", x),
+        x=random(BATCH, 5),
+    ),
+    "linear of sequences": Case(
+        names=("Linear", "mean"),
+        build=lambda nn: model(
+            nn, {"first": nn.Linear(5, CLASSES, bias=False)}, lambda m, x: nn.mean(nn.tanh(m.first(x)), axis=1)
+        ),
+        forward=lambda w, x: np.tanh(linear(w, "first", x)).mean(1),
+        x=random(BATCH, 2, 5),
+    ),
+    "list of layers": Case(
+        names=("ModuleList",), build=list_of_layers, forward=list_of_layers_in_numpy, x=random(BATCH, 5)
+    ),
+    "nested modules": Case(
+        names=("Module", "ModuleList", "relu"),
+        build=nested,
+        forward=lambda w, x: np.maximum(linear(w, "blocks.0.head", linear(w, "outer.deep", x)), 0),
+        x=random(BATCH, 5),
+    ),
+    "conv2d": convolution(3, 1, 1, side=5),
+    "conv2d with stride on an even side": convolution(3, 2, 1, side=6),
+    "conv2d without padding": convolution(2, 1, 0, side=5, bias=False),
+    "conv2d with more padding than the kernel's half": convolution(3, 2, 2, side=5),
+    "max_pool2d": on_maps(
+        ("max_pool2d",), lambda nn, x: nn.max_pool2d(x, 2), lambda x: max_pool2d(x, 2, 2)
+    ),
+    "max_pool2d of negative maps with padding": on_maps(
+        ("max_pool2d",), lambda nn, x: nn.max_pool2d(x - 9.0, 3, 2, 1), lambda x: max_pool2d(x - 9.0, 3, 2, 1)
+    ),
+    "max_pool2d that leaves a rest": on_maps(
+        ("max_pool2d",), lambda nn, x: nn.max_pool2d(x, 3, stride=2), lambda x: max_pool2d(x, 3, 2)
+    ),
+    "avg_pool2d": on_maps(
+        ("avg_pool2d",), lambda nn, x: nn.avg_pool2d(nn.tanh(x), 2), lambda x: avg_pool2d(np.tanh(x), 2, 2), side=5
+    ),
+    "avg_pool2d with padding": on_maps(
+        ("avg_pool2d",),
+        lambda nn, x: nn.avg_pool2d(nn.tanh(x), 3, 2, 1),
+        lambda x: avg_pool2d(np.tanh(x), 3, 2, 1),
+    ),
+    "avg_pool2d with overlap": on_maps(
+        ("avg_pool2d",),
+        lambda nn, x: nn.avg_pool2d(nn.tanh(x), 3, stride=1, padding=1),
+        lambda x: avg_pool2d(np.tanh(x), 3, 1, 1),
+    ),
+    "flatten of a convolution": flattened(conv_first=True),
+    "flatten of the batch itself": flattened(conv_first=False),
+    "flatten of sequences": Case(
+        names=("flatten",),
+        build=lambda nn: model(nn, {"first": nn.Linear(10, CLASSES)}, lambda m, x: m.first(nn.flatten(x))),
+        forward=lambda w, x: linear(w, "first", x.reshape(len(x), -1)),
+        x=random(BATCH, 2, 5),
+    ),
+    "layer norm": Case(
+        names=("LayerNorm",),
+        build=lambda nn: model(
+            nn, {"first": nn.Linear(5, 6), "norm": nn.LayerNorm(6)}, lambda m, x: m.norm(m.first(x))
+        ),
+        forward=lambda w, x: layer_norm(w, "norm", linear(w, "first", x), 1e-5),
+        # So small that the default epsilon is not small against the variance.
+        x=random(BATCH, 5) / 200,
+    ),
+    "layer norm with an epsilon": Case(
+        names=("LayerNorm",),
+        build=lambda nn: model(nn, {"norm": nn.LayerNorm(5, epsilon=0.5)}, lambda m, x: nn.mean(m.norm(x), 1)),
+        forward=lambda w, x: layer_norm(w, "norm", x, 0.5).mean(1),
+        x=random(BATCH, 2, 5),
+    ),
+    "embedding": Case(
+        names=("Embedding",),
+        build=lambda nn: model(nn, {"table": nn.Embedding(7, CLASSES)}, lambda m, x: nn.mean(nn.tanh(m.table(x)), 1)),
+        forward=lambda w, x: np.tanh(w["table.weight"][x.astype(int)]).mean(1),
+        x=np.array([[0, 6, 6], [1, 2, 3], [5, 5, 5], [3, 0, 1]], np.int32),
+    ),
+    "relu": after_linear("relu", lambda nn, x: nn.relu(x), lambda x: np.maximum(x, 0)),
+    "gelu": after_linear("gelu", lambda nn, x: nn.gelu(x), gelu),
+    "tanh": after_linear("tanh", lambda nn, x: nn.tanh(x), np.tanh),
+    "sigmoid": after_linear("sigmoid", lambda nn, x: nn.sigmoid(x), sigmoid),
+    "softmax": after_linear("softmax", lambda nn, x: nn.softmax(x), softmax),
+    "log_softmax": after_linear("log_softmax", lambda nn, x: nn.log_softmax(x) * nn.sigmoid(x), lambda x: log_softmax(x) * sigmoid(x)),
+    "attention": Case(
+        names=("matmul", "permute_dims", "concat", "softmax", "reshape", "mean"),
+        build=attention,
+        forward=attention_in_numpy,
+        x=random(BATCH, 3, 4),
+    ),
+    "reshape and sum": Case(
+        names=("reshape", "sum"),
+        build=reshaped,
+        forward=lambda w, x: linear(w, "first", x).reshape(BATCH, 4, CLASSES).sum(1),
+        x=random(BATCH, 5),
+    ),
+    "concat of batches": Case(
+        names=("concat",),
+        build=lambda nn: model(
+            nn,
+            {"first": nn.Linear(5, CLASSES)},
+            lambda m, x: nn.sum(nn.reshape(nn.concat([m.first(x), m.first(x * 2.0)], axis=0), (2, BATCH, CLASSES)), 0),
+        ),
+        forward=lambda w, x: linear(w, "first", x) + linear(w, "first", x * 2.0),
+        x=random(BATCH, 5),
+    ),
+    "cross_entropy of large logits": Case(
+        names=("cross_entropy",),
+        build=lambda nn: model(nn, {"first": nn.Linear(5, CLASSES)}, lambda m, x: m.first(x) * 100.0),
+        forward=lambda w, x: linear(w, "first", x) * 100.0,
+        x=random(BATCH, 5),
+    ),
+    "mean and sum of everything": Case(
+        names=("mean", "sum"),
+        build=lambda nn: model(nn, {"first": nn.Linear(5, CLASSES)}, lambda m, x: m.first(x)),
+        forward=lambda w, x: linear(w, "first", x),
+        x=random(BATCH, 5),
+        loss=mean_of_everything,
+        expected_loss=lambda outputs, _: float((outputs**2).mean() + outputs.sum()),
+    ),
+    "mse": Case(
+        names=("mse",),
+        build=one_output,
+        forward=lambda w, x: 30 * linear(w, "first", x)[:, 0],
+        x=random(BATCH, 5),
+        loss=lambda nn, outputs, targets: nn.mse(outputs, targets),
+        expected_loss=lambda outputs, targets: float(((outputs - targets) ** 2).mean()),
+    ),
+    "binary_cross_entropy": Case(
+        names=("binary_cross_entropy",),
+        build=one_output,
+        forward=lambda w, x: 30 * linear(w, "first", x)[:, 0],
+        x=random(BATCH, 5),
+        loss=lambda nn, outputs, targets: nn.binary_cross_entropy(outputs, targets),
+        expected_loss=lambda outputs, targets: float(
+            (np.maximum(outputs, 0) - outputs * targets + np.log1p(np.exp(-np.abs(outputs)))).mean()
+        ),
+    ),
+    "dropout in evaluation": Case(
+        names=("Dropout",),
+        build=lambda nn: model(
+            nn, {"drop": nn.Dropout(0.5), "first": nn.Linear(5, CLASSES)}, lambda m, x: m.drop(m.first(x))
+        ),
+        forward=lambda w, x: linear(w, "first", x),
+        x=random(BATCH, 5),
+        deterministic=False,
+    ),
+}

@@ -1,0 +1,139 @@
+"""Every framework and workload that is found, by location; what each computes, in its own interpreter."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+import pytest
+
+import bakeoff
+from bakeoff import data
+from bakeoff.certify.certificate import Exhibit
+from bakeoff.environments.declared import frameworks
+from bakeoff.environments.interpreters import resolve
+from bakeoff.environments.options import resolve_options
+from bakeoff.measure.machine import usable_cores
+from bakeoff.spec.contender import Contender
+from bakeoff.spec.record import Evidence
+from bakeoff.spec.trial import TrialSpec
+from bakeoff.workloads.load import load, names
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bakeoff.spec.workload import Scenario
+
+HERE = Path(__file__).parent
+LIMIT_S = 500  # the compilers of all frameworks on one slow processor
+DECLARED = {name: found for name, found in frameworks().items() if found.info.listed}
+MODES = [(name, mode) for name, found in DECLARED.items() for mode in found.info.options["mode"].values]
+SUBJECTS: list[tuple[str, Scenario]] = [
+    (name, scenario) for name in names() for scenario in load(name).workload.scenarios
+]
+REFERENCE = min(DECLARED, key=lambda name: DECLARED[name].info.reference_rank)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What one framework computed in one mode: arrays by name, and what failed, with its traceback."""
+
+    arrays: dict[str, Any] = {}
+    faults: dict[str, str] = {}
+    crash: str = ""
+    """How the whole process failed; kept, so that it fails every test without being started again."""
+
+    def of(self, name: str) -> dict[str, NDArray[Any]]:
+        """Give the arrays of one piece of work; its failure is the test's."""
+        if self.crash or name in self.faults:
+            pytest.fail(self.crash or self.faults[name], pytrace=False)
+        arrays = {key.removeprefix(f"{name}/"): value for key, value in self.arrays.items() if key.startswith(f"{name}/")}
+        assert arrays, f"nothing was computed for {name}"
+        return arrays
+
+    def exhibit(self, label: str, workload: str, scenario: Scenario) -> Exhibit:
+        """Give the evidence of a workload in a scenario."""
+        arrays = self.of(f"{workload}/{scenario}")
+        evidence = msgspec.json.decode(str(arrays.pop("evidence")), type=Evidence)
+        return Exhibit(label=label, evidence=evidence, arrays=arrays)
+
+
+@functools.cache
+def computed(name: str, mode: str | None) -> Found:
+    """Give what a framework computes in a mode, or as the reference in float64 where the mode is None."""
+    info = DECLARED[name].info
+    options = {"mode": mode} if mode else dict(info.reference or {})
+    contender = Contender(framework=name, label=name, options=options)
+    # A framework that is not there fails here, with the remedy: a contract that was not checked does not hold.
+    interpreter = resolve(contender, DECLARED[name])
+    options = resolve_options(info, contender, {}, usable_cores())
+    default = mode == info.options["mode"].default
+    with tempfile.TemporaryDirectory() as folder:
+        job = {
+            "folder": str(DECLARED[name].path),
+            "variables": {v.name: v.value.format(threads=options["threads"], cache=folder) for v in info.variables},
+            "options": options,
+            "vocabulary": default,
+            "optimizers": mode is not None,
+            "trials": [_trial(contender, options, *subject) for subject in SUBJECTS],
+        }
+        return _run(interpreter, job, Path(folder))
+
+
+def _run(interpreter: str, job: dict[str, Any], folder: Path) -> Found:
+    """Run child.py in an interpreter."""
+    (folder / "job.json").write_bytes(msgspec.json.encode(job))
+    command = [interpreter, str(HERE / "child.py"), str(folder / "job.json"), str(folder / "out")]
+    sources = os.pathsep.join(map(str, (Path(bakeoff.__file__).parents[1], HERE)))
+    done = subprocess.run(
+        command,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        env=os.environ | {"PYTHONPATH": sources},
+    )
+    if done.returncode:
+        return Found(crash=f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-4000:]}")
+    with np.load(folder / "out.npz", allow_pickle=False) as file:
+        arrays = dict(file)
+    return Found(arrays, json.loads((folder / "out.json").read_text()))
+
+
+@functools.cache
+def _inputs(workload: str) -> Path:
+    """Write a workload's batches of the reduced size once for all frameworks."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    loaded = load(workload)
+    size = loaded.size("reduced")
+    data.prepare(None, loaded.workload, size, size.batch_size, 0, Path(folder))
+    return Path(folder)
+
+
+def _trial(contender: Contender, options: dict[str, str], workload: str, scenario: Scenario) -> TrialSpec:
+    """Say what is asked, as the conductor does."""
+    loaded = load(workload)
+    return TrialSpec(
+        comparison="contract",
+        name=f"{workload}/{scenario}",
+        purpose="certify",
+        contender=msgspec.structs.replace(contender, options=options),
+        framework_path=str(DECLARED[contender.framework].path),
+        workload_path=str(loaded.path),
+        workload_name=workload,
+        scenario=scenario,
+        size="reduced",
+        batch_size=loaded.size("reduced").batch_size,
+        seed=0,
+        inputs_path=str(_inputs(workload)),
+        learning_steps=loaded.workload.learning_steps,
+    )

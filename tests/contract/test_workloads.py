@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from contract_run import DECLARED, LIMIT_S, MODES, REFERENCE, SUBJECTS, computed
+
+from bakeoff.certify.certificate import certify
+from bakeoff.spec.trial import TrialSpec
+from bakeoff.workloads.load import load
+
+pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
+
+STEPS = next(field.default for field in __import__("msgspec").structs.fields(TrialSpec) if field.name == "certify_steps")
+
+
+@pytest.mark.parametrize(("framework", "mode"), MODES)
+@pytest.mark.parametrize(("workload", "scenario"), SUBJECTS)
+def test_every_framework_computes_the_same(framework: str, mode: str, workload: str, scenario: str) -> None:
+    """Each framework in each of its modes gets a certificate for each workload in each scenario, at reduced size."""
+    loaded = load(workload)
+    certificate = certify(
+        computed(framework, mode).exhibit(f"{framework}:mode={mode}", workload, scenario),
+        computed(REFERENCE, None).exhibit(f"{REFERENCE} in float64", workload, scenario),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario=scenario,
+        steps=STEPS + 1,
+    )
+    assert certificate.passed, certificate.reason
+
+
+@pytest.mark.parametrize("framework", DECLARED)
+def test_every_framework_learns_the_digits(framework: str) -> None:
+    """Trained on real handwritten digits, every framework reads held-out ones, and all about equally well."""
+    found = {
+        name: computed(name, DECLARED[name].info.options["mode"].default)
+        .exhibit(name, "mlp-mnist", "train")
+        .evidence.accuracy
+        for name in {framework, REFERENCE}
+    }
+    assert found[framework] > 0.8
+    assert found[framework] == pytest.approx(found[REFERENCE], abs=0.01)
