@@ -97,11 +97,11 @@ def report_of(outcome: Outcome) -> Report:
     """Derive the model from an outcome."""
     ranked = sorted(
         (contender for contender in outcome.contenders if contender.status == "ranked"),
-        key=lambda contender: _step_s(contender, outcome) or float("inf"),
+        key=lambda contender: contender.median_step_s or float("inf"),
     )
     labels = [contender.label for contender in ranked]
     runs = [run for contender in ranked if (run := run_of(contender))]
-    unit = unit_for(_step_s(contender, outcome) for contender in ranked)
+    unit = unit_for(contender.median_step_s for contender in ranked)
     on_device = bool(ranked) and all(_device_bytes(contender) is not None for contender in ranked)
     decided = fastest(labels, outcome.verdicts) is not None
     return Report(
@@ -127,18 +127,11 @@ def report_of(outcome: Outcome) -> Report:
     )
 
 
-def _step_s(contender: ContenderOutcome, outcome: Outcome) -> float | None:
-    """Give the median step time; before the first interval there is only the throughput that it gave."""
-    if contender.step_s is not None:
-        return contender.step_s.estimate
-    return outcome.comparison.batch_size / contender.samples_per_s if contender.samples_per_s else None
-
-
 def _row(
     contender: ContenderOutcome, outcome: Outcome, ranked: list[ContenderOutcome], unit: Unit, *, on_device: bool
 ) -> Row:
     """Put one contender into words."""
-    step_s = _step_s(contender, outcome)
+    step_s = contender.median_step_s
     interval = contender.step_s if contender.rounds >= FEWEST_ROUNDS else None
     step, low, high = quantity(interval, unit) if interval else (step_s and rounded(step_s * unit.per_base), "", "")
     first = unit_for([max((other.first_step_s or 0.0) for other in ranked)])

@@ -1,4 +1,4 @@
-"""How long a run of n steps takes from a cold start: start-up and compilation, then one step time for each step more."""
+"""How long a run of n steps takes from a cold start: start-up and compilation, then step after step."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def crossings(runs: list[Run], verdicts: list[Verdict]) -> list[Crossing]:
 def longest(runs: list[Run], verdicts: list[Verdict], epoch: int | None) -> int:
     """Give the last step of the axis: a power of ten beyond an epoch and, where it can be, beyond every break-even."""
     reach = max([SHORTEST_AXIS, epoch or 1, *(3 * crossing.steps for crossing in crossings(runs, verdicts))])
-    return min(10 ** math.ceil(math.log10(reach)), LONGEST_AXIS)
+    return min(int(10 ** math.ceil(math.log10(reach))), LONGEST_AXIS)
 
 
 def short_runs(runs: list[Run], verdicts: list[Verdict]) -> str:

@@ -128,7 +128,7 @@ def _absent(report: Report, console: Console) -> None:
         return
     _say(console, "not ranked", "dim")
     for one in report.absent:
-        _say(console, f"  {one.label}: {one.status}: {one.reason}")
+        _say(console, f"  {one.label}  {one.status}: {one.reason}")
     console.print()
 
 

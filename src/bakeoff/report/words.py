@@ -1,4 +1,4 @@
-"""Verdicts in sentences: "faster", "slower", "practically equal", "undecided", each with its interval and its rounds."""
+"""Verdicts in sentences: faster, slower, practically equal, undecided; each with its interval and its rounds."""
 
 from __future__ import annotations
 

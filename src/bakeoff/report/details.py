@@ -1,0 +1,183 @@
+"""The tables under the pictures and in the folds of the page: everything that is known, cell by cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.report.model import blocks_of
+from bakeoff.report.pairs import kind, ratio_parts, slower_first
+from bakeoff.report.runs import crossings, longest, steps_text
+from bakeoff.report.units import UNKNOWN, duration, error, percent, rounded, size, unit_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bakeoff.compare.outcome import ContenderOutcome
+    from bakeoff.report.model import Report
+
+Value = str | int | float | bool | None
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of a table; a marked one is worth a look."""
+
+    cells: list[str]
+    marked: bool = False
+
+
+class Table(msgspec.Struct, frozen=True):
+    """A table; the first `words` columns are words, the others numbers."""
+
+    heads: list[str]
+    lines: list[Line]
+    words: int = 1
+
+
+def step_table(report: Report) -> Table:
+    """Give what the first picture shows."""
+    heads = ["contender", "step time", "95 %", "mean", "waited for: median", "90 %", "blocks", "beside foreign load"]
+    lines = []
+    for row, one in zip(report.rows, report.ranked, strict=True):
+        calm, flagged = blocks_of(one)
+        interval = f"{row.low} to {row.high} {report.unit.name}" if row.high else ""
+        waited = [duration(value, report.unit) for value in (one.fenced_p50_s, one.fenced_p90_s)]
+        mean = duration(one.mean_step_s, report.unit)
+        lines.append(Line([row.label, row.step, interval, mean, *waited, f"{len(calm + flagged)}", f"{len(flagged)}"]))
+    return Table(heads, lines)
+
+
+def run_table(report: Report) -> Table:
+    """Give what the second picture shows: the time of runs of some lengths, and the break-evens."""
+    last = longest(report.runs, report.outcome.verdicts, None)
+    lengths = [10**power for power in range(len(f"{last}"))]
+    found = crossings(report.runs, report.outcome.verdicts)
+    lines = []
+    for run in report.runs:
+        overtakes = [f"{one.early} at step {steps_text(one.steps)}" for one in found if one.late == run.label]
+        lines.append(Line([run.label, *(duration(run.seconds(steps)) for steps in lengths), ", ".join(overtakes)]))
+    return Table(
+        ["contender", *(f"{steps:,} {'step' if steps == 1 else 'steps'}" for steps in lengths), "overtakes"], lines
+    )
+
+
+def pair_table(report: Report) -> Table:
+    """Give what the third picture shows."""
+    heads = ["pair", "verdict", "ratio", "interval", "rounds", "of means", "flagged rounds", "without them"]
+    lines = []
+    for pair in map(slower_first, report.outcome.verdicts):
+        means, without = (rounded(ratio, 3) if ratio else "" for ratio in (pair.ratio_of_means, pair.ratio_unflagged))
+        ratio = ratio_parts(pair, report.margin)
+        name = f"{pair.first} / {pair.second}"
+        lines.append(Line([name, kind(pair), *ratio, f"{pair.rounds}", means, f"{pair.flagged_rounds}", without]))
+    return Table(heads, lines, words=2)
+
+
+def settings_table(report: Report) -> Table:
+    """Give what was asked and what was really in force, contenders side by side, differences marked."""
+    contenders = report.outcome.contenders
+    asked = _side_by_side(contenders, lambda one: one.plan.contender.options, "asked: ")
+    in_force = _side_by_side(list(contenders), lambda one: one.settings, "")
+    return Table(["setting", *(one.label for one in contenders)], asked + in_force, words=len(contenders) + 1)
+
+
+def version_table(report: Report) -> Table:
+    """Give Python and packages, contenders side by side."""
+    contenders = report.outcome.contenders
+    python = Line(["Python", *(one.python or UNKNOWN for one in contenders)])
+    packages = _side_by_side(contenders, lambda one: one.versions, "", mark=False)
+    return Table(["package", *(one.label for one in contenders)], [python, *packages], words=len(contenders) + 1)
+
+
+def _side_by_side(
+    contenders: list[ContenderOutcome],
+    read: Callable[[ContenderOutcome], Mapping[str, Value]],
+    prefix: str,
+    *,
+    mark: bool = True,
+) -> list[Line]:
+    """Give one line for each name that any contender has; marked where those that have it differ."""
+    names = list(dict.fromkeys(name for one in contenders for name in read(one)))
+    lines = []
+    for name in names:
+        values = [read(one).get(name, "") for one in contenders]
+        there = {str(value) for value in values if value != ""}
+        cells = [UNKNOWN if value is None else str(value) for value in values]
+        lines.append(Line([prefix + name, *cells], marked=mark and len(there) > 1))
+    return lines
+
+
+def certificate_table(report: Report) -> Table:
+    """Give every check of every certificate, with what was found and what is allowed; what failed is marked."""
+    lines = []
+    for one in report.outcome.contenders:
+        if one.certificate is None:
+            lines.append(Line([one.label, "", "no certificate", one.reason, "", ""], marked=True))
+            continue
+        if not one.certificate.checks:
+            lines.append(Line([one.label, "", "not passed", one.certificate.reason, "", ""], marked=True))
+        for check in one.certificate.checks:
+            numbers = ["" if value is None else error(value) for value in (check.error, check.allowed)]
+            state = "passed" if check.passed else "not passed"
+            lines.append(Line([one.label, check.name, state, check.detail, *numbers], marked=not check.passed))
+    return Table(["contender", "check", "", "finding", "largest error", "allowed"], lines, words=4)
+
+
+def start_table(report: Report) -> Table:
+    """Give the parts of a cold start, memory, processors and page faults."""
+    heads = ["contender", "import", "build", "first step", "compile", "memory after import", "peak", "on the device"]
+    lines = []
+    for one in report.ranked:
+        times = [one.import_s, one.build_s, one.first_step_s, one.compile_s]
+        unit = unit_for([max((value or 0.0) for value in times)])
+        memory = one.memory
+        counts = [memory.baseline_bytes, memory.peak_bytes, memory.device_peak_bytes] if memory else [None] * 3
+        cells = [one.label, *(duration(value, unit) for value in times), *(size(count) for count in counts)]
+        numbers = [_number(one.cores_used), _number(one.minor_faults_per_step)]
+        lines.append(Line([*cells, *numbers]))
+    return Table([*heads, "cores used", "page faults a step"], lines)
+
+
+def noise_table(report: Report) -> Table:
+    """Give, for each round and contender, how many of its blocks ran beside foreign load; such rounds are marked."""
+    rounds = sorted({block.round_number for one in report.ranked for block in one.blocks})
+    lines = []
+    for number in rounds:
+        mine = [[block for block in one.blocks if block.round_number == number] for one in report.ranked]
+        flagged = [sum(block.flagged for block in blocks) for blocks in mine]
+        cells = [f"{count} of {len(blocks)}" if blocks else "" for count, blocks in zip(flagged, mine, strict=True)]
+        lines.append(Line([f"round {number}", *cells], marked=any(flagged)))
+    return Table(["blocks beside foreign load", *(one.label for one in report.ranked)], lines)
+
+
+def machine_table(report: Report) -> Table:
+    """Give the machine's facts."""
+    facts = report.outcome.comparison.machine.items()
+    return Table(["machine", ""], [Line([_fact_name(name), _fact(name, value)]) for name, value in facts], words=2)
+
+
+def noise_line(report: Report) -> str:
+    """Tell how calm the machine was."""
+    outcome = report.outcome
+    if outcome.foreign_share is None:
+        return "Foreign load: not known here."
+    share = percent(outcome.foreign_share)
+    return f"Other processes took {share} of the processors (median over blocks); {report.evidence}."
+
+
+def _fact_name(name: str) -> str:
+    """Give the name of a fact without its unit, which its value will have."""
+    return name.removesuffix("_bytes").replace("_", " ")
+
+
+def _fact(name: str, value: Value) -> str:
+    """Give a fact with its unit."""
+    if value is None:
+        return UNKNOWN
+    return size(int(value)) if name.endswith("_bytes") and isinstance(value, int | float) else str(value)
+
+
+def _number(value: float | None) -> str:
+    """Give a number of unknown uncertainty."""
+    return UNKNOWN if value is None else rounded(value)

@@ -1,0 +1,88 @@
+"""Outcomes as one HTML page that needs nothing else: no network, no script, drawings inside."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from bakeoff.report import charts, details
+from bakeoff.report.model import report_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.compare.outcome import Outcome
+    from bakeoff.report.model import Report
+
+_TABLES = {
+    "Step time": details.step_table,
+    "Time against steps": details.run_table,
+    "Ratio by pair": details.pair_table,
+}
+
+
+def to_html(outcomes: Sequence[Outcome], folder: Path) -> str:
+    """Give the page of these outcomes; links to records are relative to the `folder` where it will stand."""
+    import jinja2
+    from markupsafe import Markup
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("bakeoff.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    sections = []
+    for report in map(report_of, outcomes):
+        pictures = [
+            # The renderer escapes text in its drawings, so they are the only markup that is taken as it is.
+            {"name": name, "finding": finding, "svg": Markup(charts.inline_svg(draw(report))), "table": table(report)}
+            for name, finding, draw in charts.figures(report)
+            for table in (_TABLES[name],)
+        ]
+        sections.append(
+            {"report": report, "pictures": pictures, "folds": _folds(report), "records": _link(report, folder)}
+        )
+    return environment.get_template("report.html.j2").render(sections=sections)
+
+
+def _folds(report: Report) -> list[dict[str, Any]]:
+    """Give what stands in folds: title, words, tables."""
+    return [
+        {"title": title, "words": words, "tables": [table for table in tables if table.lines]}
+        for title, words, tables in (
+            (
+                "Settings",
+                "Read back from each framework after its run; differences are marked.",
+                [details.settings_table(report)],
+            ),
+            ("Certificate", f"{report.certificate}.", [details.certificate_table(report)]),
+            ("Compilation and memory", _COMPILATION, [details.start_table(report)]),
+            ("Noise", details.noise_line(report), [details.noise_table(report)]),
+            ("Environment", _made(report), [details.machine_table(report), details.version_table(report)]),
+        )
+    ]
+
+
+_COMPILATION = (
+    "Medians over rounds. Compile is what the first step takes beyond a steady one: tracing, compiling, first "
+    "allocations. Memory was measured in a process of its own: resident after the import, and at its peak."
+)
+
+
+def _made(report: Report) -> str:
+    """Tell when and by what the comparison was made, and of what it was made."""
+    comparison = report.outcome.comparison
+    return (
+        f"bakeoff {comparison.bakeoff}, comparison {comparison.id}, begun {comparison.created_at}. "
+        f"Data: {comparison.data.source}, SHA-256 {comparison.data.sha256[:12]}; "
+        f"workload {comparison.workload.name}, SHA-256 {comparison.workload_sha256[:12]}."
+    )
+
+
+def _link(report: Report, folder: Path) -> str:
+    """Give the address of the records, relative to the page's folder."""
+    return quote(Path(os.path.relpath(report.outcome.path, folder)).as_posix()) + "/"

@@ -1,0 +1,149 @@
+"""An outcome as one JSON object, for programs; docs/json.md documents every key. SI units: seconds, bytes, shares."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.report.cautions import cautions
+from bakeoff.report.pairs import kind
+
+if TYPE_CHECKING:
+    from bakeoff.compare.outcome import ContenderOutcome, Outcome
+    from bakeoff.spec.comparison import Comparison
+    from bakeoff.spec.verdict import Interval, Verdict
+
+VERSION = 1
+"""Raised when a key changes its meaning or goes away; new keys may come without."""
+
+
+def to_json(outcome: Outcome) -> dict[str, Any]:
+    """Give the object; every documented key is there, and null is not known."""
+    document = {
+        "version": VERSION,
+        "bakeoff": outcome.comparison.bakeoff,
+        "comparison": _comparison(outcome),
+        "machine": outcome.comparison.machine,
+        "noise": {
+            "calm": outcome.calm,
+            "foreign_share": outcome.foreign_share,
+            "flagged_rounds": outcome.flagged_rounds,
+        },
+        "contenders": [_contender(contender) for contender in outcome.contenders],
+        "excluded": outcome.comparison.excluded,
+        "verdicts": [_verdict(verdict) for verdict in outcome.verdicts],
+        "warnings": cautions(outcome),
+        "damaged": outcome.damaged,
+    }
+    finite: dict[str, Any] = _finite(msgspec.to_builtins(document))
+    return finite
+
+
+def _comparison(outcome: Outcome) -> dict[str, Any]:
+    """Give what was compared, and how it went."""
+    comparison = outcome.comparison
+    return {
+        "id": comparison.id,
+        "path": outcome.path,
+        "created_at": comparison.created_at,
+        "command": comparison.command,
+        "workload": comparison.workload.name,
+        "workload_sha256": comparison.workload_sha256,
+        "scenario": comparison.scenario,
+        "size": comparison.size,
+        "parameters": _parameters(comparison),
+        "batch_size": comparison.batch_size,
+        "data": comparison.data.source,
+        "data_sha256": comparison.data.sha256,
+        "reference": comparison.reference.contender.label if comparison.reference else None,
+        "margin": comparison.procedure.margin,
+        "max_rounds": comparison.procedure.max_rounds,
+        "budget_s": comparison.procedure.budget_s,
+        "seed": comparison.procedure.seed,
+        "rounds": outcome.rounds,
+        "processes": outcome.processes,
+        "cut_steps": outcome.cut_steps,
+        "resident": outcome.resident,
+        "ended": outcome.ended,
+    }
+
+
+def _parameters(comparison: Comparison) -> int | None:
+    """Give the number of parameters that the workload declares."""
+    size = comparison.workload.sizes.get(comparison.size)
+    return size.parameters if size else None
+
+
+def _contender(contender: ContenderOutcome) -> dict[str, Any]:
+    """Give what is known of one contender."""
+    memory = contender.memory
+    return {
+        "label": contender.label,
+        "framework": contender.plan.contender.framework,
+        "options": contender.plan.contender.options,
+        "status": contender.status,
+        "reason": contender.reason,
+        "rounds": contender.rounds,
+        "step_s": contender.median_step_s,
+        "step_interval_s": _bounds(contender.step_s),
+        "mean_step_s": contender.mean_step_s,
+        "samples_per_s": contender.samples_per_s,
+        "fenced_p50_s": contender.fenced_p50_s,
+        "fenced_p90_s": contender.fenced_p90_s,
+        "fenced_steps": contender.fenced_steps,
+        "import_s": contender.import_s,
+        "build_s": contender.build_s,
+        "first_step_s": contender.first_step_s,
+        "compile_s": contender.compile_s,
+        "memory": {
+            "baseline_bytes": memory.baseline_bytes if memory else None,
+            "peak_bytes": memory.peak_bytes if memory else None,
+            "device_peak_bytes": memory.device_peak_bytes if memory else None,
+        },
+        "accuracy": contender.accuracy,
+        "learning_steps": contender.learning_steps,
+        "settings": contender.settings,
+        "versions": contender.versions,
+        "python": contender.python,
+        "cores_used": contender.cores_used,
+        "minor_faults_per_step": contender.minor_faults_per_step,
+        "steady": contender.steady,
+        "blocks": len(contender.blocks),
+        "flagged_blocks": sum(block.flagged for block in contender.blocks),
+        "certificate": _certificate(contender),
+    }
+
+
+def _bounds(interval: Interval | None) -> list[float] | None:
+    """Give an interval as [low, high]."""
+    return None if interval is None else [interval.low, interval.high]
+
+
+def _certificate(contender: ContenderOutcome) -> dict[str, Any] | None:
+    """Give a contender's certificate, check by check."""
+    certificate = contender.certificate
+    if certificate is None:
+        return None
+    return {
+        "passed": certificate.passed,
+        "reference": certificate.reference,
+        "reason": certificate.reason,
+        "checks": msgspec.to_builtins(certificate.checks),
+    }
+
+
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    """Give what is known of one pair; below the first look its verdict is "no verdict"."""
+    known: dict[str, Any] = msgspec.to_builtins(verdict)
+    return known | {"verdict": kind(verdict)}
+
+
+def _finite(value: Any) -> Any:
+    """Replace what JSON cannot say, infinity and not-a-number, by null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
