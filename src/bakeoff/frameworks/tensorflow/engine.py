@@ -78,8 +78,12 @@ class Step:
         nn.load(self._net, model.weights)
         self._parameters = nn.parameters(self._net)
         self._variables = list(self._parameters.values())
-        self._forward = _in_mode(self._net, mode)
+        self._forward = _in_mode(self._evaluate, mode)
         self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
+
+    def _evaluate(self, x: Any) -> Any:
+        """Give the outputs in evaluation mode; tf.function calls one with a fixed signature faster than the model."""
+        return self._net(x)
 
     def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
         """Put one batch on the device and wait until it is there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 from keras import ops
 
@@ -36,8 +37,9 @@ class _EpsilonAfterCorrection:
         rate = ops.cast(learning_rate, variable.dtype)
         gradient = ops.cast(gradient, variable.dtype)
         step = ops.cast(self.iterations + 1, variable.dtype)
-        correction = 1 - ops.power(ops.cast(self.beta_1, variable.dtype), step)
-        root = ops.sqrt(1 - ops.power(ops.cast(self.beta_2, variable.dtype), step))
+        # tf.constant, because ops.cast would round a plain float to float32 first.
+        correction = 1 - ops.power(tf.constant(self.beta_1, variable.dtype), step)
+        root = ops.sqrt(1 - ops.power(tf.constant(self.beta_2, variable.dtype), step))
         index = self._get_variable_index(variable)
         m, v = self._momentums[index], self._velocities[index]
         self.assign_add(m, ops.multiply(ops.subtract(gradient, m), 1 - self.beta_1))
@@ -70,17 +72,21 @@ class RMSprop(keras.optimizers.RMSprop):
 
 
 def make(optimizer: spec.Optimizer) -> Any:
-    """Give the Keras optimiser that computes the formula."""
-    rate = float(optimizer.learning_rate)  # Keras takes no whole number
+    """Give the Keras optimiser that computes the formula.
+
+    Keras takes no whole number for a rate. Where it casts a plain float to float64, it rounds it to float32 on the way:
+    those are given as NumPy's float64.
+    """
+    rate = float(optimizer.learning_rate)
     match optimizer:
-        case spec.SGD(momentum=momentum, weight_decay=0):
-            return keras.optimizers.SGD(learning_rate=rate, momentum=float(momentum))
         case spec.SGD(momentum=momentum, weight_decay=decay):
-            return SGD(decay, learning_rate=rate, momentum=float(momentum))
+            options = {"learning_rate": rate, "momentum": np.float64(momentum)}
+            return SGD(decay, **options) if decay else keras.optimizers.SGD(**options)
         case spec.Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
             return Adam(learning_rate=rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
         case spec.AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
-            return AdamW(learning_rate=rate, weight_decay=decay, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
+            moments = {"beta_1": beta1, "beta_2": beta2, "epsilon": epsilon}
+            return AdamW(learning_rate=rate, weight_decay=np.float64(decay), **moments)
         case spec.RMSprop(decay=decay, epsilon=epsilon):
             return RMSprop(learning_rate=rate, rho=decay, epsilon=epsilon)
 
