@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +28,7 @@ from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size
-from bakeoff.trial.evidence import gather
+from bakeoff.trial.evidence import EVIDENCE_FILE, gather
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
 from bakeoff.workloads import plan
@@ -117,19 +118,29 @@ def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
 
 
 def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
-    """Compute the gradient of a bias behind dropout, and the loss of steps that change nothing else."""
+    """Compute the outputs in evaluation, the loss of steps that change nothing, and by how much a step moves a bias."""
     weights = plan.weights(dropout.build, SIZE, 0)
-    model = Model(
-        build=dropout.build, loss=dropout.loss, size=SIZE, optimizer=SGD(learning_rate=0.0), weights=weights
+    x, y = np.zeros((dropout.BATCH, 5), np.float32), np.zeros(dropout.BATCH, np.int32)
+    still, moving = (
+        engine.build(
+            Model(
+                build=dropout.build, loss=dropout.loss, size=SIZE, optimizer=SGD(learning_rate=rate), weights=weights
+            ),
+            "train",
+            options,
+        )
+        for rate in (0.0, 1.0)
     )
-    step = engine.build(model, "train", options)
-    batch = step.prepare(np.zeros((dropout.BATCH, 5), np.float32), np.zeros(dropout.BATCH, np.int32))
+    batch = still.prepare(x, y)
     losses = []
     for _ in range(dropout.STEPS):
-        step.run(batch)
-        step.wait()
-        losses.append(step.result())
-    return {"gradient": step.gradients(batch)["first.bias"], "losses": losses, "outputs": step.outputs(batch)}
+        still.run(batch)
+        still.wait()
+        losses.append(still.result())
+    moving.run(moving.prepare(x, y))
+    moving.wait()
+    moved = weights["first.bias"] - moving.parameters()["first.bias"]
+    return {"outputs": still.outputs(batch), "losses": losses, "moved": moved}
 
 
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
@@ -151,10 +162,9 @@ def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
     )
     step = engine.build(model, trial.scenario, trial.contender.options)
     folder = Path(trial.inputs_path)
-    found = folder / f"{trial.contender.framework}-{trial.name.replace('/', '-')}"
-    found.mkdir()
-    evidence = gather(engine, step, model, trial, Batches(folder), found)
-    arrays = dict(np.load(found / "evidence.npz", allow_pickle=False))
+    with tempfile.TemporaryDirectory() as found:
+        evidence = gather(engine, step, model, trial, Batches(folder), Path(found))
+        arrays = dict(np.load(Path(found) / EVIDENCE_FILE, allow_pickle=False))
     return {"evidence": np.array(msgspec.json.encode(evidence).decode(), "U")} | arrays
 
 

@@ -55,7 +55,9 @@ class Found(msgspec.Struct, frozen=True):
         """Give the arrays of one piece of work; its failure is the test's."""
         if self.crash or name in self.faults:
             pytest.fail(self.crash or self.faults[name], pytrace=False)
-        arrays = {key.removeprefix(f"{name}/"): value for key, value in self.arrays.items() if key.startswith(f"{name}/")}
+        arrays = {
+            key.removeprefix(f"{name}/"): value for key, value in self.arrays.items() if key.startswith(f"{name}/")
+        }
         assert arrays, f"nothing was computed for {name}"
         return arrays
 

@@ -76,7 +76,7 @@ def test_loss_and_gradients(framework: str, case: str) -> None:
 @FRAMEWORKS
 def test_dropout_in_training_drops_and_scales(framework: str) -> None:
     """In training a share of about `rate` is dropped, and what is kept is multiplied by 1 / (1 - rate)."""
-    kept = _default(framework).of("dropout")["gradient"] * (1 - dropout.RATE)
+    kept = _default(framework).of("dropout")["moved"] * (1 - dropout.RATE)
     np.testing.assert_allclose(kept, kept.round(), atol=1e-3)
     # Four standard deviations of the share that is kept, over all outputs.
     outputs = dropout.BATCH * dropout.FEATURES

@@ -9,7 +9,9 @@ from bakeoff.workloads.load import load
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
-STEPS = next(field.default for field in __import__("msgspec").structs.fields(TrialSpec) if field.name == "certify_steps")
+STEPS = next(
+    field.default for field in __import__("msgspec").structs.fields(TrialSpec) if field.name == "certify_steps"
+)
 
 
 @pytest.mark.parametrize(("framework", "mode"), MODES)

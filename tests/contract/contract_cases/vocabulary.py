@@ -303,9 +303,7 @@ CASES: dict[str, Case] = {
     "conv2d with stride on an even side": convolution(3, 2, 1, side=6),
     "conv2d without padding": convolution(2, 1, 0, side=5, bias=False),
     "conv2d with more padding than the kernel's half": convolution(3, 2, 2, side=5),
-    "max_pool2d": on_maps(
-        ("max_pool2d",), lambda nn, x: nn.max_pool2d(x, 2), lambda x: max_pool2d(x, 2, 2)
-    ),
+    "max_pool2d": on_maps(("max_pool2d",), lambda nn, x: nn.max_pool2d(x, 2), lambda x: max_pool2d(x, 2, 2)),
     "max_pool2d of negative maps with padding": on_maps(
         ("max_pool2d",), lambda nn, x: nn.max_pool2d(x - 9.0, 3, 2, 1), lambda x: max_pool2d(x - 9.0, 3, 2, 1)
     ),
@@ -359,7 +357,9 @@ CASES: dict[str, Case] = {
     "tanh": after_linear("tanh", lambda nn, x: nn.tanh(x), np.tanh),
     "sigmoid": after_linear("sigmoid", lambda nn, x: nn.sigmoid(x), sigmoid),
     "softmax": after_linear("softmax", lambda nn, x: nn.softmax(x), softmax),
-    "log_softmax": after_linear("log_softmax", lambda nn, x: nn.log_softmax(x) * nn.sigmoid(x), lambda x: log_softmax(x) * sigmoid(x)),
+    "log_softmax": after_linear(
+        "log_softmax", lambda nn, x: nn.log_softmax(x) * nn.sigmoid(x), lambda x: log_softmax(x) * sigmoid(x)
+    ),
     "attention": Case(
         names=("matmul", "permute_dims", "concat", "softmax", "reshape", "mean"),
         build=attention,
