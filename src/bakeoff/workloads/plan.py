@@ -208,7 +208,10 @@ def _draw(name: str, parameter: Parameter, seed: int) -> NDArray[np.float64]:
 
     stream = np.random.RandomState([seed, zlib.crc32(name.encode())])
     draw = stream.standard_normal if parameter.distribution == "normal" else lambda shape: stream.uniform(-1, 1, shape)
-    return parameter.mean + parameter.spread * draw(parameter.shape)
+    drawn = parameter.mean + parameter.spread * draw(parameter.shape)
+    # Exactly what a float32 holds: else the reference would start elsewhere, and where a float32 rounds to the other
+    # side of a ReLU or a maximum, every contender would be off by the same error.
+    return drawn.astype(np.float32).astype(np.float64)
 
 
 def _weighted(shape: tuple[int, ...], fan_in: int, bias: bool) -> dict[str, Parameter]:  # noqa: FBT001 - private
