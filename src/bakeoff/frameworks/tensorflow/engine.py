@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -36,7 +37,7 @@ class Engine:
         tf.config.threading.set_inter_op_parallelism_threads(threads)
         keras.config.set_floatx(options["precision"])
         keras.config.set_dtype_policy(options["precision"])
-        tf.config.experimental.enable_tensor_float_32_execution(False)  # noqa: FBT003  positional only
+        tf.config.experimental.enable_tensor_float_32_execution(enabled=False)
 
     def versions(self) -> dict[str, str]:
         """Give the versions of the packages."""
@@ -104,7 +105,7 @@ class Step:
         """
         if self._on_gpu:
             tf.test.experimental.sync_devices()
-        else:
+        elif self._last is not None:
             self._last.numpy()
 
     def outputs(self, batch: tuple[Any, Any]) -> NDArray[np.float64]:
@@ -134,6 +135,8 @@ class Step:
             "jit_compile": jit_compile,
             "traces": self._run.experimental_get_tracing_count() if traced else None,
             "onednn": _onednn(),
+            "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
+            "TF_XLA_FLAGS": os.environ.get("TF_XLA_FLAGS"),
         }
 
     def device_peak_bytes(self) -> int | None:

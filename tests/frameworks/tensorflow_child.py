@@ -1,0 +1,103 @@
+"""Run in TensorFlow's interpreter: `PYTHON tensorflow_child.py TASK` does one task and prints its result as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bakeoff.frameworks.engine import Model
+from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
+from bakeoff.spec.workload import Size
+from bakeoff.trial.framework import import_engine
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Engine
+
+FOLDER = Path(sys.modules[Model.__module__].__file__).parent / "tensorflow"
+OPTIONS = {"mode": "graph", "precision": "float32", "device": "cpu", "threads": "1"}
+SIZE = Size(batch_size=2, input_shape=(4, 4, 3), classes=5)
+BATCHES = 3
+
+
+def build(nn: Any, size: Size) -> Any:
+    """Make a model whose layers have names that a keras.Layer keeps for itself."""
+    del size
+
+    class Net(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.input = nn.Conv2d(3, 2, 3, padding=1)
+            self.output = nn.Linear((4, 4, 2), 5)
+
+        def forward(self, x: Any) -> Any:
+            return self.output(nn.flatten(nn.relu(self.input(x))))
+
+    return Net()
+
+
+def model() -> Model:
+    """Give the model with weights that differ from one another."""
+    shapes = {"input.weight": (3, 3, 3, 2), "input.bias": (2,), "output.weight": (32, 5), "output.bias": (5,)}
+    return Model(
+        build=build,
+        loss=lambda nn, outputs, targets: nn.cross_entropy(outputs, targets),
+        size=SIZE,
+        optimizer=Adam(learning_rate=1e-3),
+        weights={name: np.linspace(-1, 1, int(np.prod(shape))).reshape(shape) for name, shape in shapes.items()},
+    )
+
+
+def traces(engine: Engine) -> dict[str, Any]:
+    """Run several batches in each mode and scenario; give how often the step was traced."""
+    found = {}
+    for mode in ("eager", "graph", "compiled"):
+        for scenario in ("train", "infer"):
+            step = engine.build(model(), scenario, OPTIONS | {"mode": mode})
+            for seed in range(BATCHES):
+                step.run(step.prepare(np.full((2, 4, 4, 3), seed, np.float32), np.array([seed, 0], np.int32)))
+                step.wait()
+            found[f"{mode} {scenario}"] = step.settings()["traces"]
+    return found
+
+
+def cuda(engine: Engine) -> str:
+    """Ask for a GPU; give what is answered."""
+    try:
+        engine.configure(OPTIONS | {"device": "cuda"})
+    except UnsupportedError as error:
+        return str(error)
+    return "configured"
+
+
+def settings(engine: Engine) -> dict[str, Any]:
+    """Run one step; give what was in force, and the outputs' sum as text."""
+    step = engine.build(model(), "train", OPTIONS)
+    batch = step.prepare(np.ones((2, 4, 4, 3)), np.zeros(2, np.int32))
+    outputs = step.outputs(batch)
+    step.run(batch)
+    step.wait()
+    return step.settings() | {"outputs": f"{outputs.sum():.5f}"}
+
+
+def float64(engine: Engine) -> dict[str, float]:
+    """Apply every optimiser in float64 to a gradient of one; give the parameter after the second step."""
+    engine.configure(OPTIONS | {"precision": "float64"})
+    kinds = {
+        "sgd": SGD(learning_rate=0.1, momentum=0.9, weight_decay=0.3),
+        "adam": Adam(learning_rate=0.1, epsilon=0.1),
+        "adamw": AdamW(learning_rate=0.1, epsilon=0.1, weight_decay=0.3),
+        "rmsprop": RMSprop(learning_rate=0.1, epsilon=0.1),
+    }
+    ones = {"p": np.ones(1)}
+    return {name: float(engine.optimize(kind, ones, [ones, ones])[-1]["p"][0]) for name, kind in kinds.items()}
+
+
+if __name__ == "__main__":
+    engine = import_engine(FOLDER).Engine()
+    engine.configure(OPTIONS)
+    print(json.dumps(globals()[sys.argv[1]](engine)))  # noqa: T201 - its answer

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bakeoff
+from bakeoff.environments.declared import frameworks
+from bakeoff.environments.interpreters import resolve
+from bakeoff.spec.contender import Contender
+
+CHILD = Path(__file__).with_name("tensorflow_child.py")
+
+
+def ask(task: str, **variables: str) -> Any:
+    """Do a task of the child in TensorFlow's interpreter, with the variables that a worker sets."""
+    framework = frameworks()["tensorflow"]
+    interpreter = resolve(Contender(framework="tensorflow", label="tensorflow"), framework)
+    done = subprocess.run(
+        [interpreter, str(CHILD), task],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])}
+        | variables
+        | {variable.name: variable.value for variable in framework.info.variables},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_a_step_is_traced_once() -> None:
+    """However many batches are rotated, a step is traced once, and not at all in eager mode."""
+    assert ask("traces") == {
+        f"{mode} {scenario}": None if mode == "eager" else 1
+        for mode in ("eager", "graph", "compiled")
+        for scenario in ("train", "infer")
+    }
+
+
+def test_a_gpu_that_is_not_there_is_told_with_its_reason() -> None:
+    """The processor's build says that it has no CUDA, and what to install."""
+    assert "built without CUDA; install tensorflow[and-cuda]" in ask("cuda")
+
+
+def test_a_users_keras_settings_change_nothing(tmp_path: Path) -> None:
+    """Another backend, layout or precision in the user's keras.json has no part in what is computed."""
+    users = {"backend": "jax", "floatx": "float16", "image_data_format": "channels_first", "epsilon": 0.5}
+    (tmp_path / "keras.json").write_text(json.dumps(users))
+    assert ask("settings", KERAS_HOME=str(tmp_path)) == ask("settings")
+
+
+def test_optimizers_are_exact_in_float64() -> None:
+    """In float64 no constant of an optimiser passes through float32, as plain floats do in Keras."""
+    corrected = 1 / (1 + 0.1)  # with gradients of one, both corrected moments are one at every step
+    first, second = (1 - 0.99) ** 0.5, (1 - 0.99**2) ** 0.5
+    decayed = 1 - 0.1 * 0.3
+    velocity = 1 + 0.3
+    then = 1 - 0.1 * velocity
+    assert ask("float64") == {
+        "sgd": pytest.approx(then - 0.1 * (0.9 * velocity + 1 + 0.3 * then), rel=1e-14),
+        "adam": pytest.approx(1 - 2 * 0.1 * corrected, rel=1e-14),
+        "adamw": pytest.approx((decayed - 0.1 * corrected) * decayed - 0.1 * corrected, rel=1e-14),
+        "rmsprop": pytest.approx(1 - 0.1 / (first + 0.1) - 0.1 / (second + 0.1), rel=1e-14),
+    }
