@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bakeoff.cli import parameters as given
-from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from bakeoff.compare.outcome import Outcome
-
-CHART_KINDS = (".png", ".svg")
 
 
 def report(
@@ -35,16 +33,14 @@ def report(
 ) -> None:
     """Report on comparisons that were run, computed from their records again."""
     from bakeoff.compare.judge import judge
+    from bakeoff.report.charts import EXTENSIONS
     from bakeoff.store.results import find
 
     if markdown and json:
         msg = "--markdown and --json both want stdout: name one of them"
         raise UsageError(msg)
-    if chart is not None and chart.suffix not in CHART_KINDS:
-        msg = f"--chart {chart}: the file must end in {' or '.join(CHART_KINDS)}"
-        raise UsageError(msg)
-    if chart is not None and len(comparisons or ()) > 1:
-        msg = "--chart draws one comparison: name one"
+    if chart is not None and chart.suffix.lower() not in EXTENSIONS:
+        msg = f"--chart {chart}: the file must end in {' or '.join(EXTENSIONS)}"
         raise UsageError(msg)
     wanted: list[str | None] = list(comparisons) if comparisons else [None]
     outcomes = [judge(find(Path(results), name)) for name in wanted]
@@ -56,18 +52,15 @@ def report(
 def _write(outcomes: list["Outcome"], html: Path | None, chart: Path | None) -> None:
     """Write the files that were asked for."""
     from bakeoff.report import charts
-    from bakeoff.report import html as page
+    from bakeoff.report.html import to_html
+    from bakeoff.store.files import write_atomically
 
-    try:
-        if html is not None:
-            html.write_text(page.to_html(outcomes), encoding="utf-8")
-            typer.echo(f"report  {html}", err=True)
-        if chart is not None:
-            charts.save_chart(outcomes[0], chart)
-            typer.echo(f"chart   {chart}", err=True)
-    except OSError as error:
-        msg = f"cannot write {error.filename}: {error.strerror}"
-        raise StoreError(msg) from error
+    if html is not None:
+        write_atomically(html, to_html(outcomes, html.parent).encode())
+        typer.echo(f"report  {html}", err=True)
+    if chart is not None:
+        charts.save_chart(outcomes, chart)
+        typer.echo(f"chart   {chart}", err=True)
 
 
 def _print(outcomes: list["Outcome"], *, markdown: bool, json: bool) -> None:

@@ -77,14 +77,16 @@ def run(
 
 
 def _show(outcome: "Outcome", *, json: bool) -> None:
-    """Save the reports beside the records, and print the answer."""
+    """Save the reports beside the records, and print the answer, which a full disk does not take away."""
     from bakeoff.report import jsonform, save, terminal
 
-    save.save(outcome)
-    if json:
-        typer.echo(json_text.dumps(jsonform.to_json(outcome), indent=2))
-    else:
-        terminal.show(outcome)
+    try:
+        save.save(outcome)
+    finally:
+        if json:
+            typer.echo(json_text.dumps(jsonform.to_json(outcome), indent=2))
+        else:
+            terminal.show(outcome)
 
 
 def _is_answered(outcome: "Outcome") -> bool:
