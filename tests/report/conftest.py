@@ -74,6 +74,7 @@ def ranked(label: str, step_s: Interval, first_step_s: float, megabytes: int, fl
         certificate=certificate(label),
         rounds=ROUNDS,
         step_s=step_s,
+        median_step_s=step_s.estimate,
         mean_step_s=step_s.estimate * 1.02,
         samples_per_s=32 / step_s.estimate,
         fenced_p50_s=step_s.estimate * 1.1,

@@ -152,10 +152,15 @@ def ratio_ticks(low: float, high: float) -> list[float]:
 def ticks(low: float, high: float) -> list[float]:
     """Give round places on a logarithmic axis, the more of them the fewer decades it spans."""
     decades = math.log10(high / low)
+    if decades < _EVEN_BELOW:
+        power = 10.0 ** math.floor(math.log10((high - low) / 2))
+        return [place * power for place in range(math.ceil(low / power), math.floor(high / power) + 1)]
     leading = next(places for most, places in _LEADING if decades < most)
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     return [lead * 10.0**exponent for exponent in exponents for lead in leading if low <= lead * 10.0**exponent <= high]
 
 
+_EVEN_BELOW = 0.3
+"""Decades below which even steps read better: from 1 to 2."""
 _LEADING = ((1.0, (1, 1.5, 2, 3, 4, 5, 7)), (3.0, (1, 2, 5)), (math.inf, (1,)))
 """For axes of less than so many decades: the leading digits that are marked."""

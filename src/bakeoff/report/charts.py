@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any, Literal
 
+from bakeoff.compare.outcome import Outcome
 from bakeoff.report import chartdata as data
 from bakeoff.report.model import report_of
 from bakeoff.report.runs import steps_text
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from bakeoff.compare.outcome import Outcome
     from bakeoff.report.model import Report
 
 INK = "#1f2328"
@@ -46,14 +46,14 @@ def _altair() -> Any:
     return alt
 
 
-def save(outcomes: Sequence[Outcome], path: Path) -> None:
-    """Write one picture with all charts of these outcomes; its form follows from the path's extension."""
+def save_chart(outcomes: Outcome | Sequence[Outcome], path: Path) -> None:
+    """Write one picture with all charts of one or more outcomes; its form follows from the path's extension."""
     form = path.suffix.lower()
     if form not in EXTENSIONS:
         msg = f"cannot draw {path}: its extension is {form or 'missing'}; a chart is {' or '.join(EXTENSIONS)}"
         raise UsageError(msg)
-    reports = [report_of(outcome) for outcome in outcomes]
-    write_atomically(path, render(reports, "png" if form == ".png" else "svg"))
+    each = [outcomes] if isinstance(outcomes, Outcome) else outcomes
+    write_atomically(path, render([report_of(outcome) for outcome in each], "png" if form == ".png" else "svg"))
 
 
 def render(reports: Sequence[Report], form: Literal["png", "svg"]) -> bytes:
@@ -101,6 +101,7 @@ def themed(chart: Chart, ink: str, background: str) -> dict[str, Any]:
         "title": {"color": ink, "subtitleColor": ink, "anchor": "start", "frame": "group", "fontSize": 15},
         "text": {"color": ink, "fontSize": 12},
         "rule": {"color": ink},
+        "point": {"color": ink},
     }
     return spec
 
@@ -230,7 +231,7 @@ def ratio_chart(report: Report) -> Chart:
         band.mark_rect(opacity=0.25, color=_GREY).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
         band.mark_rule(opacity=0.7).encode(x=alt.X("one:Q", scale=scale)),
         ranges.mark_rule(strokeWidth=2),
-        pairs.mark_point(size=90, filled=True, opacity=1, color="#0072B2").encode(
+        pairs.mark_point(size=90, filled=True, opacity=1).encode(
             x=alt.X("ratio:Q", scale=scale, axis=axis), shape=alt.Shape("verdict:N", scale=shapes, legend=None)
         ),
         pairs.mark_text(align="left", dx=10).encode(x=alt.value(_WIDTH), text="text:N"),

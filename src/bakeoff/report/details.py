@@ -133,7 +133,7 @@ def start_table(report: Report) -> Table:
         unit = unit_for([max((value or 0.0) for value in times)])
         memory = one.memory
         counts = [memory.baseline_bytes, memory.peak_bytes, memory.device_peak_bytes] if memory else [None] * 3
-        cells = [one.label, *(duration(value, unit) for value in times), *(size(count) for count in counts)]
+        cells = [one.label, *(duration(value, unit) for value in times), *(size(number) for number in counts)]
         numbers = [_number(one.cores_used), _number(one.minor_faults_per_step)]
         lines.append(Line([*cells, *numbers]))
     return Table([*heads, "cores used", "page faults a step"], lines)
@@ -146,7 +146,7 @@ def noise_table(report: Report) -> Table:
     for number in rounds:
         mine = [[block for block in one.blocks if block.round_number == number] for one in report.ranked]
         flagged = [sum(block.flagged for block in blocks) for blocks in mine]
-        cells = [f"{count} of {len(blocks)}" if blocks else "" for count, blocks in zip(flagged, mine, strict=True)]
+        cells = [f"{some} of {len(all_)}" if all_ else "" for some, all_ in zip(flagged, mine, strict=True)]
         lines.append(Line([f"round {number}", *cells], marked=any(flagged)))
     return Table(["blocks beside foreign load", *(one.label for one in report.ranked)], lines)
 

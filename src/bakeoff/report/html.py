@@ -23,10 +23,9 @@ _TABLES = {
 }
 
 
-def to_html(outcomes: Sequence[Outcome], folder: Path) -> str:
-    """Give the page of these outcomes; links to records are relative to the `folder` where it will stand."""
+def to_html(outcomes: Sequence[Outcome], folder: Path | None = None) -> str:
+    """Give the page of these outcomes; links to records are relative to the `folder` it will stand in (here)."""
     import jinja2
-    from markupsafe import Markup
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("bakeoff.report"),
@@ -35,18 +34,17 @@ def to_html(outcomes: Sequence[Outcome], folder: Path) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sections = []
-    for report in map(report_of, outcomes):
-        pictures = [
-            # The renderer escapes text in its drawings, so they are the only markup that is taken as it is.
-            {"name": name, "finding": finding, "svg": Markup(charts.inline_svg(draw(report))), "table": table(report)}
-            for name, finding, draw in charts.figures(report)
-            for table in (_TABLES[name],)
-        ]
-        sections.append(
-            {"report": report, "pictures": pictures, "folds": _folds(report), "records": _link(report, folder)}
-        )
+    sections = [_section(report_of(outcome), folder or Path()) for outcome in outcomes]
     return environment.get_template("report.html.j2").render(sections=sections)
+
+
+def _section(report: Report, folder: Path) -> dict[str, Any]:
+    """Give what the template shows of one outcome."""
+    pictures = [
+        {"finding": finding, "svg": charts.inline_svg(draw(report)), "table": _TABLES[name](report)}
+        for name, finding, draw in charts.figures(report)
+    ]
+    return {"report": report, "pictures": pictures, "folds": _folds(report), "records": _link(report, folder)}
 
 
 def _folds(report: Report) -> list[dict[str, Any]]:
@@ -67,6 +65,7 @@ def _folds(report: Report) -> list[dict[str, Any]]:
     ]
 
 
+_SETTINGS = "What was asked, and what each framework told of itself after its run; differences are marked."
 _COMPILATION = (
     "Medians over rounds. Compile is what the first step takes beyond a steady one: tracing, compiling, first "
     "allocations. Memory was measured in a process of its own: resident after the import, and at its peak."

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bakeoff.compare.outcome import Outcome
 
 
-def save_all(outcome: Outcome) -> dict[str, Path]:
+def save(outcome: Outcome) -> dict[str, Path]:
     """Write page, Markdown and charts into the comparison's folder; give their paths by name."""
     folder = Path(outcome.path)
     report = report_of(outcome)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from bakeoff.report.model import Report, Row, report_of
@@ -14,8 +13,8 @@ from bakeoff.report.model import Report, Row, report_of
 if TYPE_CHECKING:
     from bakeoff.compare.outcome import Outcome
 
-_GAP = 2
-"""Spaces between columns."""
+_GAP = "  "
+"""Between columns."""
 
 
 def show(outcome: Outcome, console: Console | None = None) -> None:
@@ -47,7 +46,7 @@ def _head(report: Report, console: Console) -> None:
     """Print what was done and on what, on one line where it fits; then the certificate."""
     space = console.width - cell_len(report.work) - cell_len(report.machine)
     console.print()
-    if space >= _GAP:
+    if space >= len(_GAP):
         _say(console, report.work + " " * space + report.machine, "bold")
     else:
         _say(console, report.work, "bold")
@@ -56,39 +55,50 @@ def _head(report: Report, console: Console) -> None:
     console.print()
 
 
+_MEASURED = ("step time", "95 %", "samples/s", "first step", "memory")
+_COMPARED = ("against",)
+
+
 def _figures(report: Report, console: Console) -> None:
     """Print one table where it fits, else the ratios in a table of their own."""
     if not report.rows:
         return
-    whole = _table(report, console.encoding, [*_MEASURED, *_COMPARED])
-    if console.measure(whole, options=console.options.update(max_width=_ANY_WIDTH)).maximum <= console.width:
-        console.print(whole)
-    else:
-        console.print(_table(report, console.encoding, _MEASURED))
-        console.print()
-        console.print(_table(report, console.encoding, _COMPARED))
-    console.print()
-
-
-_ANY_WIDTH = 10_000
-"""Wider than any table."""
-_MEASURED = ["step time", "95 %", "samples/s", "first step", "memory"]
-_COMPARED = ["against"]
-
-
-def _table(report: Report, encoding: str, columns: list[str]) -> Table:
-    """Lay out rows without any line, numbers aligned on the decimal point."""
-    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_edge=False, header_style="dim")
-    table.add_column("", overflow="fold")
     cells = _cells(report.rows)
-    for column in columns:
-        title = report.against if column == "against" else column
-        right = column in ("samples/s", "first step", "memory")
-        table.add_column(title, justify="right" if right else "left", no_wrap=True)
-    for index, row in enumerate(report.rows):
-        texts = [row.label, *(cells[column][index] for column in columns)]
-        table.add_row(*(Text(readable(text, encoding)) for text in texts))
-    return table
+    labels = ["", *(readable(row.label, console.encoding) for row in report.rows)]
+    whole, *parts = (
+        [_column(report.against if name == "against" else name, cells[name]) for name in names]
+        for names in ((*_MEASURED, *_COMPARED), _MEASURED, _COMPARED)
+    )
+    fits = max(map(cell_len, _beside(labels, whole))) <= console.width
+    for columns in [whole] if fits else parts:
+        lines = _beside(labels, columns)
+        if max(map(cell_len, lines)) > console.width:
+            lines = _beneath(labels, columns)
+        for index, line in enumerate(lines):
+            _say(console, line, "dim" if index == 0 else "", whole=True)
+        console.print()
+
+
+def _column(head: str, cells: list[str]) -> list[str]:
+    """Pad a column; numbers that are not aligned on their point are set right."""
+    width = max(map(cell_len, [head, *cells]))
+    if head in ("samples/s", "first step", "memory"):
+        return [text.rjust(width) for text in (head, *cells)]
+    return [text.ljust(width) for text in (head, *cells)]
+
+
+def _beside(labels: list[str], columns: list[list[str]]) -> list[str]:
+    """Set each line's figures beside its label."""
+    width = max(map(cell_len, labels))
+    padded = [label + " " * (width - cell_len(label)) for label in labels]
+    return [_GAP.join(line).rstrip() for line in zip(padded, *columns, strict=True)]
+
+
+def _beneath(labels: list[str], columns: list[list[str]]) -> list[str]:
+    """Set each line's figures beneath its label, which is too long to stand beside them."""
+    head, *figures = (_GAP + _GAP.join(line).rstrip() for line in zip(*columns, strict=True))
+    pairs = zip(labels[1:], figures, strict=True)
+    return [head, *(line for label, figure in pairs for line in (label, figure) if line.strip())]
 
 
 def _cells(rows: list[Row]) -> dict[str, list[str]]:

@@ -61,8 +61,8 @@ def duration(seconds: float | None, unit: Unit | None = None) -> str:
 
 def size(count: int | None) -> str:
     """Give a number of bytes with its unit: "210 MB"; decimal units."""
-    if count is None:
-        return UNKNOWN
+    if not count:
+        return UNKNOWN if count is None else "0 B"
     unit = unit_for([count], BYTES, least=1)
     return f"{rounded(count * unit.per_base)} {unit.name}"
 

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from bakeoff.report import terminal
+from bakeoff.report.markdown import to_markdown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bakeoff.compare.outcome import Outcome
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare")
+
+
+def printed(outcome: Outcome, width: int = 80) -> str:
+    """Give what is printed without a terminal, without the spaces at ends of lines."""
+    stream = io.StringIO()
+    terminal.show(outcome, Console(file=stream, width=width))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def check_golden(name: str, text: str) -> None:
+    """Compare with the accepted text; write the new one beside it when they differ."""
+    accepted, new = GOLDEN / name, GOLDEN / f"{name}.new"
+    if accepted.exists() and accepted.read_text(encoding="utf-8") == text:
+        new.unlink(missing_ok=True)
+        return
+    new.parent.mkdir(exist_ok=True)
+    new.write_text(text, encoding="utf-8")
+    pytest.fail(f"{name} has changed; to see: diff {accepted} {new}; to accept: mv {new} {accepted}")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden_terminal(case: str, request: pytest.FixtureRequest) -> None:
+    """The text on 80 columns without colour is the accepted one."""
+    check_golden(f"{case}.txt", printed(request.getfixturevalue(case)))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_golden_markdown(case: str, request: pytest.FixtureRequest) -> None:
+    """The Markdown is the accepted one."""
+    check_golden(f"{case}.md", to_markdown([request.getfixturevalue(case)]))
+
+
+def test_no_line_is_wider_than_the_screen(each: Callable[[], list[Outcome]]) -> None:
+    """On 80 columns every line fits."""
+    for outcome in each():
+        assert max(len(line) for line in printed(outcome).splitlines()) <= 80
+
+
+def test_narrow_screens_lose_no_figure(undecided: Outcome) -> None:
+    """On 40 columns the figures are all there, however the screen breaks the lines."""
+    text = printed(undecided, width=40)
+    for figure in ("0.98 ms", "0.96 to 1.01", "32,500", "210 MB", "2.2  [2.1, 2.3]"):
+        assert figure in text
+
+
+def test_wide_screens_have_one_table(undecided: Outcome) -> None:
+    """Where there is room the ratios stand in the same line as the step times."""
+    line = next(line for line in printed(undecided, width=120).splitlines() if line.startswith("jax "))
+    assert "1.02 ms" in line
+    assert "1.04 [0.99, 1.09]  undecided" in line
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_any_encoding(undecided: Outcome, encoding: str) -> None:
+    """Without UTF-8 all is printed, in characters that the encoding has."""
+    odd = "torch:mode=\N{GREEK SMALL LETTER ALPHA}\N{BULLET}"
+    fast = msgspec.structs.replace(undecided.contenders[0], label=odd, median_step_s=4.1e-6)
+    data = io.BytesIO()
+    stream = io.TextIOWrapper(data, encoding=encoding, errors="strict")
+    terminal.show(msgspec.structs.replace(undecided, contenders=[fast], verdicts=[]), Console(file=stream, width=80))
+    stream.flush()
+    assert "torch:mode=\\u03b1\\u2022" in data.getvalue().decode(encoding)
+    assert " us " in data.getvalue().decode(encoding)
+
+
+def test_labels_cannot_steer_the_terminal(undecided: Outcome) -> None:
+    """A label with control characters and markup is shown, not obeyed."""
+    one = msgspec.structs.replace(undecided.contenders[0], label="torch@\x1b[31m[bold]:smile:")
+    text = printed(msgspec.structs.replace(undecided, contenders=[one], verdicts=[]), width=120)
+    assert "torch@\\x1b[31m[bold]:smile:" in text
+    assert "\x1b" not in text
+
+
+def test_paths_and_command_are_whole(undecided: Outcome, tmp_path: Path) -> None:
+    """Paths of reports that exist, and the command, stand on one line each, to be copied."""
+    folder = tmp_path / ("long" * 30)
+    folder.mkdir()
+    (folder / "report.html").touch()
+    command = "bakeoff run mlp-mnist " + " ".join(f"torch:threads={count}" for count in range(20))
+    asked = msgspec.structs.replace(undecided.comparison, command=command)
+    text = printed(msgspec.structs.replace(undecided, comparison=asked, path=str(folder)))
+    assert f"report   {folder / 'report.html'}\n" in text
+    assert f"again    {command}\n" in text
+    assert "chart.png" not in text
+
+
+def test_light_import() -> None:
+    """The terminal's report imports no drawing library."""
+    code = "import sys, bakeoff.report.terminal; print({'altair', 'jinja2', 'pandas', 'vl_convert'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from bakeoff.report import units
+from bakeoff.spec.verdict import Interval
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(2.0e-7, "2e-7"), (2.1e-7, "3e-7"), (0.3, "3e-1"), (0.0, "0"), (None, "unknown"), (9.5e-5, "1e-4")],
+)
+def test_errors_are_bounds(value: float | None, text: str) -> None:
+    """An error is rounded up to one digit, so that what is told is never less than what was found."""
+    assert units.error(value) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(95_000_000, "95 MB"), (1_500_000_000, "1.5 GB"), (512, "510 B"), (None, "unknown"), (0, "0 B")]
+)
+def test_sizes_have_decimal_units(count: int | None, text: str) -> None:
+    """Bytes are told in decimal units with two digits; unknown is not 0."""
+    assert units.size(count) == text
+
+
+def test_a_column_has_one_unit() -> None:
+    """The smallest value chooses the unit, so that none reads 0.00."""
+    assert units.unit_for([0.00044, 2.0]).name == "ms"
+    assert units.unit_for([0.000044, 2.0]).name == "\N{MICRO SIGN}s"
+    assert units.unit_for([None]).name == "s"
+
+
+def test_digits_stop_where_the_interval_stops() -> None:
+    """A quantity has no digit that its interval does not carry, and thousands are parted."""
+    wide = Interval(estimate=2.11e-3, low=2.0e-3, high=2.2e-3)
+    assert units.quantity(wide, units.SECONDS[1]) == ("2.1", "2.0", "2.2")
+    many = Interval(estimate=32_653.0, low=31_600.0, high=33_300.0)
+    assert units.quantity(many, units.Unit("samples/s", 1.0)).estimate == "32,700"
+
+
+@pytest.mark.parametrize(
+    ("items", "text"), [([], ""), (["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c")]
+)
+def test_lists_read_as_sentences(items: list[str], text: str) -> None:
+    """Items are joined as in a sentence."""
+    assert units.listed(items) == text

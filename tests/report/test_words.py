@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from bakeoff.report.model import report_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bakeoff.compare.outcome import Outcome
+
+
+def said(outcome: Outcome) -> str:
+    """Give all that a report says of an outcome, in one text."""
+    report = report_of(outcome)
+    return "\n".join([report.headline, *report.sentences, report.short_runs, *report.cautions, report.accuracy])
+
+
+def test_slower_is_told_with_ratio_interval_and_rounds(noisy: Outcome) -> None:
+    """A decided pair is a sentence with its ratio, its interval and its rounds."""
+    assert "torch is slower than jax: 2.1 times as long [2.0, 2.2]; 7 rounds." in said(noisy)
+
+
+def test_slower_than_several_is_one_sentence(undecided: Outcome) -> None:
+    """A contender that is slower than several says so in one sentence, whichever way round its verdicts are."""
+    expected = (
+        "torch is slower than tensorflow, 2.2 times as long [2.1, 2.3], "
+        "and than jax, 2.1 times as long [2.0, 2.2]: 7 rounds."
+    )
+    assert expected in said(undecided)
+
+
+def test_equal_names_the_margin(same: Outcome) -> None:
+    """An equal pair is practically equal, within the margin that is told."""
+    expected = "torch (2) and torch are practically equal (within 5 %): ratio 1.00 [0.99, 1.02]; 7 rounds."
+    assert expected in said(same)
+
+
+def test_undecided_says_what_would_decide(undecided: Outcome) -> None:
+    """An undecided pair tells about how many rounds are missing, and the command that runs up to the next look."""
+    expected = (
+        "jax and tensorflow are undecided: ratio 1.04 [0.99, 1.09] after 7 rounds; about 6 more rounds would be "
+        "needed (bakeoff run mlp-mnist --resume --rounds 14)."
+    )
+    assert expected in said(undecided)
+
+
+def test_more_rounds_than_the_procedure_has_are_not_offered(undecided: Outcome) -> None:
+    """Where the last look would not do, no command is offered that could not help."""
+    verdicts = [msgspec.structs.replace(pair, more_rounds=pair.more_rounds and 70) for pair in undecided.verdicts]
+    text = said(msgspec.structs.replace(undecided, verdicts=verdicts))
+    assert "about 70 more rounds would be needed, beyond the 20 that the procedure allows" in text
+    assert "--resume" not in text
+
+
+@pytest.mark.parametrize(
+    ("stopped", "words"),
+    [("futility", "given up"), ("budget", "the time budget has ended"), ("rounds", "all rounds that were asked for")],
+)
+def test_undecided_says_why_it_stopped(undecided: Outcome, stopped: str, words: str) -> None:
+    """An undecided pair tells why no more rounds were run."""
+    verdicts = [msgspec.structs.replace(pair, stopped=stopped) for pair in undecided.verdicts]
+    assert words in said(msgspec.structs.replace(undecided, verdicts=verdicts))
+
+
+def test_under_the_margin_is_told(decided: Outcome) -> None:
+    """A decided pair whose interval reaches into the margin says that it may be under it."""
+    assert "jax is slower than tensorflow: 1.12 times as long [1.04, 1.19] (may be under the 5 % margin)" in said(
+        decided
+    )
+
+
+def test_winner_is_named_only_when_decided(decided: Outcome, undecided: Outcome) -> None:
+    """One contender is called faster than every other only if each of these pairs is decided."""
+    assert report_of(decided).headline.startswith("tensorflow is faster than every other contender")
+    assert report_of(decided).against == "against the fastest"
+    assert report_of(undecided).headline == "tensorflow and jax are undecided; torch is slower than both."
+    assert report_of(undecided).against == "against the first"
+
+
+def test_too_few_rounds_give_no_verdict(early: Outcome) -> None:
+    """Fewer than three rounds are told as "no verdict", without an interval."""
+    report = report_of(early)
+    assert report.headline == "No verdict: 2 common rounds, and 3 are the fewest that can decide."
+    assert {row.verdict for row in report.rows} == {"", "no verdict"}
+    assert {row.high for row in report.rows} == {""}
+
+
+def test_who_is_not_ranked_has_no_rank(mixed: Outcome) -> None:
+    """Uncertified, failed, pending and excluded contenders stand apart, each with its reason."""
+    report = report_of(mixed)
+    assert [row.label for row in report.rows] == ["jax", "torch@<b>[red]|*x*"]
+    assert [(one.label, one.status) for one in report.absent] == [
+        ("jax:mode=eager", "uncertified"),
+        ("tensorflow", "failed"),
+        ("torch (2)", "pending"),
+        ("other", "excluded"),
+    ]
+    assert all(one.reason for one in report.absent)
+
+
+def test_warnings(noisy: Outcome) -> None:
+    """Load, flagged rounds, disagreeing means, drift, page faults and damaged records are each told."""
+    text = "\n".join(report_of(noisy).cautions)
+    for words in (
+        "The workload's file has changed since.",
+        "The machine was busy: other processes took 12 % of its processors.",
+        "Foreign load was seen in 2 of 7 rounds",
+        "torch over jax: 2.03 without the 2 flagged rounds, 2.09 with.",
+        "the ratio of mean step times, 2.40, lies outside the interval",
+        "torch: no steady state was found",
+        "torch: 560 page faults a step",
+        "r03-jax: record.json is truncated",
+    ):
+        assert words in text
+
+
+def test_calm_machine_has_no_warning(decided: Outcome) -> None:
+    """Nothing is warned of where nothing is wrong."""
+    assert report_of(decided).cautions == []
+
+
+def test_forbidden_words(each: Callable[[], list[Outcome]]) -> None:
+    """No report says "significant", "x faster" or a bare multiple."""
+    for outcome in each():
+        text = said(outcome)
+        assert "significant" not in text.lower()
+        assert not re.search(r"\d\s*x\b|times (faster|slower)", text)
+
+
+def test_accuracy_is_told_with_its_steps(undecided: Outcome) -> None:
+    """What was learned is told with the data and the number of steps."""
+    expected = "Accuracy on held-out digits after 450 training steps: tensorflow 0.957, jax 0.957, torch 0.956."
+    assert report_of(undecided).accuracy == expected
+
+
+def test_short_runs_name_the_break_even(undecided: Outcome) -> None:
+    """Who starts fastest is told with the step at which a decidedly faster one has caught up."""
+    expected = (
+        "Short runs: torch starts fastest (first step after 1.4 s) and is ahead until about step 1,400, "
+        "where tensorflow catches up."
+    )
+    assert report_of(undecided).short_runs == expected
+
+
+def test_equal_starts_are_not_ranked(same: Outcome) -> None:
+    """Starts that are about equal are told as such: no interval stands behind a difference."""
+    assert report_of(same).short_runs.startswith("Short runs: torch and torch (2) start about equally fast")
+
+
+def test_certificate_is_told_as_bounds(undecided: Outcome, mixed: Outcome) -> None:
+    """Errors of the certificate are rounded up, so that they bound; who has none is not counted in."""
+    expected = (
+        "same 407,050 parameters; outputs within 4e-7, losses within 2e-7, gradients within 5e-7, "
+        "optimiser steps within 2e-8 of float64 (torch)"
+    )
+    assert report_of(undecided).certificate == f"{expected}; passed"
+    assert report_of(mixed).certificate == f"{expected}; passed by torch@<b>[red]|*x* and jax"
+
+
+def test_unknown_is_said(bare: Outcome) -> None:
+    """What is not known reads "unknown", never 0."""
+    report = report_of(bare)
+    for row in report.rows:
+        assert {row.step, row.samples_per_s, row.first_step, row.memory} == {"unknown"}
+    assert report.machine == "unknown processor, noise unknown"
