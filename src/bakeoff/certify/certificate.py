@@ -38,7 +38,7 @@ def certify(
     contender: Exhibit, reference: Exhibit, *, workload: Workload, size: Size, scenario: Scenario, steps: int
 ) -> Certificate:
     """Hold a contender's evidence against the reference's; `steps` losses at least have to be there in training."""
-    allowed = workload.tolerance
+    allowed = size.tolerance or workload.tolerance
     checks = [_parameters(contender, reference, size), _outputs(contender, reference, allowed.output)]
     if scenario == "train":
         checks += [

@@ -15,6 +15,10 @@ from typing import Any
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size, Tolerance, Workload
 
+KINKS = Tolerance(loss=1e-3, gradient=1e-2, output=1e-5)
+"""At full size: of millions of maxima and zeros of ReLU a few lie closer than float32 can tell, and send single
+elements of a gradient the other way. Found there: gradient 2.0e-3, loss 4.9e-5; 5 times that is allowed and more."""
+
 WORKLOAD = Workload(
     name="cnn-cifar10",
     summary="convolutional network of eight layers on 32 x 32 colour images",
@@ -27,6 +31,7 @@ WORKLOAD = Workload(
             parameters=605_226,
             macs=43_720_704,
             config={"channels": (32, 64, 128), "last": 256},
+            tolerance=KINKS,
         ),
         "reduced": Size(
             batch_size=8,

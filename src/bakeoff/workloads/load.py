@@ -114,7 +114,7 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     try:
         exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - running the user's own file is the purpose
     except SyntaxError as error:
-        msg = f"{error.filename}:{error.lineno}: syntax error: {error.msg}\n    {(error.text or '').strip()}"
+        msg = f"{path}:{error.lineno or 1}: syntax error: {error.msg}\n    {(error.text or '').strip()}"
         raise ModelFileError(msg) from error
     except Exception as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
