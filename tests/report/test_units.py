@@ -44,3 +44,8 @@ def test_digits_stop_where_the_interval_stops() -> None:
 def test_lists_read_as_sentences(items: list[str], text: str) -> None:
     """Items are joined as in a sentence."""
     assert units.listed(items) == text
+
+
+def test_wide_intervals_keep_their_ends() -> None:
+    """An interval over magnitudes rounds neither its low end nor its estimate to nothing."""
+    assert units.carried(20.3, 0.0056, 71_234.0) == ("20", "0.0056", "71,000")

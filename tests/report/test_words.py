@@ -108,8 +108,7 @@ def test_warnings(noisy: Outcome) -> None:
     text = "\n".join(report_of(noisy).cautions)
     for words in (
         "The workload's file has changed since.",
-        "The machine was busy: other processes took 12 % of its processors.",
-        "Foreign load was seen in 2 of 7 rounds",
+        "The machine was not calm: foreign load in 2 of 7 rounds; other processes took 12 % of its processors",
         "torch over jax: 2.03 without the 2 flagged rounds, 2.09 with.",
         "the ratio of mean step times, 2.40, lies outside the interval",
         "torch: no steady state was found",

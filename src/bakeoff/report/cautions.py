@@ -27,16 +27,13 @@ def cautions(outcome: Outcome) -> list[str]:
 
 
 def _noise(outcome: Outcome) -> list[str]:
-    """Tell of a busy machine and of flagged rounds."""
-    said = []
-    if outcome.calm is False:
-        share = outcome.foreign_share
-        load = "" if share is None else f": other processes took {percent(share)} of its processors"
-        said.append(f"The machine was busy{load}. A calmer machine needs fewer rounds.")
-    if outcome.flagged_rounds:
-        flagged = f"{outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
-        said.append(f"Foreign load was seen in {flagged}; they are kept, and ratios without them are told.")
-    return said
+    """Tell of a machine that was not calm."""
+    if outcome.calm is not False and not outcome.flagged_rounds:
+        return []
+    share = outcome.foreign_share
+    load = "" if share is None else f"; other processes took {percent(share)} of its processors (median over blocks)"
+    seen = f": foreign load in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
+    return [f"The machine was not calm{seen}{load}. Nothing is dropped; a calm machine needs fewer rounds."]
 
 
 def _rounds(outcome: Outcome) -> list[str]:

@@ -216,14 +216,14 @@ def _machine(outcome: Outcome) -> str:
     parts += [count(int(cores), "core")] if cores else []
     share = outcome.foreign_share
     load = "" if share is None else f" (foreign load {percent(share)})"
-    parts.append({True: "calm", False: "busy", None: "noise unknown"}[outcome.calm] + load)
+    busy = f"busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}" if outcome.flagged_rounds else "busy"
+    parts.append({True: "calm", False: busy, None: "noise unknown"}[outcome.calm] + load)
     return ", ".join(part for part in parts if part)
 
 
 def _evidence(outcome: Outcome) -> str:
-    """Tell what the numbers rest on: rounds, processes, flagged rounds."""
-    flagged = f", {outcome.flagged_rounds} with foreign load" if outcome.flagged_rounds else ""
-    return f"{count(outcome.rounds, 'round')}{flagged}, {count(outcome.processes, 'fresh process')}"
+    """Tell what the numbers rest on."""
+    return f"{count(outcome.rounds, 'round')}, {count(outcome.processes, 'fresh process')}"
 
 
 def _accuracy(outcome: Outcome, ranked: list[ContenderOutcome]) -> str:

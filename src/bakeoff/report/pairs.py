@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.report.units import rounded
+from bakeoff.report.units import carried, rounded
 from bakeoff.stats.boundaries import LOOKS
-from bakeoff.stats.digits import digits
 
 if TYPE_CHECKING:
     from bakeoff.spec.verdict import Verdict, VerdictKind
@@ -85,7 +84,7 @@ def ratio_parts(verdict: Verdict, margin: float) -> tuple[str, str]:
     if verdict.low is None or verdict.high is None:
         return rounded(verdict.ratio, 3), ""
     marks = (1.0, 1.0 + margin, 1.0 / (1.0 + margin))
-    ratio, low, high = digits(verdict.ratio, verdict.low, verdict.high, apart_from=marks)
+    ratio, low, high = carried(verdict.ratio, verdict.low, verdict.high, apart_from=marks)
     return ratio, f"[{low}, {high}]"
 
 

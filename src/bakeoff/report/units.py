@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 UNKNOWN = "unknown"
 
+_WIDE = 3.0
+"""From this ratio of its ends on an interval is about a magnitude, not about digits."""
+
 
 class Unit(NamedTuple):
     """A unit with how many of it make one SI base unit."""
@@ -36,8 +39,18 @@ def unit_for(values: Iterable[float | None], units: tuple[Unit, ...] = SECONDS, 
 
 def quantity(interval: Interval, unit: Unit) -> Digits:
     """Give estimate, low and high in a unit, without the unit, with the digits that the interval carries."""
-    scaled = (value * unit.per_base for value in (interval.estimate, interval.low, interval.high))
-    return Digits(*(_grouped(text) for text in digits(*scaled)))
+    return carried(*(value * unit.per_base for value in (interval.estimate, interval.low, interval.high)))
+
+
+def carried(estimate: float, low: float, high: float, *, apart_from: tuple[float, ...] = ()) -> Digits:
+    """Give the digits that an interval carries, thousands parted; where it spans magnitudes, two digits of each end.
+
+    The half-width of such an interval, from 0.01 to 700, would round its low end and its estimate to 0.
+    """
+    wide = low > 0 and high > _WIDE * low
+    values = (estimate, low, high)
+    known = [significant(value, 2) for value in values] if wide else digits(*values, apart_from=apart_from)
+    return Digits(*(_grouped(text) for text in known))
 
 
 def rounded(value: float, count: int = 2) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.report.pairs import FEWEST_ROUNDS, between, fastest, kind, leaders, ratio_parts, ratio_text, slower_first
-from bakeoff.report.units import count, listed, percent
+from bakeoff.report.units import count, listed, percent, rounded
 from bakeoff.stats.boundaries import LOOKS
 
 if TYPE_CHECKING:
@@ -134,7 +134,9 @@ def _after(pair: Verdict, margin: float) -> str:
 
 def _more(rounds: int, more: int, command: str) -> str:
     """Say how many more rounds would be needed, and how to get them where the procedure allows that many."""
-    needed = f"about {count(more, 'more round')} would be needed"
+    needed = (
+        f"about {rounded(more) if more > LOOKS[-1] else more} more {'round' if more == 1 else 'rounds'} would be needed"
+    )
     look = next((look for look in LOOKS if look >= rounds + more), None)
     if look is None:
         return f"{needed}, beyond the {LOOKS[-1]} that the procedure allows: only a calmer machine could decide"
