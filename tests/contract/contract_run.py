@@ -37,8 +37,10 @@ HERE = Path(__file__).parent
 LIMIT_S = 500  # the compilers of all frameworks on one slow processor
 DECLARED = {name: found for name, found in frameworks().items() if found.info.listed}
 MODES = [(name, mode) for name, found in DECLARED.items() for mode in found.info.options["mode"].values]
+EXAMPLES = sorted((HERE.parents[1] / "examples").glob("*.py"))
+WORKLOADS = {loaded.workload.name: loaded for loaded in map(load, [*names(), *EXAMPLES])}
 SUBJECTS: list[tuple[str, Scenario]] = [
-    (name, scenario) for name in names() for scenario in load(name).workload.scenarios
+    (name, scenario) for name, loaded in WORKLOADS.items() for scenario in loaded.workload.scenarios
 ]
 REFERENCE = min(DECLARED, key=lambda name: DECLARED[name].info.reference_rank)
 
@@ -85,7 +87,7 @@ def computed(name: str, mode: str | None) -> Found:
             "options": options,
             "vocabulary": default,
             "optimizers": mode is not None,
-            "trials": [_trial(contender, options, *subject) for subject in SUBJECTS],
+            "trials": [_trial(contender, options, *subject, learn=default or not mode) for subject in SUBJECTS],
         }
         return _run(interpreter, job, Path(folder))
 
@@ -115,15 +117,17 @@ def _inputs(workload: str) -> Path:
     """Write a workload's batches of the reduced size once for all frameworks."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    loaded = load(workload)
+    loaded = WORKLOADS[workload]
     size = loaded.size("reduced")
     data.prepare(None, loaded.workload, size, size.batch_size, 0, Path(folder))
     return Path(folder)
 
 
-def _trial(contender: Contender, options: dict[str, str], workload: str, scenario: Scenario) -> TrialSpec:
+def _trial(
+    contender: Contender, options: dict[str, str], workload: str, scenario: Scenario, *, learn: bool
+) -> TrialSpec:
     """Say what is asked, as the conductor does."""
-    loaded = load(workload)
+    loaded = WORKLOADS[workload]
     return TrialSpec(
         comparison="contract",
         name=f"{workload}/{scenario}",
@@ -137,5 +141,5 @@ def _trial(contender: Contender, options: dict[str, str], workload: str, scenari
         batch_size=loaded.size("reduced").batch_size,
         seed=0,
         inputs_path=str(_inputs(workload)),
-        learning_steps=loaded.workload.learning_steps,
+        learning_steps=loaded.workload.learning_steps if learn else 0,
     )

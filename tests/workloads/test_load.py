@@ -1,0 +1,253 @@
+from __future__ import annotations
+
+import hashlib
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from bakeoff.spec.errors import ModelFileError, UnknownNameError
+from bakeoff.spec.vocabulary import VOCABULARY
+from bakeoff.workloads import load as loading
+from bakeoff.workloads.load import load, names
+
+GOOD = """
+from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.workload import Size, Tolerance, Workload
+
+WORKLOAD = Workload(
+    name="mine",
+    summary="one layer",
+    source="a test",
+    sizes={"full": Size(batch_size=4, input_shape=(5,), classes=3)},
+    optimizer=SGD(learning_rate=0.1),
+)
+
+
+def build(nn, size):
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first = nn.Linear(5, size.classes)
+
+        def forward(self, x):
+            return nn.relu(self.first(x))
+
+    return Model()
+
+
+def loss(nn, outputs, targets):
+    return nn.cross_entropy(outputs, targets)
+"""
+
+
+@pytest.fixture
+def file(tmp_path):
+    """Write a workload's file, changed in one place."""
+
+    def write(old: str = "", new: str = "") -> Path:
+        assert old in GOOD
+        path = tmp_path / "my_model.py"
+        path.write_text(GOOD.replace(old, new))
+        return path
+
+    return write
+
+
+def fault(path: Path) -> str:
+    """Give the message with which a file is refused."""
+    with pytest.raises(ModelFileError) as error:
+        load(path)
+    return str(error.value)
+
+
+def line(path: Path, text: str) -> str:
+    """Give FILE:LINE of the line with this text."""
+    numbers = [number for number, row in enumerate(path.read_text().splitlines(), 1) if text in row]
+    return f"{path}:{numbers[0]}:"
+
+
+def test_a_users_file_is_loaded(file) -> None:
+    """A path that ends in .py is the user's own workload, with the hash of its bytes."""
+    path = file()
+    loaded = load(str(path))
+    assert loaded.workload.name == "mine"
+    assert loaded.path == path
+    assert loaded.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+    assert loaded.loss is not None
+
+
+def test_a_relative_path_becomes_absolute(file, monkeypatch) -> None:
+    """A worker may run elsewhere, so the path that is kept is absolute."""
+    path = file()
+    monkeypatch.chdir(path.parent)
+    assert load("my_model.py").path == path
+
+
+def test_two_files_of_the_same_name_are_two_workloads(file, tmp_path) -> None:
+    """Files of the same name in different folders do not stand in for each other."""
+    other = tmp_path / "other" / "my_model.py"
+    other.parent.mkdir()
+    other.write_text(GOOD.replace('"mine"', '"other"'))
+    assert (load(file()).workload.name, load(other).workload.name) == ("mine", "other")
+
+
+def test_unknown_name_is_told_with_the_nearest() -> None:
+    """A misspelt name is answered with what was probably meant, and with all names."""
+    with pytest.raises(UnknownNameError, match=r"mlp-mnits.*did you mean 'mlp-mnist'.*cnn-apx"):
+        load("mlp-mnits")
+
+
+def test_another_packages_workload_is_found(file, monkeypatch) -> None:
+    """A package's entry point gives its workload a name, and the file is loaded by path, as workers do."""
+    path = file()
+    monkeypatch.syspath_prepend(path.parent)
+    points = EntryPoints([EntryPoint("theirs", "my_model", loading.ENTRY_POINTS)])
+    monkeypatch.setattr(loading, "entry_points", lambda **which: points.select(**which))
+    assert "theirs" in names()
+    assert load("theirs").path == path
+
+
+def test_another_packages_broken_entry_point_is_told(monkeypatch) -> None:
+    """A name whose package is not there is refused with the module that is missing."""
+    points = EntryPoints([EntryPoint("theirs", "no_such_package.model", loading.ENTRY_POINTS)])
+    monkeypatch.setattr(loading, "entry_points", lambda **which: points.select(**which))
+    with pytest.raises(ModelFileError, match=r"theirs.*no_such_package"):
+        load("theirs")
+
+
+def test_missing_file(tmp_path) -> None:
+    """A file that is not there is told by its path."""
+    assert "nowhere.py: cannot be read: No such file" in fault(tmp_path / "nowhere.py")
+
+
+def test_a_folder_is_no_file(tmp_path) -> None:
+    """A folder whose name ends in .py is refused as unreadable."""
+    (tmp_path / "folder.py").mkdir()
+    assert "cannot be read" in fault(tmp_path / "folder.py")
+
+
+def test_syntax_error(file) -> None:
+    """A syntax error is told with file, line and text."""
+    path = file("def build(nn, size):", "def build(nn, size:")
+    message = fault(path)
+    assert message.startswith(line(path, "def build"))
+    assert "syntax error" in message
+    assert "def build(nn, size:" in message
+
+
+def test_not_python_text(tmp_path) -> None:
+    """A file that is not text is refused, not crashed on."""
+    (tmp_path / "binary.py").write_bytes(b"\x00\xff\xfe")
+    assert "binary.py" in fault(tmp_path / "binary.py")
+
+
+def test_exception_while_importing(file) -> None:
+    """What the user's file raises is told with its type, its text and the line in the file."""
+    path = file("WORKLOAD = Workload(", "limit = {}['batch']\nWORKLOAD = Workload(")
+    message = fault(path)
+    assert message.startswith(line(path, "limit = "))
+    assert "KeyError: 'batch'" in message
+
+
+def test_import_of_a_neighbour_is_explained(file) -> None:
+    """A file that imports what is not in every environment is told what it may import."""
+    message = fault(file("WORKLOAD = Workload(", "import my_helpers\nWORKLOAD = Workload("))
+    assert "my_helpers" in message
+    assert "standard library, NumPy and bakeoff" in message
+
+
+@pytest.mark.parametrize("name", ["WORKLOAD =", "def build", "def loss"])
+def test_missing_part(file, name: str) -> None:
+    """What a file lacks is named, with what is expected."""
+    message = fault(file(name, name.replace("WORKLOAD", "OTHER").replace("def ", "def other_")))
+    assert f"{name.removeprefix('def ').removesuffix(' =')} is missing" in message
+    assert "def build(nn, size)" in message
+
+
+def test_wrong_signature(file) -> None:
+    """A function that cannot be called as bakeoff calls it is refused, with the call."""
+    path = file("def loss(nn, outputs, targets)", "def loss(outputs, targets)")
+    message = fault(path)
+    assert message.startswith(line(path, "def loss"))
+    assert "loss(nn, outputs, targets)" in message
+
+
+def test_build_is_no_function(file) -> None:
+    """A class or number under the name of a function is refused."""
+    assert "stands where a function" in fault(file("def loss(", "loss = 3\ndef other("))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"full":', '"small":', "sizes has no 'full'; it has small"),
+        ("batch_size=4", "batch_size=0", "sizes['full'].batch_size is 0"),
+        ("batch_size=4", "batch_size='4'", "batch_size"),
+        ("input_shape=(5,)", "input_shape=()", "sizes['full'].input_shape is ()"),
+        ("input_shape=(5,)", "input_shape=(5, 0)", "sizes['full'].input_shape is (5, 0)"),
+        ("classes=3", "classes=0", "sizes['full'].classes is 0"),
+        ("classes=3", "classes=3, parameters=0", "sizes['full'].parameters is 0"),
+        ('source="a test"', 'source="a test", scenarios=()', "scenarios is ()"),
+        ('source="a test"', 'source="a test", scenarios=("fly",)', "fly"),
+        ('source="a test"', 'source="a test", data=()', "data is empty"),
+        ('source="a test"', 'source="a test", learning_steps=-1', "learning_steps is -1"),
+        ('source="a test"', 'source="a test", tolerance=Tolerance(loss=0)', "tolerance.loss is 0"),
+        ("SGD(learning_rate=0.1)", "None", "include train, and optimizer is None"),
+        ("SGD(learning_rate=0.1)", "SGD(learning_rate=-0.1)", "optimizer.learning_rate is -0.1"),
+        ("SGD(learning_rate=0.1)", "SGD(learning_rate=0.1, momentum=1.5)", "optimizer.momentum is 1.5"),
+        ('name="mine"', 'name="My Model"', "name is 'My Model'"),
+        ("WORKLOAD = Workload(", "WORKLOAD = dict(", "it must be a bakeoff.spec.workload.Workload"),
+    ],
+)
+def test_inconsistent_fields(file, old: str, new: str, told: str) -> None:
+    """A field that cannot be is told by its name and value."""
+    message = fault(file(old, new))
+    assert told in message
+    assert "my_model.py" in message
+
+
+def test_all_faults_are_told_at_once(file) -> None:
+    """A user need not run bakeoff once for each mistake."""
+    message = fault(file("batch_size=4, input_shape=(5,), classes=3", "batch_size=0, input_shape=(), classes=0"))
+    assert len(message.splitlines()) == 3
+
+
+def test_name_that_the_vocabulary_lacks(file) -> None:
+    """A use of nn.something that no framework has is told with line, what was probably meant, and all names."""
+    path = file("nn.Linear(5, size.classes)", "nn.Linaer(5, size.classes)")
+    message = fault(path)
+    assert message.startswith(line(path, "nn.Linaer"))
+    assert "did you mean nn.Linear?" in message
+    assert all(name in message for name in VOCABULARY)
+
+
+def test_names_are_checked_in_loss_and_under_any_parameter(file) -> None:
+    """The vocabulary may have another name in the user's functions, and every wrong use is told."""
+    path = file(
+        "def loss(nn, outputs, targets):\n    return nn.", "def loss(lib, outputs, targets):\n    return lib.x + lib."
+    )
+    assert fault(path).startswith(line(path, "lib.x"))
+
+
+def test_infer_only_needs_neither_loss_nor_optimizer(file) -> None:
+    """A workload for inference alone may leave out loss and optimiser."""
+    path = file("    optimizer=SGD(learning_rate=0.1),\n", '    scenarios=("infer",),\n')
+    path.write_text(path.read_text().split("def loss")[0])
+    assert load(path).loss is None
+
+
+def test_unknown_size_names_those_there_are(file) -> None:
+    """A file with one size refuses another by naming the one it has."""
+    with pytest.raises(UnknownNameError, match=r"size of mine 'reduced'.*full"):
+        load(file()).size("reduced")
+
+
+def test_annotated_classes_in_a_users_file(file) -> None:
+    """Dataclasses and postponed annotations work in a user's file, as in any module."""
+    path = file()
+    extra = (
+        "from __future__ import annotations\nfrom dataclasses import dataclass\n@dataclass\nclass C:\n    a: int = 1\n"
+    )
+    path.write_text(extra + GOOD)
+    assert load(path).workload.name == "mine"

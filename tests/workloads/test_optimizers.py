@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
+from bakeoff.workloads.optimizers import trajectory
+
+
+def follow(optimizer, start: float, *gradients: float) -> list[float]:
+    """Give a single parameter after each step."""
+    states = trajectory(optimizer, {"p": np.array(start)}, [{"p": np.array(gradient)} for gradient in gradients])
+    return [float(state["p"]) for state in states]
+
+
+def test_sgd() -> None:
+    """Plain SGD subtracts the gradient times the learning rate."""
+    assert follow(SGD(learning_rate=0.5), 1.0, 1.0, -2.0) == [0.5, 1.5]
+
+
+def test_momentum_has_no_dampening_and_no_nesterov() -> None:
+    """The velocity is momentum times itself plus the whole gradient, and it alone moves the parameter."""
+    assert follow(SGD(learning_rate=1.0, momentum=0.5), 0.0, 1.0, 1.0, 0.0) == [-1.0, -2.5, -3.25]
+
+
+def test_sgd_decays_through_the_gradient() -> None:
+    """SGD's weight decay is added to the gradient, so momentum carries it on."""
+    assert follow(SGD(learning_rate=1.0, momentum=0.5, weight_decay=0.25), 4.0, 0.0, 0.0) == [3.0, 1.75]
+
+
+def test_adams_epsilon_stands_outside_the_root_after_correction() -> None:
+    """With gradient 1 the corrected moments are 1, so epsilon 1 halves the step, from the first step on."""
+    assert follow(Adam(learning_rate=1.0, epsilon=1.0), 0.0, 1.0, 1.0) == pytest.approx([-0.5, -1.0], rel=1e-12)
+
+
+def test_adamw_decays_apart_from_the_moments() -> None:
+    """With a zero gradient AdamW only decays, by the learning rate times the decay."""
+    assert follow(AdamW(learning_rate=0.5, weight_decay=0.5), 4.0, 0.0, 0.0) == [3.0, 2.25]
+
+
+def test_rmsprops_epsilon_stands_outside_the_root() -> None:
+    """With decay 0.75 the root of the second moment is half the gradient; epsilon is added to it."""
+    assert follow(RMSprop(learning_rate=1.0, decay=0.75, epsilon=0.5), 0.0, 1.0) == [-1.0]
+
+
+def test_parameters_given_are_left_as_they_are() -> None:
+    """A trajectory changes nothing of what it is given."""
+    start = {"p": np.ones(3)}
+    trajectory(SGD(learning_rate=1.0), start, [{"p": np.ones(3)}])
+    assert start["p"].tolist() == [1.0, 1.0, 1.0]
