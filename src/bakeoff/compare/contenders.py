@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 NS = 1e-9
 
 CUT_ROUNDS = 2
-"""Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders (measuring.md 5.3)."""
+"""Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders."""
 
 
 class RoundTime(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from bakeoff.compare import schedule
@@ -19,10 +20,10 @@ from bakeoff.spec.contender import slug
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER, Purpose, TrialSpec
 from bakeoff.stats.warmup import mser5
-from bakeoff.store.files import RECORD_FILE, read_record, write_record, write_trial
+from bakeoff.store.files import DAMAGED_FILE, RECORD_FILE, read_record, write_record, write_trial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from bakeoff.spec.comparison import Comparison, ContenderPlan
@@ -41,6 +42,9 @@ FEWEST_WARM_STEPS = 10
 
 MEMORY_STEPS = 20
 """Steps of a memory trial: allocators have reached their steady size."""
+
+LONGEST_NAME = 200
+"""Bytes of a label in a folder's name: file systems allow 255, and the stage stands before it."""
 
 SHORTEST_STEP_S = 1e-6
 """No step of Python is shorter; a scripted one may be, and block sizes are its quotients."""
@@ -65,6 +69,7 @@ class Trials:
         self._launch = launch
         self._observe = observe
         self._limit_s = comparison.procedure.trial_limit_s
+        self._names = folder_names([plan.contender.label for plan in comparison.contenders])
 
     def certify(self, plan: ContenderPlan, purpose: Purpose) -> Record:
         """Run a trial that computes the evidence; `purpose` is "certify" or "reference"."""
@@ -178,8 +183,11 @@ class Trials:
             self._prepare(warm_ns, label, cut, worker)
             step_s = _step_s(warm_ns[label])
             self._observe(Running(label, "timing"))
-            lead = schedule.block_plan(step_s, schedule.TURNS).lead
-            self._ask(protocol.Run(lead=lead, steps=schedule.alone_plan(step_s), turn=0), worker)
+            plan_alone = schedule.alone_plan(step_s)
+            for turn in range(schedule.ALONE_BLOCKS):
+                # Nothing switches here, so one lead-in is enough.
+                lead = plan_alone.lead if turn == 0 else 0
+                self._ask(protocol.Run(lead=lead, steps=plan_alone.steps, turn=turn), worker)
 
         return self._whole(self.spec(plan, "time", round_number), plan, act)
 
@@ -218,7 +226,7 @@ class Trials:
         """Compose what is asked of a worker."""
         comparison = self._comparison
         stage = f"r{round_number:02d}" if purpose == "time" else purpose
-        name = stage if purpose == "reference" else f"{stage}-{slug(plan.contender.label)}"
+        name = stage if purpose == "reference" else f"{stage}-{self._names[plan.contender.label]}"
         threads = plan.contender.options.get("threads", "")
         cache = str((self._folder / name / CACHE_FOLDER).resolve())
         return TrialSpec(
@@ -244,7 +252,7 @@ class Trials:
         """Make the trial's folder and start its worker; what an unfinished run left there is cleared."""
         folder = self._folder / spec.name
         if folder.exists() and not (folder / RECORD_FILE).exists():
-            shutil.rmtree(folder)
+            _clear(folder)
         write_trial(folder, spec)
         return self._launch(folder, spec, plan.interpreter)
 
@@ -287,3 +295,26 @@ def _step_s(warm_ns: list[int]) -> float:
 def _quit(worker: Worker) -> None:
     """Have a worker write its record and end."""
     worker.ask(protocol.Quit(), QUIT_LIMIT_S)
+
+
+def _clear(folder: Path) -> None:
+    """Remove what an unfinished trial left; a damaged record that was set aside stays for who wants to look at it."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != DAMAGED_FILE:
+            path.unlink()
+
+
+def folder_names(labels: Sequence[str]) -> dict[str, str]:
+    """Give each label a name for its trials' folders: readable, short enough, and no other label's."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for label in labels:
+        short = slug(label).encode()[:LONGEST_NAME].decode(errors="ignore")
+        candidates = chain([short], (f"{short}-{number}" for number in count(2)))
+        # Case is folded because file systems may do so.
+        name = next(name for name in candidates if name.casefold() not in taken)
+        names[label] = name
+        taken.add(name.casefold())
+    return names

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 TURNS = 12
-"""Blocks of each contender in a round; 12 to 24 by measuring.md section 5.3."""
+"""Blocks of each contender in a round; fewer leave the median over them to chance."""
 
 FEWEST_TURNS = 4
 """... and at least this many where steps are long."""
@@ -27,16 +27,21 @@ LEAD_S = 0.1
 """A lead-in lasts at least this long: right after a switch steps are slower, and not equally in all frameworks."""
 
 TIMED_S = 0.15
-"""A block's timed part lasts about this long; 0.1 to 0.25 by measuring.md section 2."""
+"""A block's timed part lasts about this long; long beside the clock's resolution, short beside
+the bursts of other load, so that neighbours share them."""
 
 FEWEST_STEPS = 3
 """In each part of a block."""
 
 ALONE_STEPS = (24, 200)
-"""Timed steps of a worker that has the machine for itself, at least and at most (measuring.md section 2)."""
+"""Timed steps of a worker that has the machine for itself, at least and at most: beyond that, more
+rounds tell more than more steps (docs/method.md)."""
 
 ALONE_S = 2.0
 """... and for about this long."""
+
+ALONE_BLOCKS = 6
+"""... in so many blocks: a burst of other load spoils one of them and not their median."""
 
 
 class BlockPlan(msgspec.Struct, frozen=True):
@@ -62,10 +67,11 @@ def block_plan(step_s: float, turn_count: int) -> BlockPlan:
     return BlockPlan(lead, steps)
 
 
-def alone_plan(step_s: float) -> int:
-    """Give the timed steps of a worker that has the machine for itself."""
+def alone_plan(step_s: float) -> BlockPlan:
+    """Give the sizes of each of the ALONE_BLOCKS blocks of a worker that has the machine for itself."""
     fewest, most = ALONE_STEPS
-    return min(most, max(fewest, math.ceil(ALONE_S / step_s)))
+    steps = min(most, max(fewest, math.ceil(ALONE_S / step_s)))
+    return BlockPlan(max(FEWEST_STEPS, math.ceil(LEAD_S / step_s)), math.ceil(steps / ALONE_BLOCKS))
 
 
 def start_order(labels: Sequence[str], seed: int, round_number: int) -> list[str]:

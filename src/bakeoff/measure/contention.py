@@ -12,7 +12,7 @@ import msgspec
 from bakeoff.spec.record import Signals
 
 FOREIGN_LIMIT = 0.05
-"""Blocks with more foreign processor time than this share is flagged (measuring.md section 2, contention signals)."""
+"""Blocks with more foreign processor time than this share is flagged (docs/method.md)."""
 
 FOREIGN_TICKS = 3
 """... if it is more than this many clock ticks: /proc/stat counts in ticks of 10 ms, and a block lasts some 250 ms."""

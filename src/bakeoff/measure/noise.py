@@ -10,7 +10,7 @@ import msgspec
 from bakeoff.measure.contention import FOREIGN_LIMIT, between, read
 
 PROBE_S = 3.0
-"""Long enough for 300 clock ticks, so that one tick is a third of a percent (measuring.md section 5.3)."""
+"""Long enough for 300 clock ticks, so that one tick is a third of a percent."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
