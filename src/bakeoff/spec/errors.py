@@ -33,7 +33,7 @@ class UnknownNameError(UsageError):
         """Compose the message: `kind` is the field's word, such as "workload"."""
         names = sorted(valid)
         close = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
+        hint = f"; did you mean {close[0]!r}?" if close else "."
         super().__init__(f"unknown {kind} {name!r}{hint} Valid: {', '.join(names) or 'none'}")
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 COMPARISON_FILE = "comparison.json"
 TRIAL_FILE = "trial.json"
 RECORD_FILE = "record.json"
+EVIDENCE_FILE = "evidence.npz"
 END_FILE = "end.json"
 DAMAGED_FILE = "record.damaged.json"
 
@@ -48,6 +49,7 @@ def write_atomically(path: Path, content: bytes) -> None:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
+                os.fchmod(file.fileno(), 0o666 & ~_umask())
                 os.fsync(file.fileno())
             Path(temporary).replace(path)
         except BaseException:
@@ -56,6 +58,13 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise StoreError(msg) from error
+
+
+def _umask() -> int:
+    """Give the permissions that new files are not to have; mkstemp's are for its owner alone, records are to be shared."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def write_trial(folder: Path, trial: TrialSpec) -> None:
@@ -92,7 +101,24 @@ def read_record(folder: Path) -> Record:
     if record.version != RECORD_VERSION:
         msg = f"{path} has version {record.version}; this bakeoff reads version {RECORD_VERSION}"
         raise DamagedError(msg)
+    if record.evidence is not None:
+        _check_evidence(folder / EVIDENCE_FILE, record.evidence.arrays_sha256)
     return record
+
+
+def _check_evidence(path: Path, sha256: str) -> None:
+    """See that a record's arrays are still those that it was written with."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        msg = f"{path} is missing, and its record is nothing without it"
+        raise DamagedError(msg) from error
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise StoreError(msg) from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        msg = f"{path} was changed after it was written: its content does not have the SHA-256 in its record"
+        raise DamagedError(msg)
 
 
 def write_comparison(folder: Path, comparison: Comparison) -> None:
@@ -124,3 +150,12 @@ def read_end(folder: Path) -> str:
         return msgspec.json.decode((folder / END_FILE).read_bytes(), type=dict[str, str]).get("reason", "")
     except (OSError, msgspec.MsgspecError):
         return ""
+
+
+def forget_end(folder: Path) -> None:
+    """Remove what an earlier run wrote in the end: the comparison goes on."""
+    try:
+        (folder / END_FILE).unlink(missing_ok=True)
+    except OSError as error:
+        msg = f"cannot remove {folder / END_FILE}: {error.strerror or error}"
+        raise StoreError(msg) from error

@@ -53,9 +53,17 @@ def _set_aside(trial: Path) -> None:
 
 
 def comparisons(results: Path) -> list[Path]:
-    """Give the folders of all comparisons, oldest first."""
+    """Give the folders of all comparisons, oldest first; before them those that cannot be read."""
     folders = [path.parent for path in results.glob(f"*/{COMPARISON_FILE}")]
-    return sorted(folders, key=lambda folder: (read_comparison(folder).created_at, folder.name))
+    return sorted(folders, key=lambda folder: (_created_at(folder), folder.name))
+
+
+def _created_at(folder: Path) -> str:
+    """Give when a comparison was made; "" where its file is damaged: only who reads that one is told."""
+    try:
+        return read_comparison(folder).created_at
+    except StoreError:
+        return ""
 
 
 def find(results: Path, name: str | None = None) -> Path:
@@ -77,7 +85,11 @@ def find(results: Path, name: str | None = None) -> Path:
 def latest_like(results: Path, wanted: Comparison) -> Path | None:
     """Give the latest comparison that asked for the same work of the same contenders, to go on with."""
     for folder in reversed(comparisons(results)):
-        if _what(read_comparison(folder)) == _what(wanted):
+        try:
+            before = read_comparison(folder)
+        except StoreError:
+            continue  # It cannot be told what that one asked for.
+        if _what(before) == _what(wanted):
             return folder
     return None
 
