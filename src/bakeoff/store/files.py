@@ -61,7 +61,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def _umask() -> int:
-    """Give the permissions that new files are not to have; mkstemp's are for its owner alone, records are to be shared."""
+    """Give what new files are not to permit; mkstemp's are for their owner alone, and records are to be shared."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
