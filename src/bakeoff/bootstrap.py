@@ -9,6 +9,7 @@ leak into the worker (docs/decisions/003).
 
 import importlib
 import importlib.util
+import os
 import sys
 import time
 from pathlib import Path
@@ -37,6 +38,9 @@ def main() -> int:
     if sys.version_info < (3, 11):  # noqa: UP036 - a user may name any interpreter
         sys.stderr.write(f"{sys.executable} is Python {sys.version.split()[0]}; a bakeoff worker needs 3.11 or newer\n")
         return 3
+    if sys.argv[1] == "trial":
+        # An empty line tells the parent that this is a Python: what fails from here on is not the interpreter's name.
+        os.write(int(sys.argv[4]), b"\n")
     # The script's own folder would make bakeoff's modules importable under their bare names.
     sys.path.pop(0)
     _make_importable(Path(__file__).resolve().parent)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import random
+import secrets
 import selectors
 import signal
 import subprocess
 import time
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-import psutil
 
 import bakeoff
+from bakeoff.compare import guard
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.trial import Answer, Command, Failed, Quit, Ready, TrialSpec
 
@@ -31,6 +34,17 @@ EXIT_NO_WORKER = 3
 
 QUIT_LIMIT_S = 60.0
 """Writing a record takes milliseconds; a disk that is slower than this is as good as a hang."""
+
+
+MARK = secrets.token_hex(8)
+"""What the marks of all trials of this process start with."""
+
+LONGEST_PADDING = 4096
+"""The environment lies above the stack: a page of random length gives each process another alignment of its own, so
+that no comparison rests on one lucky layout (Mytkowicz et al. 2009, "Producing wrong data without doing anything
+obviously wrong!")."""
+
+_numbers = count(1)
 
 
 class WorkerLostError(Exception):
@@ -71,6 +85,9 @@ class ProcessWorker:
         """Start it; stdout and stderr go to files in the trial's folder."""
         del trial
         self._folder = folder
+        self._interpreter = interpreter
+        self._mark = f"{MARK}-{next(_numbers)}-"
+        padding = "x" * random.randrange(LONGEST_PADDING)  # noqa: S311 - a length
         command_in, self._command_out = os.pipe()
         self._answer_in, answer_out = os.pipe()
         lifeline_in, self._lifeline = os.pipe()
@@ -83,6 +100,7 @@ class ProcessWorker:
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
+                    env=os.environ | {guard.VARIABLE: self._mark + padding},
                     pass_fds=theirs,
                     start_new_session=True,
                 )
@@ -100,8 +118,8 @@ class ProcessWorker:
         self._decoder = msgspec.json.Decoder(Answer)
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._answer_in, selectors.EVENT_READ)
+        self._is_python = False
         self._ended = False
-        self._children: list[psutil.Process] = []
 
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported."""
@@ -111,9 +129,6 @@ class ProcessWorker:
 
     def ask(self, command: Command, limit_s: float) -> Answer:
         """Send a command and wait for its answer; after QUIT also for the end of the process."""
-        if isinstance(command, Quit):
-            # Once the worker is gone, what it leaves is nobody's child any more.
-            self._children = _descendants(self._process.pid)
         try:
             os.write(self._command_out, msgspec.json.encode(command) + b"\n")
         except BrokenPipeError:
@@ -124,8 +139,21 @@ class ProcessWorker:
         return answer
 
     def _answer(self, limit_s: float) -> Answer:
-        """Read one line within the time limit."""
+        """Read one answer within the time limit."""
         deadline = time.monotonic() + limit_s
+        line = self._line(deadline, limit_s)
+        if not line:
+            # bootstrap.py's first sign: what runs there is Python.
+            self._is_python = True
+            line = self._line(deadline, limit_s)
+        answer: Answer = self._decoder.decode(line)
+        if isinstance(answer, Failed):
+            self.end()
+            raise WorkerLostError("failed", answer.reason, self._tail())
+        return answer
+
+    def _line(self, deadline: float, limit_s: float) -> bytes:
+        """Read one line until the deadline, `limit_s` after the wait began."""
         while b"\n" not in self._buffer:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
                 self.end()
@@ -136,11 +164,7 @@ class ProcessWorker:
                 raise self._lost()
             self._buffer += received
         line, _, self._buffer = self._buffer.partition(b"\n")
-        answer: Answer = self._decoder.decode(line)
-        if isinstance(answer, Failed):
-            self.end()
-            raise WorkerLostError("failed", answer.reason, self._tail())
-        return answer
+        return line
 
     def _lost(self) -> WorkerLostError:
         """Tell how a process that is gone has ended."""
@@ -150,28 +174,26 @@ class ProcessWorker:
             self.end()
             return WorkerLostError("crashed", "the worker closed its pipe but went on", self._tail())
         self.end()
+        if code == EXIT_NO_WORKER:
+            return WorkerLostError("unavailable", self._tail().strip())
+        if not self._is_python:
+            msg = f"{self._interpreter} did not run as Python (exit code {code}); name one: FRAMEWORK@/path/to/python"
+            return WorkerLostError("unavailable", msg, self._tail())
         if code == -signal.SIGKILL:
             return WorkerLostError("killed", "killed by SIGKILL, as the kernel does for want of memory", self._tail())
         if code < 0:
             return WorkerLostError("crashed", f"crashed by {signal.Signals(-code).name}", self._tail())
-        if code == EXIT_NO_WORKER:
-            return WorkerLostError("unavailable", self._tail().strip())
         return WorkerLostError("crashed", f"ended by itself with exit code {code}", self._tail())
 
     def end(self) -> None:
-        """Kill the process group and every descendant, close the pipes; twice is fine."""
+        """Kill the process group and all that has left it, close the pipes; twice is fine."""
         if self._ended:
             return
         self._ended = True
-        children = self._children + _descendants(self._process.pid)
         with suppress(ProcessLookupError):  # The group may be gone already.
             os.killpg(self._process.pid, signal.SIGKILL)
-        for child in children:
-            try:
-                child.kill()
-            except psutil.Error:
-                continue  # Gone already, or no longer ours.
         self._process.wait()
+        guard.end_marked(self._mark)
         self._selector.close()
         for fd in (self._command_out, self._answer_in, self._lifeline):
             os.close(fd)
@@ -186,11 +208,3 @@ class ProcessWorker:
             if text.strip():
                 return text[-TAIL_CHARACTERS:]
         return ""
-
-
-def _descendants(pid: int) -> list[psutil.Process]:
-    """Give all children of a process, and theirs: also those that left its group."""
-    try:
-        return psutil.Process(pid).children(recursive=True)
-    except psutil.Error:
-        return []
