@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import filelock
 import msgspec
 
+from bakeoff.compare.guard import guarded
 from bakeoff.compare.judge import assess, certificate_of, frozen_cut, judge
 from bakeoff.compare.prepare import new_folder, prepared
 from bakeoff.compare.progress import Certified, Finished, Observer, Prepared, RoundEnded, RoundStarted, silent
 from bakeoff.compare.rounds import Trials
-from bakeoff.compare.workers import Launcher, ProcessWorker
+from bakeoff.compare.workers import MARK, Launcher, ProcessWorker
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.spec.errors import StoreError, UsageError
-from bakeoff.store.files import read_comparison, write_comparison, write_end
+from bakeoff.store.files import forget_end, read_comparison, write_comparison, write_end
 from bakeoff.store.results import Records, check_same_machine, latest_like, read_records
 
 if TYPE_CHECKING:
@@ -52,40 +54,38 @@ def run(
 
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
-    with prepared(request) as (wanted, inputs):
-        folder, comparison = _folder(request, wanted)
-        with _locked(folder):
-            conductor = _Conductor(
-                comparison, folder, Trials(comparison, folder, inputs, launch=launch, observe=observe)
-            )
-            conductor.tell(Prepared(comparison, str(folder), len(conductor.records), probe(probe_s).calm), observe)
-            conductor.certify(observe)
-            conductor.measure_memory()
-            write_end(folder, conductor.race(observe))
-        outcome = judge(folder)
-        observe(Finished(outcome.ended))
-        return outcome
+    with _conducted(request, observe, launch) as conductor:
+        observe(conductor.prepared(probe(probe_s).calm))
+        conductor.certify(observe)
+        conductor.measure_memory()
+        write_end(conductor.folder, conductor.race(observe))
+    outcome = judge(conductor.folder)
+    observe(Finished(outcome.ended))
+    return outcome
 
 
 def verify(request: Request, observe: Observer = silent, *, launch: Launcher = ProcessWorker) -> list[Certificate]:
     """Compute the certificates alone."""
+    with _conducted(request, observe, launch) as conductor:
+        observe(conductor.prepared(None))
+        return conductor.certify(observe)
+
+
+@contextmanager
+def _conducted(request: Request, observe: Observer, launch: Launcher) -> Iterator[_Conductor]:
+    """Prepare a new comparison, or one to go on with; it is this process's alone until the end."""
     with prepared(request) as (wanted, inputs):
-        folder, comparison = _folder(request, wanted)
-        with _locked(folder):
-            conductor = _Conductor(
-                comparison, folder, Trials(comparison, folder, inputs, launch=launch, observe=observe)
-            )
-            conductor.tell(Prepared(comparison, str(folder), len(conductor.records), None), observe)
-            return conductor.certify(observe)
+        find = _resumed if request.resume else new_folder
+        folder, comparison = find(Path(request.results), wanted)
+        with _locked(folder), guarded(MARK) if launch is ProcessWorker else nullcontext():
+            write_comparison(folder, comparison)
+            forget_end(folder)
+            trials = Trials(comparison, folder, inputs, launch=launch, observe=observe)
+            yield _Conductor(comparison, folder, trials)
 
 
-def _folder(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:
-    """Make a new comparison's folder, or find the one to go on with."""
-    results = Path(request.results)
-    if not request.resume:
-        folder, comparison = new_folder(results, wanted)
-        write_comparison(folder, comparison)
-        return folder, comparison
+def _resumed(results: Path, wanted: Comparison) -> tuple[Path, Comparison]:
+    """Find the comparison to go on with."""
     folder_before = latest_like(results, wanted)
     if folder_before is None:
         msg = f"nothing to go on with: no comparison in {results} asked for the same; run it without --resume"
@@ -99,9 +99,7 @@ def _folder(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:
         budget_s=wanted.procedure.budget_s,
         trial_limit_s=wanted.procedure.trial_limit_s,
     )
-    comparison = msgspec.structs.replace(before, procedure=procedure)
-    write_comparison(folder_before, comparison)
-    return folder_before, comparison
+    return folder_before, msgspec.structs.replace(before, procedure=procedure)
 
 
 @contextmanager
@@ -113,6 +111,9 @@ def _locked(folder: Path) -> Iterator[None]:
     except filelock.Timeout:
         msg = f"{folder} is in use by another bakeoff; wait for it, or start a new comparison without --resume"
         raise StoreError(msg) from None
+    except OSError as error:
+        msg = f"cannot lock {folder}: {error.strerror or error}"
+        raise StoreError(msg) from error
     try:
         yield
     finally:
@@ -124,15 +125,16 @@ class _Conductor:
 
     def __init__(self, comparison: Comparison, folder: Path, trials: Trials) -> None:
         self._comparison = comparison
-        self._folder = folder
+        self.folder = folder
         self._trials = trials
         self._began = time.monotonic()
         before = read_records(folder)
         self.records: dict[str, Record] = before.records
         self._damaged = before.damaged
 
-    def tell(self, event: Prepared, observe: Observer) -> None:
-        observe(event)
+    def prepared(self, calm: bool | None) -> Prepared:  # noqa: FBT001 - what the probe saw, or None
+        """Tell that all is ready."""
+        return Prepared(self._comparison, str(self.folder), len(self.records), calm)
 
     def certify(self, observe: Observer) -> list[Certificate]:
         """Compute the reference and every contender's evidence; give the certificates."""
@@ -142,7 +144,7 @@ class _Conductor:
         for plan in self._comparison.contenders:
             if self._done("certify", plan) is None:
                 self._keep(self._trials.certify(plan, "certify"))
-            certificate = certificate_of(self._comparison, self.records, self._folder, plan)
+            certificate = certificate_of(self._comparison, self.records, self.folder, plan)
             self._certificates[plan.contender.label] = certificate
             observe(Certified(certificate))
         self._certified = [p for p in self._comparison.contenders if self._certificates[p.contender.label].passed]
@@ -181,16 +183,16 @@ class _Conductor:
             self._keep(record)
 
     def _active(self) -> list[ContenderPlan]:
-        """Give the contenders whose pairs are not all settled, and who have not been lost twice."""
+        """Give the contenders whose pairs are not all settled; one who was lost twice has no open pair any more."""
         outcome = self._outcome()
-        if outcome.rounds == 0 or len(self._certified) == 1:
-            needed = {plan.contender.label for plan in self._certified}
-            if len(self._certified) == 1 and outcome.rounds >= ROUNDS_ALONE:
-                return []
-        else:
-            open_pairs = [v for v in outcome.verdicts if v.verdict == "undecided" and v.stopped != "futility"]
-            needed = {label for verdict in open_pairs for label in (verdict.first, verdict.second)}
-        return [plan for plan in self._certified if plan.contender.label in needed and not self._is_lost(plan)]
+        alive = [plan for plan in self._certified if not self._is_lost(plan)]
+        if len(alive) == 1:
+            rounds = {one.label: one.rounds for one in outcome.contenders}
+            return [plan for plan in alive if rounds[plan.contender.label] < ROUNDS_ALONE]
+        settled = {(v.first, v.second) for v in outcome.verdicts if v.verdict != "undecided" or v.stopped}
+        pairs = combinations([plan.contender.label for plan in alive], 2)
+        needed = {label for pair in pairs if pair not in settled for label in pair}
+        return [plan for plan in alive if plan.contender.label in needed]
 
     def _is_lost(self, plan: ContenderPlan) -> bool:
         """Tell whether a contender has failed too often to go on."""
@@ -215,7 +217,7 @@ class _Conductor:
     def _outcome(self) -> Outcome:
         """Judge what there is so far."""
         so_far = Records(records=self.records, damaged=self._damaged)
-        return assess(self._comparison, so_far, self._folder, certificates=self._certificates)
+        return assess(self._comparison, so_far, self.folder, certificates=self._certificates)
 
     def _done(self, purpose: str, plan: ContenderPlan | None) -> Record | None:
         """Give the record of a trial that need not be done again."""

@@ -10,13 +10,12 @@ import numpy as np
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
 from bakeoff.compare.contenders import CUT_ROUNDS, contender_outcome, flagged_share, round_times
-from bakeoff.compare.outcome import ContenderOutcome, Outcome
+from bakeoff.compare.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.stats.differences import ping_pong_difference, sequential_difference
 from bakeoff.stats.sequential import Ended, Pair, decide
 from bakeoff.stats.warmup import mser5
-from bakeoff.store.files import read_comparison, read_end
+from bakeoff.store.files import EVIDENCE_FILE, read_comparison, read_end
 from bakeoff.store.results import Records, read_records
-from bakeoff.trial.evidence import EVIDENCE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -67,7 +66,7 @@ def assess(
         calm=None if foreign is None else flagged_rounds == 0,
         foreign_share=foreign,
         flagged_rounds=flagged_rounds,
-        ended=_ended(verdicts, ranked, rounds, comparison, ended),
+        ended=_ended(verdicts, contenders, rounds, comparison, ended),
         damaged=found.damaged,
     )
 
@@ -141,19 +140,24 @@ def _pairs(ranked: list[ContenderOutcome], timed: list[Record], rounds: int, cut
 
 
 def _ended(
-    verdicts: list[Verdict], ranked: list[ContenderOutcome], rounds: int, comparison: Comparison, ended: str
-) -> Any:
-    """Say why the comparison is over, or that it is not."""
+    verdicts: list[Verdict], contenders: list[ContenderOutcome], rounds: int, comparison: Comparison, ended: str
+) -> Ending:
+    """Say why the comparison is over, or that it is not; `ended` is what the conductor wrote down in the end."""
     undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
+    stops = {verdict.stopped for verdict in undecided}
     if verdicts and not undecided:
         return "decided"
-    if undecided and all(verdict.stopped == "futility" for verdict in undecided):
+    if stops == {"futility"}:
         return "futility"
     if ended == "budget":
         return "budget"
-    if rounds >= comparison.procedure.max_rounds or ended == "rounds":
+    if rounds >= comparison.procedure.max_rounds or (undecided and "" not in stops):
         return "rounds"
-    return "decided" if ended == "decided" and len(ranked) <= 1 else "unfinished"
+    if ended == "decided":
+        # The conductor had nobody left to run, and yet a pair is open or was never formed.
+        is_lost = bool(undecided) or any(one.status == "failed" for one in contenders)
+        return "lost" if is_lost else "decided"
+    return "unfinished"
 
 
 def _of(records: Mapping[str, Record], purpose: str, label: str) -> Record | None:

@@ -15,6 +15,10 @@ Status = Literal["ranked", "uncertified", "failed", "pending"]
 was finished.  pending: its turn has not come (an interrupted comparison)."""
 
 
+Ending = Literal["decided", "futility", "budget", "rounds", "lost", "unfinished"]
+"""Why a comparison is over.  lost: contenders were given up after they had been lost twice, so that pairs stay open."""
+
+
 class BlockTime(msgspec.Struct, frozen=True, kw_only=True):
     """One timed block: the mean time of a step in it."""
 
@@ -89,6 +93,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     foreign_share: float | None = None
     """Median over blocks of the processor share of other processes."""
     flagged_rounds: int = 0
-    ended: Literal["decided", "futility", "budget", "rounds", "unfinished"] = "unfinished"
+    ended: Ending = "unfinished"
     damaged: list[str] = []
     """Records that could not be read and were set aside."""

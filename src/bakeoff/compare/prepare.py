@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +13,7 @@ import msgspec
 
 import bakeoff
 from bakeoff import data
+from bakeoff.compare.inputs import inputs_folder
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import available, resolve
 from bakeoff.environments.options import resolve_options
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Scenario, Workload
 
-INPUTS_PREFIX = ".inputs-"
-
 LARGEST_FAMILY = 8
 """Contenders: the boundary table ends at the 28 pairs of eight."""
 
@@ -47,13 +45,11 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
     _check_numbers(request, batch_size)
     source = request.data or workload.data[0]
     plans, excluded = _plans(request)
-    results = _results(request.results)
-    folder = Path(tempfile.mkdtemp(prefix=INPUTS_PREFIX, dir=results))
-    try:
+    with inputs_folder(_results(request.results)) as folder:
         inputs = data.prepare(source, workload, loaded.size(request.size), batch_size, request.seed, folder)
-        yield _comparison(request, loaded, inputs, plans, excluded), folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        comparison = _comparison(request, loaded, inputs, plans, excluded)
+        _check_text(comparison)
+        yield comparison, folder
 
 
 def _comparison(
@@ -126,12 +122,22 @@ def _check_numbers(request: Request, batch_size: int) -> None:
 def _results(results: str) -> Path:
     """Make the results directory and see that it can be written."""
     folder = Path(results)
+    _check_text(str(folder.absolute()))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError as error:
         msg = f"results directory {folder} cannot be written: {error.strerror}; name another one by --results DIR"
+        raise UsageError(msg) from error
+
+
+def _check_text(content: object) -> None:
+    """Refuse names that no record could hold: records are UTF-8, and names of files need not be."""
+    try:
+        msgspec.json.encode(content)
+    except UnicodeEncodeError as error:
+        msg = f"{error.object!r} is not UTF-8, and records are; use another name"
         raise UsageError(msg) from error
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.spec.record import Evidence
+from bakeoff.store.files import EVIDENCE_FILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Engine, Model, Step
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.inputs import Batches
-
-EVIDENCE_FILE = "evidence.npz"
 
 OUTPUT_BATCHES = 2
 """Batches whose outputs are kept: two, so that an output that ignores its input is seen."""
