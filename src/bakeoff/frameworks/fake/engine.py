@@ -61,6 +61,8 @@ class Step:
         process = math.exp(self._random.normal(0.0, self._number("process_noise")))
         self._step_ns = self._number("step_ms") * 1e6 * process
         self._steps = 0
+        self._started = 0
+        """Steps since the last wait: two of them only in a block."""
 
     def _number(self, name: str) -> float:
         return float(self._options[name])
@@ -72,7 +74,11 @@ class Step:
     def run(self, batch: Batch) -> None:
         """Let a step's time pass."""
         del batch
-        strike(self._options, "run" if self._steps > 1 else "never")
+        self._started += 1
+        if self._steps > 1:
+            strike(self._options, "run")
+        if self._started > 1:
+            strike(self._options, "block")
         duration_ns = self._step_ns * math.exp(self._random.normal(0.0, self._number("noise")))
         duration_ns *= 1.0 + self._number("drift") * self._steps
         if self._random.random() < self._number("outliers"):
@@ -84,6 +90,7 @@ class Step:
 
     def wait(self) -> None:
         """Return: a scripted step is done when it returns."""
+        self._started = 0
 
     def result(self) -> float:
         """Give a loss that falls from step to step."""

@@ -42,4 +42,11 @@ def strike(options: Mapping[str, str], moment: str) -> None:
             sys.stdout.write('{"type":"done"}\n' * 100)
             sys.stdout.flush()
         case "children":
-            subprocess.Popen([sys.executable, "-c", f"import time; time.sleep({HANG_S})"], start_new_session=True)
+            _leave_children()
+
+
+def _leave_children() -> None:
+    """Start a process that stays in the worker's session, and one that leaves it."""
+    for leaves in (False, True):
+        command = [sys.executable, "-c", f"import time; time.sleep({HANG_S})"]
+        subprocess.Popen(command, start_new_session=leaves)
