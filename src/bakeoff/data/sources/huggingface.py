@@ -39,6 +39,7 @@ def _open(size: Size, location: str | None) -> tuple[Any, str]:
     """Open a data set; give its splits and its name with the version of the library."""
     try:
         import datasets
+        import PIL.Image  # noqa: F401 - what `datasets` decodes images with, and does not itself depend on
     except ImportError as error:
         msg = "data from Hugging Face needs the extra 'data': pip install 'bakeoff[data]'. Or use another source"
         raise UsageError(msg) from error

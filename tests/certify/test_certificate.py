@@ -1,0 +1,228 @@
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+
+from bakeoff.certify.certificate import Exhibit, certify, refuse
+from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.sample import sample
+from bakeoff.spec.optimizer import Adam
+from bakeoff.spec.record import Evidence
+from bakeoff.spec.verdict import Certificate
+from bakeoff.spec.workload import Size, Tolerance, Workload
+from bakeoff.workloads.optimizers import trajectory
+
+SHAPES = {"a.weight": (300, 400), "a.bias": (400,), "b.weight": (3, 3, 2, 5)}
+SIZE = Size(batch_size=8, input_shape=(4,), classes=3, parameters=300 * 400 + 400 + 90)
+WORKLOAD = Workload(
+    name="mine",
+    summary="",
+    source="",
+    sizes={"full": SIZE},
+    optimizer=Adam(learning_rate=1e-3),
+    tolerance=Tolerance(loss=1e-5, gradient=1e-4, output=1e-5),
+)
+GRADIENTS = {name: np.random.RandomState(len(name)).standard_normal(shape) for name, shape in SHAPES.items()}
+LOSSES = [2.3, 2.25, 2.21, 2.16, 2.12, 2.05]
+ALL = ["parameters", "outputs", "loss", "gradients", "optimizer", "informative"]
+
+
+def exhibit(
+    label: str = "reference", *, shapes=SHAPES, losses=LOSSES, outputs=2, gradients=GRADIENTS, **arrays
+) -> Exhibit:
+    """Give one side's evidence, changed where it is said; None leaves an array out."""
+    states = trajectory(WORKLOAD.optimizer, probe_parameters(), probe_gradients())
+    found = {f"output/{index}": np.random.RandomState(index).standard_normal((8, 3)) for index in range(2)}
+    found |= {f"gradient/{name}": sample(value) for name, value in gradients.items()}
+    found |= {f"optimizer/{t}/{name}": value for t, state in enumerate(states) for name, value in state.items()}
+    found |= arrays
+    evidence = Evidence(parameter_shapes=dict(shapes), losses=list(losses), outputs=outputs)
+    return Exhibit(label=label, evidence=evidence, arrays={k: v for k, v in found.items() if v is not None})
+
+
+def judged(contender: Exhibit, reference: Exhibit | None = None, scenario="train", size=SIZE) -> Certificate:
+    """Judge a contender."""
+    return certify(
+        contender, reference or exhibit(), workload=WORKLOAD, size=size, scenario=scenario, steps=len(LOSSES)
+    )
+
+
+def failed(certificate: Certificate) -> list[str]:
+    """Give the names of the checks that failed."""
+    assert certificate.passed == all(check.passed for check in certificate.checks)
+    assert bool(certificate.reason) != certificate.passed
+    return [check.name for check in certificate.checks if not check.passed]
+
+
+def noisy(contender: Exhibit) -> Exhibit:
+    """Round everything to float32, as a contender does."""
+    arrays = {name: value.astype(np.float32).astype(np.float64) for name, value in contender.arrays.items()}
+    losses = [float(np.float32(loss)) for loss in contender.evidence.losses]
+    return Exhibit(label="torch", evidence=msgspec.structs.replace(contender.evidence, losses=losses), arrays=arrays)
+
+
+def test_a_float32_contender_passes_every_check() -> None:
+    """The same computation in float32 is certified, by all six checks, with the errors and what was allowed."""
+    certificate = judged(noisy(exhibit()))
+    assert failed(certificate) == []
+    assert [check.name for check in certificate.checks] == ALL
+    assert (certificate.contender, certificate.reference, certificate.reason) == ("torch", "reference", "")
+    for check in certificate.checks:
+        if check.name in ("outputs", "loss", "gradients", "optimizer"):
+            assert check.error < check.allowed
+
+
+def test_inference_is_judged_by_its_outputs() -> None:
+    """Inference has no loss, gradients or optimiser to certify."""
+    certificate = judged(noisy(exhibit()), scenario="infer")
+    assert [check.name for check in certificate.checks] == ["parameters", "outputs", "informative"]
+    assert certificate.passed
+
+
+def test_a_certificate_can_be_written_as_json() -> None:
+    """Also a failing one, whose errors may be infinite, survives the way through JSON."""
+    certificate = judged(exhibit(losses=[math.nan] * 6))
+    assert msgspec.json.decode(msgspec.json.encode(certificate), type=Certificate) == certificate
+
+
+@pytest.mark.parametrize(
+    ("shapes", "told"),
+    [
+        (SHAPES | {"extra": (3,)}, "extra is 3 against missing"),
+        ({k: v for k, v in SHAPES.items() if k != "a.bias"}, "a.bias is missing against 400"),
+        (SHAPES | {"a.weight": (400, 300)}, "a.weight is 400x300 against 300x400"),
+        ({}, "and 2 more"),
+    ],
+)
+def test_parameters_must_be_the_same(shapes, told: str) -> None:
+    """A name or shape that differs is told, also where the count is the same."""
+    certificate = judged(exhibit(shapes=shapes))
+    assert "parameters" in failed(certificate)
+    assert told in certificate.reason
+
+
+def test_count_must_be_the_declared_one() -> None:
+    """A model of another size than the workload declares is not that workload, even if the reference agrees."""
+    declared = msgspec.structs.replace(SIZE, parameters=120_491)
+    certificate = judged(exhibit(), size=declared)
+    assert failed(certificate) == ["parameters"]
+    assert "120,490 parameters, and the workload declares 120,491" in certificate.reason
+    assert judged(exhibit(), size=msgspec.structs.replace(SIZE, parameters=None)).passed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda output: output[:, ::-1],
+        lambda output: output[::-1],
+        lambda output: output * 1.0001,
+        lambda output: np.where(np.arange(24).reshape(8, 3) == 7, math.nan, output),
+        lambda output: output[:4],
+        lambda output: None,
+    ],
+)
+def test_outputs_must_be_the_same(change) -> None:
+    """Outputs in another order, scaled, NaN, of another shape or missing are not certified."""
+    changed = change(exhibit().arrays["output/1"])
+    assert failed(judged(exhibit(**{"output/1": changed}), scenario="infer")) == ["outputs"]
+
+
+@pytest.mark.parametrize("outputs", [0, 1, 3])
+def test_number_of_outputs_must_be_the_same(outputs: int) -> None:
+    """Fewer or more outputs than the reference's are missing evidence."""
+    assert "outputs" in failed(judged(exhibit(outputs=outputs)))
+
+
+@pytest.mark.parametrize("step", range(6))
+def test_loss_is_judged_at_every_step(step: int) -> None:
+    """A loss that leaves the trajectory at any single step fails, and the step is told."""
+    losses = [loss * (1.0005 if index == step else 1.0) for index, loss in enumerate(LOSSES)]
+    certificate = judged(exhibit(losses=losses))
+    assert failed(certificate) == ["loss"]
+    assert f"loss at step {step}: {losses[step]:.6g} against {LOSSES[step]:.6g} (relative 5.0e-04" in certificate.reason
+
+
+@pytest.mark.parametrize("losses", [[], LOSSES[:5], [*LOSSES, 2.0], [*LOSSES[:5], math.nan], [*LOSSES[:5], math.inf]])
+def test_losses_must_all_be_there(losses) -> None:
+    """Too few losses, too many, or one that is no number are not certified."""
+    assert failed(judged(exhibit(losses=losses))) == ["loss"]
+
+
+def test_a_reference_that_is_too_short_certifies_nothing() -> None:
+    """Both sides agreeing on too few steps is not enough."""
+    assert "loss" in failed(judged(exhibit(losses=LOSSES[:3]), exhibit(losses=LOSSES[:3])))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda gradient: gradient * 1.001,
+        lambda gradient: -gradient,
+        lambda gradient: np.roll(gradient, 1),
+        lambda gradient: gradient[::-1],
+        lambda gradient: gradient.T.reshape(gradient.shape) if gradient.ndim > 1 else np.sort(gradient),
+        np.zeros_like,
+        lambda gradient: np.full_like(gradient, math.nan),
+    ],
+)
+def test_every_gradient_must_be_the_same(name: str, change) -> None:
+    """A gradient that is scaled, permuted, transposed, zero or NaN fails, in large arrays and in small ones."""
+    with np.errstate(invalid="ignore"):
+        certificate = judged(exhibit(gradients=GRADIENTS | {name: change(GRADIENTS[name])}))
+    assert failed(certificate) == ["gradients"]
+    assert f"gradient/{name}" in certificate.reason
+
+
+def test_gradient_of_every_parameter_must_be_there() -> None:
+    """A gradient that was not computed fails, whichever side lacks it."""
+    lacking = exhibit(**{"gradient/a.bias": None})
+    assert failed(judged(lacking)) == ["gradients"]
+    assert failed(judged(exhibit(), lacking)) == ["gradients"]
+
+
+def test_a_gradient_that_is_only_rounding_is_not_judged_on_its_own_scale() -> None:
+    """Where the true gradient is zero both sides have rounding, which does not agree and need not."""
+    rounding = 1e-9 * GRADIENTS["a.bias"]
+    reference = exhibit(gradients=GRADIENTS | {"a.bias": 1e-17 * GRADIENTS["a.bias"]})
+    assert judged(exhibit(gradients=GRADIENTS | {"a.bias": rounding}), reference).passed
+    assert not judged(exhibit(gradients=GRADIENTS | {"a.bias": 1e3 * rounding}), reference).passed
+
+
+def test_the_optimizer_is_certified_by_itself() -> None:
+    """An optimiser that is off by a thousandth fails, even if losses and gradients agree."""
+    scaled = {k: v * 1.001 for k, v in exhibit().arrays.items() if k.startswith("optimizer/")}
+    assert failed(judged(exhibit(**scaled))) == ["optimizer"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        ({"output/0": np.ones((8, 3))}, "output 0 of the reference is the same for every sample"),
+        ({"output/1": np.tile([1.0, 2.0, 3.0], (8, 1))}, "output 1 of the reference is the same"),
+        ({"output/0": np.full((8, 3), math.nan)}, "missing or not finite"),
+        ({"losses": [2.3] * 6}, "loss does not change"),
+        ({"losses": [math.nan] * 6}, "losses are missing or not finite"),
+        ({"gradients": {name: np.zeros(shape) for name, shape in SHAPES.items()}}, "every gradient"),
+    ],
+)
+def test_agreement_on_nothing_is_no_certificate(reference, told: str) -> None:
+    """A reference whose outputs are constant, whose loss stands still or whose gradients vanish proves nothing."""
+    certificate = judged(exhibit(**reference), exhibit(**reference))
+    assert "informative" in failed(certificate)
+    assert told in certificate.reason
+
+
+def test_no_evidence_at_all_fails_every_check() -> None:
+    """Empty evidence passes nothing, also against empty evidence."""
+    nothing = Exhibit(label="nothing", evidence=Evidence(parameter_shapes={}), arrays={})
+    assert failed(judged(nothing, nothing)) == ALL
+
+
+def test_refuse_says_why() -> None:
+    """A contender without evidence has a certificate that does not pass and says why."""
+    certificate = refuse("jax", "torch in float64", "it crashed")
+    assert (certificate.passed, certificate.checks, certificate.reason) == (False, (), "it crashed")

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bakeoff.certify.optimizer import TOLERANCE, check_optimizer
+from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
+from bakeoff.workloads.optimizers import trajectory
+
+SGD_FULL = SGD(learning_rate=0.1, momentum=0.9, weight_decay=0.01)
+ADAM = Adam(learning_rate=1e-3)
+ADAMW = AdamW(learning_rate=1e-3, weight_decay=0.05)
+RMSPROP = RMSprop(learning_rate=1e-3)
+
+
+def evidence(step) -> dict[str, np.ndarray]:
+    """Give the arrays that `step(p, g, state, t) -> p` leaves on the probe; state is a dict of its own per array."""
+    arrays, present = {}, probe_parameters()
+    states: dict[str, dict] = {name: {} for name in present}
+    for t, gradients in enumerate(probe_gradients()):
+        present = {name: step(p, gradients[name], states[name], t + 1) for name, p in present.items()}
+        arrays |= {f"optimizer/{t}/{name}": value for name, value in present.items()}
+    return arrays
+
+
+def formula(optimizer) -> dict[str, np.ndarray]:
+    """Give the arrays of the formula itself."""
+    states = trajectory(optimizer, probe_parameters(), probe_gradients())
+    return {f"optimizer/{t}/{name}": value for t, state in enumerate(states) for name, value in state.items()}
+
+
+def adam(*, rate=1e-3, epsilon=1e-8, inside=False, hat=False, corrected=True, decay=0.0, coupled=0.0, dtype=np.float64):
+    """Give Adam with one thing done as some libraries do it."""
+
+    def step(p, g, state, t):
+        p, g = p.astype(dtype), g.astype(dtype) + dtype(coupled) * p.astype(dtype)
+        m = state["m"] = dtype(0.9) * state.get("m", dtype(0)) + dtype(1 - 0.9) * g
+        v = state["v"] = dtype(0.999) * state.get("v", dtype(0)) + dtype(1 - 0.999) * g * g
+        first, second = (1 - 0.9**t, 1 - 0.999**t) if corrected else (1.0, 1.0)
+        p = p - dtype(rate * decay) * p
+        if hat:
+            return p - dtype(rate * math.sqrt(second) / first) * m / (np.sqrt(v) + dtype(epsilon))
+        root = np.sqrt(v / dtype(second) + epsilon) if inside else np.sqrt(v / dtype(second)) + dtype(epsilon)
+        return p - dtype(rate) * (m / dtype(first)) / root
+
+    return step
+
+
+def sgd(*, nesterov=False, dampening=0.0, decay=0.01):
+    """Give SGD with one thing done as some libraries do it."""
+
+    def step(p, g, state, t):
+        g = g + decay * p
+        v = state["v"] = 0.9 * state["v"] + (1 - dampening) * g if t > 1 else g
+        return p - 0.1 * (g + 0.9 * v if nesterov else v)
+
+    return step
+
+
+def rmsprop(*, inside=False, decay=0.99):
+    """Give RMSprop with one thing done as some libraries do it."""
+
+    def step(p, g, state, t):
+        v = state["v"] = decay * state.get("v", 0.0) + (1 - decay) * g * g
+        return p - 1e-3 * g / (np.sqrt(v + 1e-8) if inside else np.sqrt(v) + 1e-8)
+
+    return step
+
+
+@pytest.mark.parametrize("optimizer", [SGD_FULL, ADAM, ADAMW, RMSPROP])
+def test_the_formula_passes(optimizer) -> None:
+    """The formula itself, in float64 and rounded to float32, is certified."""
+    assert check_optimizer(formula(optimizer), optimizer).passed
+    rounded = {name: value.astype(np.float32).astype(np.float64) for name, value in formula(optimizer).items()}
+    assert check_optimizer(rounded, optimizer).passed
+
+
+@pytest.mark.parametrize(
+    ("step", "optimizer"),
+    [
+        (adam(dtype=np.float32), ADAM),
+        (adam(decay=0.05, dtype=np.float32), ADAMW),
+        (sgd(), SGD_FULL),
+        (rmsprop(), RMSPROP),
+    ],
+)
+def test_another_writing_of_the_formula_passes(step, optimizer) -> None:
+    """The same formula written by hand, in float32 where it matters, is certified: the tolerance has room for it."""
+    check = check_optimizer(evidence(step), optimizer)
+    assert check.passed, check.detail
+
+
+@pytest.mark.parametrize(
+    ("step", "optimizer"),
+    [
+        (adam(rate=1.001e-3), ADAM),
+        (adam(epsilon=1e-7), ADAM),
+        (adam(inside=True), ADAM),
+        (adam(hat=True), ADAM),
+        (adam(corrected=False), ADAM),
+        (adam(decay=0.05), ADAM),
+        (adam(coupled=0.05), ADAMW),
+        (adam(), ADAMW),
+        (sgd(nesterov=True), SGD_FULL),
+        (sgd(dampening=0.9), SGD_FULL),
+        (sgd(decay=0.0), SGD_FULL),
+        (rmsprop(inside=True), RMSPROP),
+        (rmsprop(decay=0.9), RMSPROP),
+    ],
+)
+def test_another_formula_fails(step, optimizer) -> None:
+    """What libraries do otherwise (epsilon, correction, decay, Nesterov, dampening) is not the same optimiser."""
+    check = check_optimizer(evidence(step), optimizer)
+    assert not check.passed
+    assert check.error is None or check.error > 10 * TOLERANCE
+
+
+def test_told_is_the_first_step_that_is_too_far() -> None:
+    """Errors that follow from an earlier one do not hide where it began."""
+    arrays = formula(SGD_FULL)
+    for t in (3, 4, 5):
+        arrays[f"optimizer/{t}/near"] = arrays[f"optimizer/{t}/near"] * (1 + 0.01 * t)
+    assert "'near' after step 3" in check_optimizer(arrays, SGD_FULL).detail
+
+
+@pytest.mark.parametrize("key", ["optimizer/0/far", "optimizer/5/scale"])
+def test_missing_evidence_fails(key: str) -> None:
+    """Every array of every step must be there, in its shape."""
+    arrays = formula(ADAM)
+    del arrays[key]
+    assert not check_optimizer(arrays, ADAM).passed
+    arrays[key] = np.zeros(3)
+    assert not check_optimizer(arrays, ADAM).passed
+
+
+def test_nan_fails() -> None:
+    """One NaN is enough."""
+    arrays = formula(ADAM)
+    arrays["optimizer/2/near"][5] = math.nan
+    check = check_optimizer(arrays, ADAM)
+    assert not check.passed
+    assert check.error is None
+
+
+def test_no_optimizer_fails() -> None:
+    """A workload that trains without an optimiser cannot be certified."""
+    assert not check_optimizer({}, None).passed

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bakeoff.certify.sample import distance, largest, sample
+
+LARGE = (300, 400)
+
+
+@pytest.fixture
+def large():
+    """Give an array that is too large to be kept whole."""
+    return np.random.RandomState(0).standard_normal(LARGE)
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (4, 5), (256, 256)])
+def test_small_arrays_are_kept_whole(shape) -> None:
+    """An array of up to 65,536 elements is kept as it is."""
+    array = np.random.RandomState(0).standard_normal(shape)
+    np.testing.assert_array_equal(sample(array), array.ravel())
+
+
+def test_large_arrays_are_reduced(large) -> None:
+    """Of a larger array there are kept 65,536 elements, the norm and 8 projections."""
+    kept = sample(large)
+    assert kept.shape == (65_536 + 1 + 8,)
+    assert np.isin(kept[:65_536], large).all()
+    assert kept[65_536] == pytest.approx(np.linalg.norm(large))
+
+
+def test_projections_are_signed_sums_of_all_elements() -> None:
+    """Each projection adds every element once, with a sign: of ones it has their count's parity and random size."""
+    ones = np.ones(3_000_001)
+    projections = sample(ones)[-8:]
+    assert (projections % 2 == 1).all()
+    assert (np.abs(projections) < 6 * math.sqrt(ones.size)).all()
+    assert len(set(projections)) > 1
+
+
+def test_the_same_is_sampled_everywhere(large) -> None:
+    """Positions and signs depend on the size alone, and not on the array's layout in memory or precision."""
+    np.testing.assert_allclose(sample(np.asfortranarray(large)), sample(large), rtol=1e-12)
+    assert distance(sample(large.astype(np.float32)), sample(large)) < 1e-6
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda array: array[::-1],
+        lambda array: array.T.reshape(LARGE),
+        lambda array: array * 1.001,
+        lambda array: np.concatenate([array[:150], array[150:] * 1.01]),
+        lambda array: -array,
+        lambda array: array + 0.01,
+        np.zeros_like,
+    ],
+)
+def test_what_is_not_the_same_is_far(large, change) -> None:
+    """A permutation, a scaling, a part that differs or a shift is at a distance no tolerance allows."""
+    assert distance(sample(change(large)), sample(large)) > 5e-4
+
+
+def test_an_element_that_is_not_sampled_is_seen(large) -> None:
+    """A single changed element shows in the projections wherever it lies."""
+    changed = large.copy()
+    place = np.flatnonzero(~np.isin(large.ravel(), sample(large)[:65_536]))[0]
+    changed.flat[place] += 1.0
+    assert distance(sample(changed), sample(large)) > 1e-3
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("shape", [(7,), LARGE])
+def test_what_is_not_a_number_is_infinitely_far(bad: float, shape) -> None:
+    """One NaN or infinity, anywhere, is never near anything, not even itself."""
+    reference = np.ones(shape)
+    found = reference.copy()
+    found.flat[-1] = bad
+    with np.errstate(invalid="ignore"):
+        assert distance(sample(found), sample(reference)) == math.inf
+        assert distance(sample(found), sample(found)) == math.inf
+
+
+def test_another_size_is_infinitely_far() -> None:
+    """Arrays of different sizes, and what is no array of real numbers, are not compared."""
+    assert distance(np.ones(3), np.ones(4)) == math.inf
+    assert distance(np.array(["a"]), np.ones(1)) == math.inf
+
+
+def test_distance_is_relative_to_the_largest_magnitude() -> None:
+    """An error is measured against the largest element, or the floor where that is larger."""
+    assert distance(np.array([1.0, -4.0]), np.array([1.0, -5.0])) == pytest.approx(0.2)
+    assert distance(np.array([0.1]), np.array([0.0]), floor=2.0) == pytest.approx(0.05)
+    assert distance(np.array([0.1]), np.array([0.0])) == math.inf
+    assert distance(np.zeros(2), np.zeros(2)) == 0.0
+
+
+def test_largest_leaves_out_norm_and_projections(large) -> None:
+    """The largest magnitude of a sample is that of elements, not of sums over them."""
+    assert largest(sample(large)) <= np.abs(large).max()
