@@ -137,7 +137,8 @@ def _read(screen: int) -> bytes:
 
 def test_ctrl_c_keeps_finished_trials_and_leaves_no_process(tmp_path: Path) -> None:
     """An interrupted race ends with 130 and says how to go on; --resume finishes it without doing trials again."""
-    slow = [*RACE[:2], "fake:clock=real,step_ms=0.5", "fake:clock=real", *RACE[4:]]
+    # So noisy that it is not decided before it is interrupted.
+    slow = [*RACE[:2], "fake", "fake:process_noise=0.5", *RACE[4:]]
     process = subprocess.Popen(
         [*COMMAND, *slow], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -145,7 +146,7 @@ def test_ctrl_c_keeps_finished_trials_and_leaves_no_process(tmp_path: Path) -> N
     for line in process.stdout:
         if line.startswith("round 1 "):
             break
-    time.sleep(0.5)
+    time.sleep(0.2)
     children = psutil.Process(process.pid).children(recursive=True)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
