@@ -110,7 +110,7 @@ def _arrays(
 
 def _loss(contender: Exhibit, reference: Exhibit, allowed: float, steps: int) -> Check:
     """Hold the loss at every step of the trajectory against the reference's."""
-    found, expected = contender.evidence.losses, reference.evidence.losses
+    found, expected = _losses(contender), _losses(reference)
     if len(found) != len(expected) or len(expected) < steps:
         detail = f"no evidence: losses of {len(found)} steps against {len(expected)}, and {steps} are needed"
         return Check(name="loss", passed=False, detail=detail, allowed=allowed)
@@ -135,7 +135,7 @@ def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) 
         elif float(np.ptp(output, axis=0).max()) <= _VARIATION * largest(output):
             faults.append(f"output {index} of the reference is the same for every sample of the batch")
     if scenario == "train":
-        losses = reference.evidence.losses
+        losses = _losses(reference)
         if not losses or not all(map(math.isfinite, losses)):
             faults.append("the reference's losses are missing or not finite")
         elif max(losses) - min(losses) <= 10 * loss_tolerance * max(map(abs, losses)):
@@ -145,6 +145,11 @@ def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) 
             faults.append("every gradient of the reference is zero")
     detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant, zero or NaN"
     return Check(name="informative", passed=not faults, detail=detail)
+
+
+def _losses(exhibit: Exhibit) -> list[float]:
+    """Give the losses as numbers."""
+    return [math.nan if loss is None else loss for loss in exhibit.evidence.losses]
 
 
 def _relative(found: float, expected: float) -> float:

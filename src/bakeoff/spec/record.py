@@ -81,8 +81,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     parameter_shapes: dict[str, tuple[int, ...]]
     """In canonical layout, by name."""
-    losses: list[float] = []
-    """Of the training trajectory, before step 0, 1, ... on batch 0, 1, ..."""
+    losses: list[float | None] = []
+    """Of the training trajectory, before step 0, 1, ... on batch 0, 1, ...; None where it is not finite."""
     outputs: int = 0
     """How many arrays output/N there are."""
     accuracy: float | None = None

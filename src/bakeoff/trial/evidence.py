@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
             accuracy = _accuracy(step, *batches.test, batch_size=trial.batch_size)
     return Evidence(
         parameter_shapes=shapes,
-        losses=losses,
+        losses=[loss if math.isfinite(loss) else None for loss in losses],
         outputs=OUTPUT_BATCHES,
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,
