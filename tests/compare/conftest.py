@@ -1,0 +1,52 @@
+"""Whole comparisons with the scripted framework: in this process and in virtual time, or in real processes."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pytest
+
+from bakeoff.compare import conductor
+from bakeoff.compare.inline import InlineWorker
+from bakeoff.compare.outcome import Outcome
+from bakeoff.compare.progress import Observer, silent
+from bakeoff.compare.request import Request
+from bakeoff.compare.workers import Launcher
+
+NO_PROBE_S = 0.001
+
+
+class Race(Protocol):
+    """A whole comparison."""
+
+    def __call__(
+        self, *contenders: str, launch: Launcher = InlineWorker, observe: Observer = silent, **asked: Any
+    ) -> Outcome:
+        """Run it; `asked` are fields of Request."""
+
+
+@pytest.fixture
+def request_of(tmp_path: Path) -> Any:
+    """Give a function that makes a small request, with results in a folder of the test's own."""
+
+    def make(*contenders: str, **asked: Any) -> Request:
+        fields = {"size": "reduced", "data": "synthetic", "results": str(tmp_path / "results")} | asked
+        return Request(workload="mlp-mnist", contenders=contenders, **fields)
+
+    return make
+
+
+@pytest.fixture
+def race(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> Race:
+    """Give a function that runs a whole comparison, by default in this process; its noise is the same every time."""
+    seeds = count(7)
+    drawn = np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: drawn(next(seeds) if seed is None else seed))
+
+    def run(*contenders: str, launch: Launcher = InlineWorker, observe: Observer = silent, **asked: Any) -> Outcome:
+        return conductor.run(request_of(*contenders, **asked), observe, launch=launch, probe_s=NO_PROBE_S)
+
+    return run
