@@ -1,7 +1,7 @@
 """A workload of your own: a file like this one, raced by `bakeoff run examples/my_model.py`.
 
-The model is written once, in the vocabulary `nn` (bakeoff.spec.vocabulary lists its names), which each framework supplies
-in its own layers and functions. Here: a convolution over patches, then a residual block with LayerNorm and GELU.
+The model is written once, in the vocabulary `nn` (bakeoff.spec.vocabulary lists its names), which each framework
+supplies in its own layers and functions. Here: a convolution over patches, then a block with LayerNorm and GELU.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -31,7 +32,13 @@ ALL = ["parameters", "outputs", "loss", "gradients", "optimizer", "informative"]
 
 
 def exhibit(
-    label: str = "reference", *, shapes=SHAPES, losses=LOSSES, outputs=2, gradients=GRADIENTS, **arrays
+    label: str = "reference",
+    *,
+    shapes: Any = SHAPES,
+    losses: Any = LOSSES,
+    outputs: Any = 2,
+    gradients: Any = GRADIENTS,
+    **arrays: Any,
 ) -> Exhibit:
     """Give one side's evidence, changed where it is said; None leaves an array out."""
     states = trajectory(WORKLOAD.optimizer, probe_parameters(), probe_gradients())
@@ -43,7 +50,9 @@ def exhibit(
     return Exhibit(label=label, evidence=evidence, arrays={k: v for k, v in found.items() if v is not None})
 
 
-def judged(contender: Exhibit, reference: Exhibit | None = None, scenario="train", size=SIZE) -> Certificate:
+def judged(
+    contender: Exhibit, reference: Exhibit | None = None, scenario: Any = "train", size: Any = SIZE
+) -> Certificate:
     """Judge a contender."""
     return certify(
         contender, reference or exhibit(), workload=WORKLOAD, size=size, scenario=scenario, steps=len(LOSSES)
@@ -97,7 +106,7 @@ def test_a_certificate_can_be_written_as_json() -> None:
         ({}, "and 2 more"),
     ],
 )
-def test_parameters_must_be_the_same(shapes, told: str) -> None:
+def test_parameters_must_be_the_same(shapes: Any, told: str) -> None:
     """A name or shape that differs is told, also where the count is the same."""
     certificate = judged(exhibit(shapes=shapes))
     assert "parameters" in failed(certificate)
@@ -121,10 +130,10 @@ def test_count_must_be_the_declared_one() -> None:
         lambda output: output * 1.0001,
         lambda output: np.where(np.arange(24).reshape(8, 3) == 7, math.nan, output),
         lambda output: output[:4],
-        lambda output: None,
+        lambda _: None,
     ],
 )
-def test_outputs_must_be_the_same(change) -> None:
+def test_outputs_must_be_the_same(change: Any) -> None:
     """Outputs in another order, scaled, NaN, of another shape or missing are not certified."""
     changed = change(exhibit().arrays["output/1"])
     assert failed(judged(exhibit(**{"output/1": changed}), scenario="infer")) == ["outputs"]
@@ -146,7 +155,7 @@ def test_loss_is_judged_at_every_step(step: int) -> None:
 
 
 @pytest.mark.parametrize("losses", [[], LOSSES[:5], [*LOSSES, 2.0], [*LOSSES[:5], math.nan], [*LOSSES[:5], math.inf]])
-def test_losses_must_all_be_there(losses) -> None:
+def test_losses_must_all_be_there(losses: Any) -> None:
     """Too few losses, too many, or one that is no number are not certified."""
     assert failed(judged(exhibit(losses=losses))) == ["loss"]
 
@@ -169,7 +178,7 @@ def test_a_reference_that_is_too_short_certifies_nothing() -> None:
         lambda gradient: np.full_like(gradient, math.nan),
     ],
 )
-def test_every_gradient_must_be_the_same(name: str, change) -> None:
+def test_every_gradient_must_be_the_same(name: str, change: Any) -> None:
     """A gradient that is scaled, permuted, transposed, zero or NaN fails, in large arrays and in small ones."""
     with np.errstate(invalid="ignore"):
         certificate = judged(exhibit(gradients=GRADIENTS | {name: change(GRADIENTS[name])}))
@@ -209,7 +218,7 @@ def test_the_optimizer_is_certified_by_itself() -> None:
         ({"gradients": {name: np.zeros(shape) for name, shape in SHAPES.items()}}, "every gradient"),
     ],
 )
-def test_agreement_on_nothing_is_no_certificate(reference, told: str) -> None:
+def test_agreement_on_nothing_is_no_certificate(reference: Any, told: str) -> None:
     """A reference whose outputs are constant, whose loss stands still or whose gradients vanish proves nothing."""
     certificate = judged(exhibit(**reference), exhibit(**reference))
     assert "informative" in failed(certificate)

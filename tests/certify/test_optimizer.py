@@ -1,14 +1,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from bakeoff.certify.optimizer import TOLERANCE, check_optimizer
 from bakeoff.certify.probe import probe_gradients, probe_parameters
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.workloads.optimizers import trajectory
+
+Array = np.ndarray
+Step = Callable[[Array, Array, dict[str, Array], int], Array]
 
 SGD_FULL = SGD(learning_rate=0.1, momentum=0.9, weight_decay=0.01)
 ADAM = Adam(learning_rate=1e-3)
@@ -16,7 +21,7 @@ ADAMW = AdamW(learning_rate=1e-3, weight_decay=0.05)
 RMSPROP = RMSprop(learning_rate=1e-3)
 
 
-def evidence(step) -> dict[str, np.ndarray]:
+def evidence(step: Step) -> dict[str, np.ndarray]:
     """Give the arrays that `step(p, g, state, t) -> p` leaves on the probe; state is a dict of its own per array."""
     arrays, present = {}, probe_parameters()
     states: dict[str, dict] = {name: {} for name in present}
@@ -26,16 +31,26 @@ def evidence(step) -> dict[str, np.ndarray]:
     return arrays
 
 
-def formula(optimizer) -> dict[str, np.ndarray]:
+def formula(optimizer: Optimizer) -> dict[str, np.ndarray]:
     """Give the arrays of the formula itself."""
     states = trajectory(optimizer, probe_parameters(), probe_gradients())
     return {f"optimizer/{t}/{name}": value for t, state in enumerate(states) for name, value in state.items()}
 
 
-def adam(*, rate=1e-3, epsilon=1e-8, inside=False, hat=False, corrected=True, decay=0.0, coupled=0.0, dtype=np.float64):
+def adam(  # noqa: PLR0913 - one for each thing that libraries do otherwise
+    *,
+    rate: float = 1e-3,
+    epsilon: float = 1e-8,
+    inside: bool = False,
+    hat: bool = False,
+    corrected: bool = True,
+    decay: float = 0.0,
+    coupled: float = 0.0,
+    dtype: Any = np.float64,
+) -> Step:
     """Give Adam with one thing done as some libraries do it."""
 
-    def step(p, g, state, t):
+    def step(p: Array, g: Array, state: dict[str, Array], t: int) -> Array:
         p, g = p.astype(dtype), g.astype(dtype) + dtype(coupled) * p.astype(dtype)
         m = state["m"] = dtype(0.9) * state.get("m", dtype(0)) + dtype(1 - 0.9) * g
         v = state["v"] = dtype(0.999) * state.get("v", dtype(0)) + dtype(1 - 0.999) * g * g
@@ -49,10 +64,10 @@ def adam(*, rate=1e-3, epsilon=1e-8, inside=False, hat=False, corrected=True, de
     return step
 
 
-def sgd(*, nesterov=False, dampening=0.0, decay=0.01):
+def sgd(*, nesterov: bool = False, dampening: float = 0.0, decay: float = 0.01) -> Step:
     """Give SGD with one thing done as some libraries do it."""
 
-    def step(p, g, state, t):
+    def step(p: Array, g: Array, state: dict[str, Array], t: int) -> Array:
         g = g + decay * p
         v = state["v"] = 0.9 * state["v"] + (1 - dampening) * g if t > 1 else g
         return p - 0.1 * (g + 0.9 * v if nesterov else v)
@@ -60,10 +75,10 @@ def sgd(*, nesterov=False, dampening=0.0, decay=0.01):
     return step
 
 
-def rmsprop(*, inside=False, decay=0.99):
+def rmsprop(*, inside: bool = False, decay: float = 0.99) -> Step:
     """Give RMSprop with one thing done as some libraries do it."""
 
-    def step(p, g, state, t):
+    def step(p: Array, g: Array, state: dict[str, Array], _: int) -> Array:
         v = state["v"] = decay * state.get("v", 0.0) + (1 - decay) * g * g
         return p - 1e-3 * g / (np.sqrt(v + 1e-8) if inside else np.sqrt(v) + 1e-8)
 
@@ -71,7 +86,7 @@ def rmsprop(*, inside=False, decay=0.99):
 
 
 @pytest.mark.parametrize("optimizer", [SGD_FULL, ADAM, ADAMW, RMSPROP])
-def test_the_formula_passes(optimizer) -> None:
+def test_the_formula_passes(optimizer: Optimizer) -> None:
     """The formula itself, in float64 and rounded to float32, is certified."""
     assert check_optimizer(formula(optimizer), optimizer).passed
     rounded = {name: value.astype(np.float32).astype(np.float64) for name, value in formula(optimizer).items()}
@@ -87,7 +102,7 @@ def test_the_formula_passes(optimizer) -> None:
         (rmsprop(), RMSPROP),
     ],
 )
-def test_another_writing_of_the_formula_passes(step, optimizer) -> None:
+def test_another_writing_of_the_formula_passes(step: Step, optimizer: Optimizer) -> None:
     """The same formula written by hand, in float32 where it matters, is certified: the tolerance has room for it."""
     check = check_optimizer(evidence(step), optimizer)
     assert check.passed, check.detail
@@ -111,7 +126,7 @@ def test_another_writing_of_the_formula_passes(step, optimizer) -> None:
         (rmsprop(decay=0.9), RMSPROP),
     ],
 )
-def test_another_formula_fails(step, optimizer) -> None:
+def test_another_formula_fails(step: Step, optimizer: Optimizer) -> None:
     """What libraries do otherwise (epsilon, correction, decay, Nesterov, dampening) is not the same optimiser."""
     check = check_optimizer(evidence(step), optimizer)
     assert not check.passed

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,19 +12,19 @@ LARGE = (300, 400)
 
 
 @pytest.fixture
-def large():
+def large() -> Any:
     """Give an array that is too large to be kept whole."""
     return np.random.RandomState(0).standard_normal(LARGE)
 
 
 @pytest.mark.parametrize("shape", [(), (3,), (4, 5), (256, 256)])
-def test_small_arrays_are_kept_whole(shape) -> None:
+def test_small_arrays_are_kept_whole(shape: Any) -> None:
     """An array of up to 65,536 elements is kept as it is."""
     array = np.random.RandomState(0).standard_normal(shape)
     np.testing.assert_array_equal(sample(array), array.ravel())
 
 
-def test_large_arrays_are_reduced(large) -> None:
+def test_large_arrays_are_reduced(large: Any) -> None:
     """Of a larger array there are kept 65,536 elements, the norm and 8 projections."""
     kept = sample(large)
     assert kept.shape == (65_536 + 1 + 8,)
@@ -40,7 +41,7 @@ def test_projections_are_signed_sums_of_all_elements() -> None:
     assert len(set(projections)) > 1
 
 
-def test_the_same_is_sampled_everywhere(large) -> None:
+def test_the_same_is_sampled_everywhere(large: Any) -> None:
     """Positions and signs depend on the size alone, and not on the array's layout in memory or precision."""
     np.testing.assert_allclose(sample(np.asfortranarray(large)), sample(large), rtol=1e-12)
     assert distance(sample(large.astype(np.float32)), sample(large)) < 1e-6
@@ -58,12 +59,12 @@ def test_the_same_is_sampled_everywhere(large) -> None:
         np.zeros_like,
     ],
 )
-def test_what_is_not_the_same_is_far(large, change) -> None:
+def test_what_is_not_the_same_is_far(large: Any, change: Any) -> None:
     """A permutation, a scaling, a part that differs or a shift is at a distance no tolerance allows."""
     assert distance(sample(change(large)), sample(large)) > 5e-4
 
 
-def test_an_element_that_is_not_sampled_is_seen(large) -> None:
+def test_an_element_that_is_not_sampled_is_seen(large: Any) -> None:
     """A single changed element shows in the projections wherever it lies."""
     changed = large.copy()
     place = np.flatnonzero(~np.isin(large.ravel(), sample(large)[:65_536]))[0]
@@ -73,7 +74,7 @@ def test_an_element_that_is_not_sampled_is_seen(large) -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
 @pytest.mark.parametrize("shape", [(7,), LARGE])
-def test_what_is_not_a_number_is_infinitely_far(bad: float, shape) -> None:
+def test_what_is_not_a_number_is_infinitely_far(bad: float, shape: Any) -> None:
     """One NaN or infinity, anywhere, is never near anything, not even itself."""
     reference = np.ones(shape)
     found = reference.copy()
@@ -97,6 +98,6 @@ def test_distance_is_relative_to_the_largest_magnitude() -> None:
     assert distance(np.zeros(2), np.zeros(2)) == 0.0
 
 
-def test_largest_leaves_out_norm_and_projections(large) -> None:
+def test_largest_leaves_out_norm_and_projections(large: Any) -> None:
     """The largest magnitude of a sample is that of elements, not of sums over them."""
     assert largest(sample(large)) <= np.abs(large).max()

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-
 from contract_cases import dropout
 from contract_cases.optimizers import OPTIMIZERS
 from contract_cases.vocabulary import CASES, labels
@@ -63,7 +62,7 @@ def main(job_path: str, out_path: str) -> None:
     for name, work in _work(engine, job).items():
         try:
             arrays |= {f"{name}/{key}": value for key, value in work().items()}
-        except Exception:  # noqa: BLE001 - whatever it is, the test tells it
+        except Exception:  # noqa: BLE001
             faults[name] = traceback.format_exc()
     np.savez(f"{out_path}.npz", allow_pickle=False, **arrays)
     Path(f"{out_path}.json").write_text(json.dumps(faults))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from contract_cases import dropout
@@ -17,14 +19,14 @@ FRAMEWORKS = pytest.mark.parametrize("framework", DECLARED)
 pytestmark = pytest.mark.timeout(LIMIT_S)
 
 
-def _default(framework: str):
+def _default(framework: str) -> Any:
     """Give what a framework computes in its default mode."""
     return computed(framework, DECLARED[framework].info.options["mode"].default)
 
 
-def _weights(name: str):
+def _weights(name: str) -> Any:
     """Give the weights that every framework starts a case from."""
-    return plan.weights(lambda nn, size: CASES[name].build(nn), SIZE, 0)  # noqa: ARG005 - the signature of build
+    return plan.weights(lambda nn, size: CASES[name].build(nn), SIZE, 0)
 
 
 def test_every_name_has_a_case() -> None:

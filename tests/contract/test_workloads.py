@@ -9,9 +9,7 @@ from bakeoff.spec.trial import TrialSpec
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
-STEPS = next(
-    field.default for field in __import__("msgspec").structs.fields(TrialSpec) if field.name == "certify_steps"
-)
+CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
 
 
 @pytest.mark.parametrize(("framework", "mode"), MODES)

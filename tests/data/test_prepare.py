@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
@@ -33,7 +33,7 @@ def test_sources_are_found_by_name() -> None:
 
 
 @pytest.mark.parametrize("source", ["digits", "synthetic"])
-def test_batches_have_the_agreed_form(tmp_path, source: str) -> None:
+def test_batches_have_the_agreed_form(tmp_path: Path, source: str) -> None:
     """Inputs are float32 batches with channels last, labels int32 within the classes."""
     inputs = data.prepare(source, WORKLOAD, SIZE, 8, 0, tmp_path)
     found = arrays(tmp_path)
@@ -43,7 +43,7 @@ def test_batches_have_the_agreed_form(tmp_path, source: str) -> None:
     assert set(np.unique(found["y"])) == set(range(10))
 
 
-def test_what_is_told_is_what_is_written(tmp_path) -> None:
+def test_what_is_told_is_what_is_written(tmp_path: Path) -> None:
     """The hash is that of the arrays' bytes in their order, and inputs.json says the same as what is returned."""
     inputs = data.prepare("digits", WORKLOAD, FLAT, 32, 0, tmp_path)
     found = arrays(tmp_path)
@@ -54,18 +54,18 @@ def test_what_is_told_is_what_is_written(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("source", ["digits", "synthetic"])
-def test_seed_decides(tmp_path, source: str) -> None:
+def test_seed_decides(tmp_path: Path, source: str) -> None:
     """The same seed gives the same batches, another seed others."""
     hashes = [data.prepare(source, WORKLOAD, FLAT, 16, seed, tmp_path).sha256 for seed in (1, 1, 2)]
     assert hashes[0] == hashes[1] != hashes[2]
 
 
-def test_the_first_source_is_the_default(tmp_path) -> None:
+def test_the_first_source_is_the_default(tmp_path: Path) -> None:
     """Without a word about data, the workload's first source is taken."""
     assert data.prepare(None, WORKLOAD, FLAT, 16, 0, tmp_path).source.startswith("digits")
 
 
-def test_digits_are_split_without_overlap(tmp_path) -> None:
+def test_digits_are_split_without_overlap(tmp_path: Path) -> None:
     """A fifth of the digits is held out, and none of those is among the ones that are trained on."""
     inputs = data.prepare("digits", WORKLOAD, FLAT, 1, 3, tmp_path)
     assert (inputs.batches, inputs.has_test) == (64, True)
@@ -78,7 +78,7 @@ def test_digits_are_split_without_overlap(tmp_path) -> None:
     assert not seen & {image.tobytes() for image in found["x_test"]}
 
 
-def test_digits_are_still_digits(tmp_path) -> None:
+def test_digits_are_still_digits(tmp_path: Path) -> None:
     """A digit that is resized keeps its labels' meaning: nearest neighbours among held-out ones are of its class."""
     data.prepare("digits", WORKLOAD, FLAT, 32, 0, tmp_path)
     found = arrays(tmp_path)
@@ -89,7 +89,7 @@ def test_digits_are_still_digits(tmp_path) -> None:
     assert (labels[distances] == found["y_test"]).mean() > 0.95
 
 
-def test_resizing_is_bilinear(tmp_path) -> None:
+def test_resizing_is_bilinear(tmp_path: Path) -> None:
     """The mean brightness of a resized digit is that of the original, and both forms hold the same pixels."""
     from sklearn.datasets import load_digits
 
@@ -102,7 +102,7 @@ def test_resizing_is_bilinear(tmp_path) -> None:
     assert everything.mean() == pytest.approx(load_digits().data.mean() / 16, rel=0.02)
 
 
-def test_synthetic_inputs_are_normal_and_labels_uniform(tmp_path) -> None:
+def test_synthetic_inputs_are_normal_and_labels_uniform(tmp_path: Path) -> None:
     """Synthetic inputs have mean 0 and variance 1; every class is about as frequent."""
     data.prepare("synthetic", WORKLOAD, SIZE, 64, 0, tmp_path)
     found = arrays(tmp_path)
@@ -116,19 +116,19 @@ def test_synthetic_inputs_are_normal_and_labels_uniform(tmp_path) -> None:
     ("shape", "batch_size", "batches"),
     [((4,), 8, 64), ((224, 224, 3), 32, 13), ((512, 512, 3), 32, 4)],
 )
-def test_number_of_batches_follows_from_their_size(tmp_path, shape, batch_size: int, batches: int) -> None:
+def test_number_of_batches_follows_from_their_size(tmp_path: Path, shape: Any, batch_size: int, batches: int) -> None:
     """As many batches as fit in 256 MB are kept, but no more than 64 and at least 4."""
     size = Size(batch_size=batch_size, input_shape=shape, classes=2)
     assert data.prepare("synthetic", WORKLOAD, size, batch_size, 0, tmp_path).batches == batches
 
 
-def test_unknown_source(tmp_path) -> None:
+def test_unknown_source(tmp_path: Path) -> None:
     """A misspelt source is answered with the valid names."""
     with pytest.raises(UnknownNameError, match=r"digit.*did you mean 'digits'.*synthetic"):
         data.prepare("digit", WORKLOAD, FLAT, 8, 0, tmp_path)
 
 
-def test_source_that_the_workload_does_not_have(tmp_path) -> None:
+def test_source_that_the_workload_does_not_have(tmp_path: Path) -> None:
     """A source that exists but that the workload does not list is refused with those that it lists."""
     workload = msgspec.structs.replace(WORKLOAD, data=("synthetic",))
     with pytest.raises(UsageError, match=r"mine has no data from 'digits'; valid: synthetic"):
@@ -136,7 +136,7 @@ def test_source_that_the_workload_does_not_have(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("shape", "classes"), [((32, 32, 3), 10), ((784,), 2)])
-def test_source_that_does_not_fit(tmp_path, shape, classes: int) -> None:
+def test_source_that_does_not_fit(tmp_path: Path, shape: Any, classes: int) -> None:
     """Digits for a workload of other shapes are refused with both shapes."""
     size = Size(batch_size=8, input_shape=shape, classes=classes)
     with pytest.raises(UsageError, match=r"digits are samples of shape \(784,\)"):
@@ -144,25 +144,25 @@ def test_source_that_does_not_fit(tmp_path, shape, classes: int) -> None:
 
 
 @pytest.mark.parametrize("source", ["digits:/somewhere", "synthetic:/somewhere"])
-def test_location_where_there_is_none(tmp_path, source: str) -> None:
+def test_location_where_there_is_none(tmp_path: Path, source: str) -> None:
     """A location for a source that has none is refused, not ignored."""
     with pytest.raises(UsageError, match="/somewhere"):
         data.prepare(source, WORKLOAD, FLAT, 8, 0, tmp_path)
 
 
-def test_batch_larger_than_the_data(tmp_path) -> None:
+def test_batch_larger_than_the_data(tmp_path: Path) -> None:
     """A batch that the data cannot fill is refused with the number of samples."""
     with pytest.raises(UsageError, match=r"batch size 2000: digits .* has only 1438 samples"):
         data.prepare("digits", WORKLOAD, FLAT, 2000, 0, tmp_path)
 
 
-def test_batch_size_zero(tmp_path) -> None:
+def test_batch_size_zero(tmp_path: Path) -> None:
     """An empty batch is refused."""
     with pytest.raises(UsageError, match="batch size 0"):
         data.prepare("digits", WORKLOAD, FLAT, 0, 0, tmp_path)
 
 
-def test_folder_that_cannot_be_written(tmp_path) -> None:
+def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
     """A folder that cannot be made is told by path and cause."""
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"cannot write the batches to .*file"):

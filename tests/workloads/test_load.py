@@ -3,6 +3,7 @@ from __future__ import annotations
 import hashlib
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def loss(nn, outputs, targets):
 
 
 @pytest.fixture
-def file(tmp_path):
+def file(tmp_path: Path) -> Any:
     """Write a workload's file, changed in one place."""
 
     def write(old: str = "", new: str = "") -> Path:
@@ -67,7 +68,7 @@ def line(path: Path, text: str) -> str:
     return f"{path}:{numbers[0]}:"
 
 
-def test_a_users_file_is_loaded(file) -> None:
+def test_a_users_file_is_loaded(file: Any) -> None:
     """A path that ends in .py is the user's own workload, with the hash of its bytes."""
     path = file()
     loaded = load(str(path))
@@ -77,14 +78,14 @@ def test_a_users_file_is_loaded(file) -> None:
     assert loaded.loss is not None
 
 
-def test_a_relative_path_becomes_absolute(file, monkeypatch) -> None:
+def test_a_relative_path_becomes_absolute(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker may run elsewhere, so the path that is kept is absolute."""
     path = file()
     monkeypatch.chdir(path.parent)
     assert load("my_model.py").path == path
 
 
-def test_two_files_of_the_same_name_are_two_workloads(file, tmp_path) -> None:
+def test_two_files_of_the_same_name_are_two_workloads(file: Any, tmp_path: Path) -> None:
     """Files of the same name in different folders do not stand in for each other."""
     other = tmp_path / "other" / "my_model.py"
     other.parent.mkdir()
@@ -98,36 +99,36 @@ def test_unknown_name_is_told_with_the_nearest() -> None:
         load("mlp-mnits")
 
 
-def test_another_packages_workload_is_found(file, monkeypatch) -> None:
+def test_another_packages_workload_is_found(file: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package's entry point gives its workload a name, and the file is loaded by path, as workers do."""
     path = file()
     monkeypatch.syspath_prepend(path.parent)
     points = EntryPoints([EntryPoint("theirs", "my_model", loading.ENTRY_POINTS)])
-    monkeypatch.setattr(loading, "entry_points", lambda **which: points.select(**which))
+    monkeypatch.setattr(loading, "entry_points", points.select)
     assert "theirs" in names()
     assert load("theirs").path == path
 
 
-def test_another_packages_broken_entry_point_is_told(monkeypatch) -> None:
+def test_another_packages_broken_entry_point_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A name whose package is not there is refused with the module that is missing."""
     points = EntryPoints([EntryPoint("theirs", "no_such_package.model", loading.ENTRY_POINTS)])
-    monkeypatch.setattr(loading, "entry_points", lambda **which: points.select(**which))
+    monkeypatch.setattr(loading, "entry_points", points.select)
     with pytest.raises(ModelFileError, match=r"theirs.*no_such_package"):
         load("theirs")
 
 
-def test_missing_file(tmp_path) -> None:
+def test_missing_file(tmp_path: Path) -> None:
     """A file that is not there is told by its path."""
     assert "nowhere.py: cannot be read: No such file" in fault(tmp_path / "nowhere.py")
 
 
-def test_a_folder_is_no_file(tmp_path) -> None:
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
     """A folder whose name ends in .py is refused as unreadable."""
     (tmp_path / "folder.py").mkdir()
     assert "cannot be read" in fault(tmp_path / "folder.py")
 
 
-def test_syntax_error(file) -> None:
+def test_syntax_error(file: Any) -> None:
     """A syntax error is told with file, line and text."""
     path = file("def build(nn, size):", "def build(nn, size:")
     message = fault(path)
@@ -136,13 +137,13 @@ def test_syntax_error(file) -> None:
     assert "def build(nn, size:" in message
 
 
-def test_not_python_text(tmp_path) -> None:
+def test_not_python_text(tmp_path: Path) -> None:
     """A file that is not text is refused, not crashed on."""
     (tmp_path / "binary.py").write_bytes(b"\x00\xff\xfe")
     assert "binary.py" in fault(tmp_path / "binary.py")
 
 
-def test_exception_while_importing(file) -> None:
+def test_exception_while_importing(file: Any) -> None:
     """What the user's file raises is told with its type, its text and the line in the file."""
     path = file("WORKLOAD = Workload(", "limit = {}['batch']\nWORKLOAD = Workload(")
     message = fault(path)
@@ -150,7 +151,7 @@ def test_exception_while_importing(file) -> None:
     assert "KeyError: 'batch'" in message
 
 
-def test_import_of_a_neighbour_is_explained(file) -> None:
+def test_import_of_a_neighbour_is_explained(file: Any) -> None:
     """A file that imports what is not in every environment is told what it may import."""
     message = fault(file("WORKLOAD = Workload(", "import my_helpers\nWORKLOAD = Workload("))
     assert "my_helpers" in message
@@ -158,14 +159,14 @@ def test_import_of_a_neighbour_is_explained(file) -> None:
 
 
 @pytest.mark.parametrize("name", ["WORKLOAD =", "def build", "def loss"])
-def test_missing_part(file, name: str) -> None:
+def test_missing_part(file: Any, name: str) -> None:
     """What a file lacks is named, with what is expected."""
     message = fault(file(name, name.replace("WORKLOAD", "OTHER").replace("def ", "def other_")))
     assert f"{name.removeprefix('def ').removesuffix(' =')} is missing" in message
     assert "def build(nn, size)" in message
 
 
-def test_wrong_signature(file) -> None:
+def test_wrong_signature(file: Any) -> None:
     """A function that cannot be called as bakeoff calls it is refused, with the call."""
     path = file("def loss(nn, outputs, targets)", "def loss(outputs, targets)")
     message = fault(path)
@@ -173,7 +174,7 @@ def test_wrong_signature(file) -> None:
     assert "loss(nn, outputs, targets)" in message
 
 
-def test_build_is_no_function(file) -> None:
+def test_build_is_no_function(file: Any) -> None:
     """A class or number under the name of a function is refused."""
     assert "stands where a function" in fault(file("def loss(", "loss = 3\ndef other("))
 
@@ -200,20 +201,20 @@ def test_build_is_no_function(file) -> None:
         ("WORKLOAD = Workload(", "WORKLOAD = dict(", "it must be a bakeoff.spec.workload.Workload"),
     ],
 )
-def test_inconsistent_fields(file, old: str, new: str, told: str) -> None:
+def test_inconsistent_fields(file: Any, old: str, new: str, told: str) -> None:
     """A field that cannot be is told by its name and value."""
     message = fault(file(old, new))
     assert told in message
     assert "my_model.py" in message
 
 
-def test_all_faults_are_told_at_once(file) -> None:
+def test_all_faults_are_told_at_once(file: Any) -> None:
     """A user need not run bakeoff once for each mistake."""
     message = fault(file("batch_size=4, input_shape=(5,), classes=3", "batch_size=0, input_shape=(), classes=0"))
     assert len(message.splitlines()) == 3
 
 
-def test_name_that_the_vocabulary_lacks(file) -> None:
+def test_name_that_the_vocabulary_lacks(file: Any) -> None:
     """A use of nn.something that no framework has is told with line, what was probably meant, and all names."""
     path = file("nn.Linear(5, size.classes)", "nn.Linaer(5, size.classes)")
     message = fault(path)
@@ -222,7 +223,7 @@ def test_name_that_the_vocabulary_lacks(file) -> None:
     assert all(name in message for name in VOCABULARY)
 
 
-def test_names_are_checked_in_loss_and_under_any_parameter(file) -> None:
+def test_names_are_checked_in_loss_and_under_any_parameter(file: Any) -> None:
     """The vocabulary may have another name in the user's functions, and every wrong use is told."""
     path = file(
         "def loss(nn, outputs, targets):\n    return nn.", "def loss(lib, outputs, targets):\n    return lib.x + lib."
@@ -230,20 +231,20 @@ def test_names_are_checked_in_loss_and_under_any_parameter(file) -> None:
     assert fault(path).startswith(line(path, "lib.x"))
 
 
-def test_infer_only_needs_neither_loss_nor_optimizer(file) -> None:
+def test_infer_only_needs_neither_loss_nor_optimizer(file: Any) -> None:
     """A workload for inference alone may leave out loss and optimiser."""
     path = file("    optimizer=SGD(learning_rate=0.1),\n", '    scenarios=("infer",),\n')
     path.write_text(path.read_text().split("def loss")[0])
     assert load(path).loss is None
 
 
-def test_unknown_size_names_those_there_are(file) -> None:
+def test_unknown_size_names_those_there_are(file: Any) -> None:
     """A file with one size refuses another by naming the one it has."""
     with pytest.raises(UnknownNameError, match=r"size of mine 'reduced'.*full"):
         load(file()).size("reduced")
 
 
-def test_annotated_classes_in_a_users_file(file) -> None:
+def test_annotated_classes_in_a_users_file(file: Any) -> None:
     """Dataclasses and postponed annotations work in a user's file, as in any module."""
     path = file()
     extra = (

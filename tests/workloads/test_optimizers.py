@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
 from bakeoff.workloads.optimizers import trajectory
 
 
-def follow(optimizer, start: float, *gradients: float) -> list[float]:
+def follow(optimizer: Any, start: float, *gradients: float) -> list[float]:
     """Give a single parameter after each step."""
     states = trajectory(optimizer, {"p": np.array(start)}, [{"p": np.array(gradient)} for gradient in gradients])
     return [float(state["p"]) for state in states]

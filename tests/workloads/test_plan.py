@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,17 +19,17 @@ ROWS = [-0.6078979969024658, -0.357638955116272]
 SIZE = Size(batch_size=2, input_shape=(4, 4, 3), classes=5)
 
 
-def model(**layers):
+def model(**layers: Any) -> Any:
     """Give a build function of one module with these attributes, each made from nn."""
 
-    def build(nn, size):
+    def build(nn: Any, size: Any) -> Any:
         class Model(nn.Module):
-            def __init__(self):
+            def __init__(self) -> None:
                 super().__init__()
                 for name, make in layers.items():
                     setattr(self, name, make(nn))
 
-            def forward(self, x):
+            def forward(self, x: Any) -> Any:
                 return x
 
         return Model()
@@ -36,7 +37,7 @@ def model(**layers):
     return build
 
 
-def fault(build) -> str:
+def fault(build: Any) -> str:
     """Give the message with which a model is refused."""
     with pytest.raises(ModelFileError) as error:
         plan.parameters(build, SIZE)
@@ -57,7 +58,7 @@ def fault(build) -> str:
         (lambda nn: nn.ModuleList([nn.Dropout(0.1), nn.Embedding(2, 3)]), {"a.1.weight": (2, 3)}),
     ],
 )
-def test_canonical_names_and_shapes(make, shapes) -> None:
+def test_canonical_names_and_shapes(make: Any, shapes: Any) -> None:
     """Every layer's parameters have their canonical names and layout."""
     found = plan.parameters(model(a=make), SIZE)
     assert {name: parameter.shape for name, parameter in found.items()} == shapes
@@ -67,7 +68,7 @@ def test_names_are_paths_of_attributes() -> None:
     """A parameter's name is the path to its layer, through modules and lists."""
     inner = model(deep=lambda nn: nn.Linear(2, 2))
 
-    def build(nn, size):
+    def build(nn: Any, size: Any) -> Any:
         return model(blocks=lambda nn: nn.ModuleList([inner(nn, size)]), top=lambda nn: inner(nn, size))(nn, size)
 
     assert set(plan.parameters(build, SIZE)) == {
@@ -104,7 +105,7 @@ def test_the_plan_knows_every_name() -> None:
         (lambda nn: {"a": nn.Linear(2, 2)}, "nn.ModuleList"),
     ],
 )
-def test_mistakes_are_told_with_the_users_line(make, told: str) -> None:
+def test_mistakes_are_told_with_the_users_line(make: Any, told: str) -> None:
     """A wrong argument or a plain list of layers is refused, with the line in the file where it stands."""
     message = fault(model(a=make))
     assert told in message
@@ -115,12 +116,12 @@ def test_mistakes_are_told_with_the_users_line(make, told: str) -> None:
 def test_super_init_must_be_called() -> None:
     """A module that forgets super().__init__() is told so, as some frameworks would fail obscurely."""
 
-    def build(nn, size):
+    def build(nn: Any, size: Any) -> Any:
         class Model(nn.Module):
-            def __init__(self):
+            def __init__(self) -> None:
                 self.first = nn.Linear(2, 2)
 
-            def forward(self, x):
+            def forward(self, x: Any) -> Any:
                 return self.first(x)
 
         return Model()
@@ -136,7 +137,7 @@ def test_build_must_return_a_module() -> None:
 def test_forward_is_needed() -> None:
     """A module without forward is refused by its class's name."""
 
-    def build(nn, size):
+    def build(nn: Any, size: Any) -> Any:
         class Half(nn.Module):
             pass
 
@@ -148,7 +149,7 @@ def test_forward_is_needed() -> None:
 def test_shared_layers_are_refused() -> None:
     """A layer under two names is refused: frameworks would name it differently."""
 
-    def build(nn, size):
+    def build(nn: Any, size: Any) -> Any:
         layer = nn.Linear(2, 2)
         return model(a=lambda nn: layer, b=lambda nn: layer)(nn, size)
 

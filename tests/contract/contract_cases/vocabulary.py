@@ -75,7 +75,7 @@ def expected_gradients(case: Case, weights: Weights, width: float = 1e-6) -> Wei
 
 
 def linear(weights: Weights, name: str, x: Array) -> Array:
-    """x @ weight + bias over the last axis."""
+    """Multiply by the weight over the last axis and add the bias."""
     return x @ weights[f"{name}.weight"] + weights.get(f"{name}.bias", 0.0)
 
 
@@ -127,7 +127,7 @@ def sigmoid(x: Array) -> Array:
 
 
 def gelu(x: Array) -> Array:
-    """x times the normal distribution's cumulative probability at x, by the error function."""
+    """Give x times the normal distribution's cumulative probability at x, by the error function."""
     return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
 
 
@@ -192,7 +192,7 @@ def convolution(kernel: int, stride: int, padding: int, *, side: int, bias: bool
     )
 
 
-def flattened(conv_first: bool) -> Case:  # noqa: FBT001 - two cases of one function
+def flattened(*, conv_first: bool) -> Case:
     """Make the case of a Linear behind a flattened map that is neither square nor has as many channels as rows."""
 
     def build(nn: Any) -> Any:
