@@ -85,3 +85,14 @@ def test_available_names_a_reason_for_every_other(home: Path) -> None:
     assert not set(here) & set(reasons)
     assert "fake" not in here.keys() | reasons.keys()
     assert all(reasons.values())
+
+
+def test_versions_are_read_without_starting_the_interpreter(home: Path) -> None:
+    """The versions in an environment come from its packages' metadata, however their names are spelt there."""
+    assert not home.exists()
+    python = pretend_made("other", "other")
+    metadata = python.parents[1] / "lib" / "python3.11" / "site-packages" / "Deep_Thing-4.2.dist-info" / "METADATA"
+    metadata.parent.mkdir(parents=True)
+    metadata.write_text("Metadata-Version: 2.1\nName: Deep_Thing\nVersion: 4.2\n")
+    (environment,) = made.made()
+    assert environment.versions(("deep-thing", "not-there")) == {"deep-thing": "4.2"}

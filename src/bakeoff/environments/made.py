@@ -38,8 +38,8 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
     def versions(self, names: tuple[str, ...]) -> dict[str, str]:
         """Give the versions of those of these distributions that are installed in it."""
         packages = [str(path) for path in self.path.glob("lib/python*/site-packages")]
-        installed = {found.name.lower(): found.version for found in distributions(path=packages)}
-        return {name: installed[name.lower()] for name in names if name.lower() in installed}
+        found = {name: next(iter(distributions(name=name, path=packages)), None) for name in names}
+        return {name: distribution.version for name, distribution in found.items() if distribution}
 
 
 def home() -> Path:
