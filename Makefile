@@ -43,7 +43,7 @@ $(READY): pyproject.toml
 	  || { echo "this Python cannot make environments; on Debian: apt install python3-venv" >&2; exit 1; }
 	@echo "bakeoff: making its own environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[data,test]'
 	@touch $@
 
 clean: ## remove what make has made here; framework environments stay: bakeoff env remove

@@ -147,7 +147,7 @@ def test_no_address_of_a_registry_is_written_down() -> None:
     """Packages come from wherever the user's own pip is set to: no file of the project names a registry."""
     # Put together here, so that this very file does not hold them.
     hosts = [host.replace("_", ".") for host in ("pypi_org", "files_pythonhosted_org", "download_pytorch_org")]
-    options = ["--index" + "-url", "--find" + "-links"]
+    options = ["index" + "-url", "--find" + "-links"]
     found = []
     for path in tracked():
         text = path.read_bytes().decode("utf-8", errors="replace")

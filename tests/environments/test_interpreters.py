@@ -57,6 +57,15 @@ def test_a_framework_that_is_not_here_says_how_to_get_it(home: Path) -> None:
         interpreters.resolve(parse_contender("other"), declared("json", "no_such_module"))
 
 
+def test_a_folder_of_that_name_is_no_framework(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that merely carries a framework's name, on the path by chance, does not count as installed."""
+    assert not home.exists()
+    (tmp_path / "deep_thing").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnavailableError, match="not installed here"):
+        interpreters.resolve(parse_contender("other"), declared("deep_thing"))
+
+
 def test_an_explicit_interpreter_is_checked(tmp_path: Path) -> None:
     """framework@/path takes an interpreter or an environment's folder, and refuses what cannot be run."""
     fake = framework("fake")

@@ -65,7 +65,9 @@ def _find(info: FrameworkInfo) -> str:
 
 def _is_here(module: str) -> bool:
     """Tell whether the current interpreter has a module, without importing it."""
-    return importlib.util.find_spec(module) is not None
+    spec = importlib.util.find_spec(module)
+    # A mere folder of that name, in the current directory for one, has no origin.
+    return spec is not None and spec.origin is not None
 
 
 def _by_path(label: str, path: Path) -> str:
