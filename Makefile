@@ -41,8 +41,8 @@ $(READY): pyproject.toml
 	  || { echo "bakeoff needs Python 3.11 or newer: make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
 	  || { echo "this Python cannot make environments; on Debian: apt install python3-venv" >&2; exit 1; }
-	@echo "bakeoff: making its own environment in $(VENV)"
-	@$(PYTHON) -m venv $(VENV)
+	@echo "bakeoff: setting up its own environment in $(VENV)"
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[data,test]'
 	@touch $@
 
