@@ -57,7 +57,8 @@ class Step(Protocol):
     def gradients(self, batch: Any) -> Arrays:
         """Give every parameter's gradient at the present parameters, by canonical name and layout; changes nothing.
 
-        Computed by the same function, in the same mode, as `run` computes them.
+        Computed by the same function, in the same mode, as `run` computes them. Called only on models whose Dropout
+        drops nothing: draws are each framework's own, so the certificate runs without.
         """
 
     def parameters(self) -> Arrays:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,9 @@ SETTLING_BYTES = 31 << 20
 """One block just below 32 MiB, the upper limit of glibc's dynamic mmap threshold (mallopt(3), M_MMAP_THRESHOLD)."""
 
 PAGE_BYTES = 4096
+
+RESET_PEAK = "5"
+"""What resets the peak resident size: proc(5)."""
 
 
 def settle_malloc() -> None:
@@ -31,7 +35,7 @@ def resident_bytes() -> int | None:
 
 
 def peak_resident_bytes() -> int | None:
-    """Give the highest resident size of this process's life.
+    """Give the highest resident size since `reset_peak`, or of this process's life.
 
     On Linux from /proc, because getrusage's ru_maxrss starts from the size of the process that forked this one.
     """
@@ -39,6 +43,12 @@ def peak_resident_bytes() -> int | None:
     if peak is None and sys.platform == "darwin":
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # In bytes on macOS: getrusage(2).
     return peak
+
+
+def reset_peak() -> None:
+    """Have the peak start again from now, where the system can (proc(5), /proc/pid/clear_refs); else it stays."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text(RESET_PEAK)
 
 
 def _status_bytes(key: str) -> int | None:

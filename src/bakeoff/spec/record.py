@@ -66,7 +66,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     baseline_bytes: int | None = None
     """Resident, after the framework's import."""
     peak_bytes: int | None = None
-    """Highest resident size, of the process's life."""
+    """Highest resident size from the first step on; where the system cannot tell, of the process's life."""
     device_peak_bytes: int | None = None
     """Highest live size by the framework's own allocator, on an accelerator."""
     steps: int = 0

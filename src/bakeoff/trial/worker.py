@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.frameworks.engine import Model
 from bakeoff.measure import contention, memory
 from bakeoff.measure.clock import Stepper, collected_garbage, monotonic
 from bakeoff.measure.machine import describe
@@ -24,11 +23,10 @@ from bakeoff.store.files import TRIAL_FILE, write_record
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.framework import make_engine, set_variables
 from bakeoff.trial.inputs import Batches
-from bakeoff.workloads import plan
-from bakeoff.workloads.load import load
+from bakeoff.trial.model import make_model
 
 if TYPE_CHECKING:
-    from bakeoff.frameworks.engine import Step
+    from bakeoff.frameworks.engine import Model, Step
     from bakeoff.trial.channel import Channel
 
 DETAIL_CHARACTERS = 4000
@@ -112,29 +110,20 @@ class Worker:
 
     def _build(self) -> protocol.Answer:
         """Build the step, put the batches on the device and run it once."""
+        self._model: Model | None = make_model(self._trial)
         began = self._clock()
-        self._model = self._make_model()
         self._step: Step = self._engine.build(self._model, self._trial.scenario, self._trial.contender.options)
         self._facts["build_ns"] = self._clock() - began
         if self._trial.purpose in ("time", "memory"):
+            # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
+            self._model = None
             count = self._batches.count
             batches = [self._step.prepare(*self._batches.at(index)) for index in range(count)]
+            memory.reset_peak()
             self._stepper = Stepper(self._step, batches, self._clock)
             self._facts["first_step_ns"] = self._stepper.fenced(1)[0]
             self._resources.enter_context(collected_garbage())
         return protocol.Built(build_ns=self._facts["build_ns"], first_step_ns=self._facts.get("first_step_ns", 0))
-
-    def _make_model(self) -> Model:
-        """Put together what the engine needs, the same for every framework."""
-        loaded = load(self._trial.workload_path)
-        size = loaded.workload.sizes[self._trial.size]
-        return Model(
-            build=loaded.build,
-            loss=loaded.loss,
-            size=size,
-            optimizer=loaded.workload.optimizer,
-            weights=plan.weights(loaded.build, size, self._trial.seed),
-        )
 
     def _run_block(self, command: protocol.Run) -> protocol.Ran:
         """Run a lead-in and a timed part, with the counters read around the two."""
@@ -158,6 +147,7 @@ class Worker:
 
     def _gather(self) -> records.Evidence:
         """Compute the evidence on a step that was not run yet."""
+        assert self._model is not None
         return gather(self._engine, self._step, self._model, self._trial, self._batches, self._folder)
 
     def _measure_memory(self, steps: int) -> records.Memory:

@@ -1,0 +1,46 @@
+"""What an engine needs to build a workload: the same for every framework, drawn from the same seed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.frameworks.engine import Model
+from bakeoff.spec.vocabulary import VOCABULARY
+from bakeoff.workloads import plan
+from bakeoff.workloads.load import load
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bakeoff.spec.trial import TrialSpec
+
+
+def make_model(trial: TrialSpec) -> Model:
+    """Put together what the engine needs; for the certificate without dropout, whose draws are each framework's own."""
+    loaded = load(trial.workload_path)
+    size = loaded.size(trial.size)
+    timed = trial.purpose in ("time", "memory")
+    return Model(
+        build=loaded.build if timed else _without_dropout(loaded.build),
+        loss=loaded.loss,
+        size=size,
+        optimizer=loaded.workload.optimizer,
+        weights=plan.weights(loaded.build, size, trial.seed),
+    )
+
+
+def _without_dropout(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Build with a vocabulary whose Dropout drops nothing, whatever its rate."""
+
+    def build_without(nn: Any, size: Any) -> Any:
+        names = {name: getattr(nn, name) for name in VOCABULARY if hasattr(nn, name)}
+        return build(SimpleNamespace(**names | {"Dropout": lambda rate: _checked(nn, rate)}), size)
+
+    return build_without
+
+
+def _checked(nn: Any, rate: float) -> Any:
+    """Make the framework's own layer with the given rate, so that a bad one is refused, and give one of rate 0."""
+    nn.Dropout(rate)
+    return nn.Dropout(0.0)
