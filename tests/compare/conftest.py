@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+import psutil
 import pytest
 
 from bakeoff.compare import conductor
@@ -50,3 +53,24 @@ def race(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> Race:
         return conductor.run(request_of(*contenders, **asked), observe, launch=launch, probe_s=NO_PROBE_S)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def running_in() -> Callable[[Path], list[str]]:
+    """Give a function that finds the processes, but for this one, whose working directory is a folder.
+
+    Processes inherit it, whatever else they do: this is not how bakeoff itself finds them.
+    """
+
+    def find(folder: Path) -> list[str]:
+        found = []
+        for process in psutil.process_iter():
+            try:
+                is_there = process.pid != os.getpid() and process.cwd() == str(folder)
+                if is_there and process.status() != psutil.STATUS_ZOMBIE:
+                    found.append(" ".join(process.cmdline()))
+            except psutil.Error:
+                continue
+        return found
+
+    return find

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,16 +27,7 @@ LIMIT_S = 8.0
 """Of a trial: far above what a worker's start takes, also on a busy machine, and short to wait for once."""
 
 
-def running_in(folder: Path) -> list[psutil.Process]:
-    """Give the processes whose working directory is this folder; they inherit it, whatever else they do."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if process.pid != os.getpid() and process.cwd() == str(folder) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
+RunningIn = Callable[[Path], list[str]]
 
 
 class Checked(NamedTuple):
@@ -122,7 +113,7 @@ def test_a_hang_takes_its_time_limit_and_no_more(faulty: Checked) -> None:
     assert LIMIT_S <= faulty.seconds["fake:fault=hang,fault_at=certify"] < 3 * LIMIT_S
 
 
-def test_no_process_is_left(faulty: Checked) -> None:
+def test_no_process_is_left(faulty: Checked, running_in: RunningIn) -> None:
     """Workers are gone, and so are the children that they left, also one in a session of its own."""
     assert running_in(faulty.folder) == []
 
@@ -131,7 +122,7 @@ class Raced(NamedTuple):
     """What a race in real processes left."""
 
     outcome: Outcome
-    left: list[psutil.Process]
+    left: list[str]
 
     @property
     def by_label(self) -> dict[str, ContenderOutcome]:
@@ -149,7 +140,7 @@ KILLED, EXITED = "fake:step_ms=50,fault=kill,fault_at=block", "fake:step_ms=50,f
 
 
 @pytest.fixture(scope="module")
-def raced(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Raced]:
+def raced(tmp_path_factory: pytest.TempPathFactory, running_in: RunningIn) -> Iterator[Raced]:
     """Race two healthy contenders and two that die in their first block; in a path that wants quoting."""
     folder = tmp_path_factory.mktemp('it\'s a "folder"\n with größe')
     with pytest.MonkeyPatch.context() as patch:
