@@ -17,6 +17,7 @@ from bakeoff.compare.workers import QUIT_LIMIT_S, Launcher, Worker, WorkerLostEr
 from bakeoff.measure.machine import describe
 from bakeoff.spec import trial as protocol
 from bakeoff.spec.contender import slug
+from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER, Purpose, TrialSpec
 from bakeoff.stats.warmup import mser5
@@ -260,6 +261,9 @@ class Trials:
         """Write the record of a worker that could not write its own."""
         folder = self._folder / spec.name
         if not (folder / RECORD_FILE).exists():
+            if lost.outcome == "failed":
+                # A worker that can still tell of its failure has written it down, unless it cannot write.
+                raise StoreError(lost.reason) from lost
             record = Record(
                 trial=spec,
                 outcome=lost.outcome,

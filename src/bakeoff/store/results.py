@@ -33,15 +33,14 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
 def read_records(folder: Path) -> Records:
     """Read every record of a comparison; a damaged one is renamed, so that its trial counts as not done, and named."""
     records: dict[str, Record] = {}
-    damaged: list[str] = []
+    damaged = [f"{path} was set aside earlier" for path in sorted(folder.glob(f"*/{DAMAGED_FILE}"))]
     for trial in sorted(path.parent for path in folder.glob(f"*/{RECORD_FILE}")):
         try:
             records[trial.name] = read_record(trial)
         except DamagedError as error:
             damaged.append(str(error))
             _set_aside(trial)
-    damaged += [f"{path} was set aside earlier" for path in sorted(folder.glob(f"*/{DAMAGED_FILE}"))]
-    return Records(records=records, damaged=list(dict.fromkeys(damaged)))
+    return Records(records=records, damaged=damaged)
 
 
 def _set_aside(trial: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import math
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.spec.record import Evidence
-from bakeoff.store.files import EVIDENCE_FILE
+from bakeoff.store.files import EVIDENCE_FILE, write_atomically
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,5 +87,7 @@ def _accuracy(step: Step, x: NDArray[Any], y: NDArray[Any], *, batch_size: int) 
 
 def _save(arrays: Arrays, path: Path) -> str:
     """Write the arrays; give the file's SHA-256."""
-    np.savez(path, allow_pickle=False, **arrays)
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **arrays)
+    write_atomically(path, file.getvalue())
+    return hashlib.sha256(file.getvalue()).hexdigest()

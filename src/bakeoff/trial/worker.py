@@ -161,7 +161,9 @@ class Worker:
         )
 
     def _fail(self, error: Exception) -> protocol.Failed:
-        """Record a failure; where even that cannot be written, the parent hears why."""
+        """Record a failure; one to write is no finding about the contender: the parent hears of it, with no record."""
+        if isinstance(error, StoreError):
+            return protocol.Failed(reason=str(error))
         outcome: records.Outcome = "failed"
         if isinstance(error, UnsupportedError):
             outcome = "unsupported"
@@ -173,7 +175,7 @@ class Worker:
         try:
             self._write(outcome, reason, detail)
         except StoreError as store_error:
-            reason = f"{reason} ({store_error})"
+            reason = f"{store_error}, after {reason}"
         return protocol.Failed(reason=reason)
 
     def _write(self, outcome: records.Outcome, reason: str = "", detail: str = "") -> None:
