@@ -7,24 +7,16 @@ import os
 import platform
 from pathlib import Path
 
+from bakeoff.measure import group
+
 Facts = dict[str, str | int | float | None]
 
 
 def usable_cores() -> int:
-    """Give the processors that this process may use: affinity, clamped to the control group's quota."""
+    """Give the processors that this process may use: affinity, clamped to the control groups' quota."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = cgroup_quota()
+    quota = group.processors()
     return max(1, min(allowed, math.floor(quota))) if quota is not None else allowed
-
-
-def cgroup_quota() -> float | None:
-    """Give the control group's limit in processors; None where there is none or it is not known."""
-    path = Path("/sys/fs/cgroup/cpu.max")
-    try:
-        limit, period = path.read_text().split()
-        return None if limit == "max" else int(limit) / int(period)
-    except (OSError, ValueError):
-        return None
 
 
 def describe() -> Facts:
@@ -43,7 +35,8 @@ def describe() -> Facts:
 
 def available_memory_bytes() -> int | None:
     """Give the memory that new processes could take without swapping; None where it is not known."""
-    return _meminfo_bytes("MemAvailable")
+    known = [free for free in (_meminfo_bytes("MemAvailable"), group.free_memory_bytes()) if free is not None]
+    return min(known, default=None)
 
 
 def _processor() -> str:
@@ -63,7 +56,7 @@ def _meminfo_bytes(key: str) -> int | None:
         for line in Path("/proc/meminfo").read_text().splitlines():
             name, _, value = line.partition(":")
             if name == key:
-                return int(value.split()[0]) * 1024
+                return int(value.removesuffix("kB")) * 1024
     except (OSError, ValueError):
         return None
     return None

@@ -57,7 +57,7 @@ def _status_bytes(key: str) -> int | None:
         for line in Path("/proc/self/status").read_text().splitlines():
             name, _, value = line.partition(":")
             if name == key:
-                return int(value.split()[0]) * 1024
+                return int(value.removesuffix("kB")) * 1024
     except (OSError, ValueError):
         return None
     return None
