@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from bakeoff.measure.clock import Stepper, collected_garbage
+
+
+class Clockwork:
+    """A step whose start takes 3 ns and whose wait takes 10 ns for each step that was started; it writes all down."""
+
+    def __init__(self) -> None:
+        """Start at zero."""
+        self.now_ns = 0
+        self.done: list[str] = []
+        self._started = 0
+
+    def clock(self) -> int:
+        """Give the time."""
+        return self.now_ns
+
+    def run(self, batch: str) -> None:
+        """Start a step."""
+        self.now_ns += 3
+        self._started += 1
+        self.done.append(batch)
+
+    def wait(self) -> None:
+        """Finish all steps."""
+        self.now_ns += 10 * self._started
+        self._started = 0
+        self.done.append("wait")
+
+
+def make() -> tuple[Clockwork, Stepper]:
+    """Make a stepper over three batches."""
+    step = Clockwork()
+    return step, Stepper(step, ["a", "b", "c"], step.clock)
+
+
+def test_a_fenced_step_is_waited_for_by_itself() -> None:
+    """Each warm step's time holds its start and its wait, and nothing of its neighbours."""
+    step, stepper = make()
+    assert stepper.fenced(2) == [13, 13]
+    assert step.done == ["a", "wait", "b", "wait"]
+
+
+def test_a_block_is_waited_for_once() -> None:
+    """A block gives when each dispatch returned, and the time until the last result was there."""
+    step, stepper = make()
+    assert stepper.streamed(4) == ([3, 6, 9, 12], 52)
+    assert step.done == ["a", "b", "c", "a", "wait"]
+
+
+def test_batches_go_on_where_they_were() -> None:
+    """Every contender takes batch i at step i, over warm-ups and blocks, and steps are counted."""
+    step, stepper = make()
+    stepper.fenced(2)
+    stepper.streamed(2)
+    stepper.fenced(1)
+    assert [what for what in step.done if what != "wait"] == ["a", "b", "c", "a", "b"]
+    assert stepper.steps_run == 5
+
+
+@pytest.mark.parametrize(
+    ("steps", "seconds", "limit", "expected"),
+    [(5, 0.0, 100, 5), (5, 130e-9, 100, 10), (5, 1.0, 20, 20), (30, 1.0, 20, 30), (1, 0.0, 0, 1)],
+)
+def test_a_warm_up_has_steps_and_seconds_within_its_limit(
+    steps: int, seconds: float, limit: int, expected: int
+) -> None:
+    """It lasts until there are enough steps and enough time has passed; the limit stops the time, never the steps."""
+    _, stepper = make()
+    assert len(stepper.fenced(steps, seconds, limit)) == expected
+
+
+def test_a_block_of_no_steps_takes_no_time() -> None:
+    """A lead-in may be empty."""
+    _, stepper = make()
+    assert stepper.streamed(0) == ([], 0)
+
+
+def test_garbage_is_frozen_and_freed_again() -> None:
+    """While steps are timed the collector stays on, and does not walk what was there before; after, all is as it was."""
+    before = gc.get_freeze_count()
+    with collected_garbage():
+        assert gc.get_freeze_count() > before
+        assert gc.isenabled()
+    assert gc.get_freeze_count() == 0

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.measure import memory
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells by /proc")
+
+GROWTH = """
+import json, numpy as np
+from bakeoff.measure.memory import peak_resident_bytes, resident_bytes
+before = resident_bytes(), peak_resident_bytes()
+block = np.ones(100 << 20, np.uint8)
+during = resident_bytes()
+del block
+print(json.dumps([*before, during, resident_bytes(), peak_resident_bytes()]))
+"""
+
+STEPS = """
+import json, resource, sys, numpy as np
+from bakeoff.measure.memory import settle_malloc
+if sys.argv[1] == "settled":
+    settle_malloc()
+faults = []
+for _ in range(6):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    buffers = [np.ones(2 << 20, np.uint8) for _ in range(5)]
+    del buffers
+    faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+print(json.dumps(faults))
+"""
+
+
+def told(script: str, *arguments: str) -> list[Any]:
+    """Run a script in a fresh process and read its answer."""
+    command = [sys.executable, "-c", script, *arguments]
+    answer: list[Any] = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return answer
+
+
+@on_linux
+def test_the_peak_is_of_the_whole_life() -> None:
+    """A block of 100 MiB raises the resident size while it lives, and the peak for ever."""
+    resident, peak, during, after, last_peak = told(GROWTH)
+    size = 100 << 20
+    assert resident <= peak
+    assert during >= resident + 0.95 * size
+    assert after <= during - 0.95 * size
+    assert last_peak >= peak + 0.9 * size
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the thresholds are glibc's")
+def test_a_settled_allocator_keeps_what_steps_free() -> None:
+    """After settling, buffers that each step allocates and frees cost no page faults from the second step on."""
+    assert max(told(STEPS, "settled")[1:]) < 100
+    assert max(told(STEPS, "as it is")[1:]) > 1000
+
+
+@on_linux
+def test_settling_takes_no_memory() -> None:
+    """The block is freed at once."""
+    before = memory.resident_bytes()
+    memory.settle_malloc()
+    after = memory.resident_bytes()
+    assert before is not None
+    assert after is not None
+    assert after < before + memory.SETTLING_BYTES
+
+
+@pytest.mark.parametrize("text", [None, "", "VmRSS:\n", "VmRSS: much kB\nVmHWM: more kB\n"])
+def test_what_the_system_does_not_tell_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None
+) -> None:
+    """Without /proc, or with another form of it, sizes are unknown and never zero."""
+    if text is not None:
+        (tmp_path / "status").write_text(text)
+    monkeypatch.setattr(memory, "Path", lambda path: tmp_path / Path(path).name)
+    monkeypatch.setattr(memory.sys, "platform", "other")
+    assert (memory.resident_bytes(), memory.peak_resident_bytes()) == (None, None)
+
+
+def test_kibibytes_become_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """/proc/self/status counts in kibibytes."""
+    (tmp_path / "status").write_text("Name:\tpython\nVmHWM:\t    2000 kB\nVmRSS:\t    1000 kB\n")
+    monkeypatch.setattr(memory, "Path", lambda path: tmp_path / Path(path).name)
+    assert (memory.resident_bytes(), memory.peak_resident_bytes()) == (1_024_000, 2_048_000)
