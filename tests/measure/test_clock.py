@@ -82,7 +82,7 @@ def test_a_block_of_no_steps_takes_no_time() -> None:
 
 
 def test_garbage_is_frozen_and_freed_again() -> None:
-    """While steps are timed the collector stays on, and does not walk what was there before; after, all is as it was."""
+    """While steps are timed the collector stays on and does not walk what was there before; then all is as it was."""
     before = gc.get_freeze_count()
     with collected_garbage():
         assert gc.get_freeze_count() > before
