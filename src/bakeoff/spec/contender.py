@@ -29,7 +29,7 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
 
 def parse_contender(text: str) -> Contender:
     """Read `torch`, `torch:mode=compiled` or `torch@/path/to/python:threads=1`; raise UsageError for anything else."""
-    match = _PATTERN.match(text)
+    match = _PATTERN.fullmatch(text)
     if match is None:
         msg = f"contender {text!r} is not of the form framework[@environment][:option=value,...]"
         raise UsageError(msg)
