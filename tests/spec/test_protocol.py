@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from bakeoff.spec import trial as protocol
+
+COMMANDS = [
+    protocol.Build(),
+    protocol.Warm(steps=20, seconds=1.0, limit=400),
+    protocol.Run(lead=3, steps=12, turn=0),
+    protocol.Certify(),
+    protocol.Memory(steps=20),
+    protocol.Quit(),
+]
+ANSWERS = [
+    protocol.Ready(import_ns=1),
+    protocol.Built(build_ns=1, first_step_ns=2),
+    protocol.Warmed(steps_ns=[1, 2]),
+    protocol.Ran(steps=12, elapsed_ns=3),
+    protocol.Done(),
+    protocol.Failed(reason="line\nbreak"),
+]
+
+
+@pytest.mark.parametrize(
+    ("word", "kind"), [(c, protocol.Command) for c in COMMANDS] + [(a, protocol.Answer) for a in ANSWERS]
+)
+def test_every_word_travels_as_one_line(word: Any, kind: Any) -> None:
+    """A command or an answer is one JSON object without a line break, and comes back as it was sent."""
+    line = msgspec.json.encode(word)
+    assert b"\n" not in line
+    assert msgspec.json.decode(line, type=kind) == word
+
+
+def test_no_word_is_forgotten_here() -> None:
+    """The lists above are complete."""
+    assert {type(word) for word in COMMANDS} == set(get_args(protocol.Command))
+    assert {type(word) for word in ANSWERS} == set(get_args(protocol.Answer))

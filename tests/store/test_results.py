@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
+from bakeoff.store.files import write_comparison, write_record
+from bakeoff.store.results import check_same_machine, comparisons, find, latest_like, read_records
+
+
+@pytest.fixture
+def results(tmp_path: Path, comparison_of: Any) -> Path:
+    """Make a results directory with three comparisons, the second of them the latest, and other things beside them."""
+    for name, month in (("mlp-mnist-aaaa", 1), ("mlp-mnist-bbbb", 3), ("cnn-apx-cccc", 2)):
+        write_comparison(tmp_path / name, comparison_of(id=name, created_at=f"2026-0{month}-01T00:00:00.000000+00:00"))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes.txt").touch()
+    return tmp_path
+
+
+def test_comparisons_are_in_the_order_of_their_making(results: Path) -> None:
+    """They are told oldest first; what is no comparison is passed over."""
+    assert [folder.name for folder in comparisons(results)] == ["mlp-mnist-aaaa", "cnn-apx-cccc", "mlp-mnist-bbbb"]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        (None, "mlp-mnist-bbbb"),
+        ("cnn-apx-cccc", "cnn-apx-cccc"),
+        ("aaaa", "mlp-mnist-aaaa"),
+        ("bbbb", "mlp-mnist-bbbb"),
+    ],
+)
+def test_a_comparison_is_found_by_its_name(results: Path, name: str | None, found: str) -> None:
+    """By its id, by the end of its id, or as the latest."""
+    assert find(results, name).name == found
+
+
+def test_a_comparison_is_found_by_its_path(results: Path, tmp_path: Path) -> None:
+    """Wherever it lies."""
+    assert find(tmp_path / "elsewhere", str(results / "cnn-apx-cccc")) == results / "cnn-apx-cccc"
+
+
+def test_an_unknown_comparison_is_told(results: Path) -> None:
+    """A name that nothing answers to lists those that are there; a directory without any says how to make one."""
+    with pytest.raises(UnknownNameError, match="unknown comparison 'mlp-mnist-aaab'; did you mean 'mlp-mnist-aaaa'"):
+        find(results, "mlp-mnist-aaab")
+    with pytest.raises(UsageError, match=r"no comparison in .*notes: run one first"):
+        find(results / "notes")
+
+
+def test_records_are_read_by_the_names_of_their_trials(tmp_path: Path, record_of: Any) -> None:
+    """Every finished trial has its record; one that was not finished has none, and is no damage."""
+    for name in ("r01-fake", "r02-fake"):
+        write_record(tmp_path / name, record_of())
+    (tmp_path / "r03-fake").mkdir()
+    (tmp_path / "r03-fake" / "trial.json").touch()
+    found = read_records(tmp_path)
+    assert (list(found.records), found.damaged) == (["r01-fake", "r02-fake"], [])
+
+
+def test_damage_is_told_once_and_remembered(tmp_path: Path, record_of: Any) -> None:
+    """A damaged record is named with the reason when it is found, and as set aside from then on."""
+    write_record(tmp_path / "r01-fake", record_of())
+    (tmp_path / "r01-fake" / "record.json").write_bytes(b"{}")
+    (first,) = read_records(tmp_path).damaged
+    assert "r01-fake/record.json is truncated or not a record" in first
+    for _ in range(2):
+        (later,) = read_records(tmp_path).damaged
+        assert later.endswith("r01-fake/record.damaged.json was set aside earlier")
+
+
+def test_going_on_needs_the_same_question(results: Path, comparison_of: Any) -> None:
+    """The latest comparison that asked for the same is found; another batch, size, seed or workload is not the same."""
+    assert latest_like(results, comparison_of(id="new")) == results / "mlp-mnist-bbbb"
+    for other in ({"batch_size": 64}, {"size": "reduced"}, {"scenario": "infer"}, {"workload_sha256": "2"}):
+        assert latest_like(results, comparison_of(**other)) is None
+
+
+def test_another_machine_is_named(comparison_of: Any) -> None:
+    """A fact that differs, or is new, is told with both values."""
+    comparison = comparison_of()
+    check_same_machine(comparison, {"processor": "one", "cores": 2})
+    with pytest.raises(StoreError, match="cannot go on with mlp-mnist-1234: cores was 2 and is 4 here"):
+        check_same_machine(comparison, {"processor": "one", "cores": 4})
+    with pytest.raises(StoreError, match="gpu was None and is 'H200' here"):
+        check_same_machine(comparison, {"processor": "one", "cores": 2, "gpu": "H200"})
