@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bakeoff.spec import trial as protocol
+from bakeoff.store.files import read_record
+from bakeoff.trial.inputs import Batches
+from bakeoff.trial.worker import Worker
+
+LACKING = """
+from bakeoff.spec.errors import UnsupportedError
+
+class Engine:
+    def configure(self, options):
+        raise UnsupportedError("no float64 here")
+"""
+
+
+@pytest.fixture
+def worker(trial_of: Any, fake: Path, fakes_options: dict[str, str]) -> Worker:
+    """Give a worker with the scripted framework, not yet started."""
+    return Worker(trial_of(fake, **fakes_options), started_ns=123)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Give the trial's folder."""
+    return tmp_path / "results" / "trial"
+
+
+def test_a_trial_from_start_to_record(worker: Worker, folder: Path) -> None:
+    """Each command has its answer, and the record has all that was measured between them."""
+    assert isinstance(worker.start(), protocol.Ready)
+    built = worker.obey(protocol.Build())
+    assert isinstance(built, protocol.Built)
+    assert built.first_step_ns == 6_000_000
+    assert worker.obey(protocol.Warm(steps=3)) == protocol.Warmed(steps_ns=[1_000_000] * 3)
+    assert worker.obey(protocol.Run(lead=2, steps=3, turn=5)) == protocol.Ran(steps=3, elapsed_ns=3_000_000)
+    assert not (folder / "record.json").exists()
+    assert worker.obey(protocol.Quit()) == protocol.Done()
+    record = read_record(folder)
+    assert (record.outcome, record.start_ns, record.first_step_ns) == ("done", 123, 6_000_000)
+    assert (record.clock, record.warm_steps_ns) == ("virtual", [1_000_000] * 3)
+    (block,) = record.blocks
+    assert (block.turn, block.first_step, block.lead_steps, block.lead_ns) == (5, 6, 2, 2_000_000)
+    assert (block.steps_ns, block.elapsed_ns) == ([1_000_000, 2_000_000, 3_000_000], 3_000_000)
+    assert record.settings["threads"] == 1
+    assert record.versions == {"fake": "1.0"}
+
+
+def test_variables_are_set_before_the_framework_is_imported(
+    trial_of: Any, framework_of: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What framework.toml declares is in the environment when the framework's module runs; it is recorded."""
+    monkeypatch.delenv("BAKEOFF_TEST_VARIABLE", raising=False)
+    engine = "import os\nraise RuntimeError(os.environ['BAKEOFF_TEST_VARIABLE'])"
+    worker = Worker(trial_of(framework_of(engine, "with_variables")), started_ns=0)
+    assert worker.start() == protocol.Failed(reason="with_variables cannot be imported: RuntimeError: set")
+    assert read_record(folder).variables == {"BAKEOFF_TEST_VARIABLE": "set"}
+
+
+@pytest.mark.parametrize(
+    ("engine", "outcome", "reason"),
+    [
+        ("import no_such_module", "unavailable", "cannot be imported: ModuleNotFoundError: No module named 'no_such_"),
+        ("1 / 0", "unavailable", "cannot be imported: ZeroDivisionError: division by zero"),
+        ("def (", "unavailable", "cannot be imported: SyntaxError: "),
+        ("Engine = None", "unavailable", "cannot be imported: TypeError: "),
+        (
+            "class Engine:\n def configure(self, options):\n  raise MemoryError('too large')",
+            "failed",
+            "MemoryError: too large",
+        ),
+        (
+            LACKING,
+            "unsupported",
+            "no float64 here",
+        ),
+    ],
+)
+def test_why_a_framework_fails_is_recorded(
+    trial_of: Any, framework_of: Any, folder: Path, engine: str, outcome: str, reason: str
+) -> None:
+    """A framework that cannot be imported is unavailable; one that lacks something, or fails, has that outcome."""
+    name = f"broken_{abs(hash(engine))}"
+    worker = Worker(trial_of(framework_of(engine, name)), started_ns=0)
+    answer = worker.start()
+    assert isinstance(answer, protocol.Failed)
+    record = read_record(folder)
+    assert (record.outcome, record.reason) == (outcome, answer.reason)
+    assert reason in record.reason
+    assert "Traceback" in record.detail
+
+
+def test_the_frameworks_cache_is_cleared(worker: Worker, folder: Path) -> None:
+    """What a framework compiled in a trial is private to it, and gone with it."""
+    (folder / protocol.CACHE_FOLDER).mkdir()
+    (folder / protocol.CACHE_FOLDER / "compiled").touch()
+    worker.start()
+    worker.obey(protocol.Build())
+    worker.obey(protocol.Quit())
+    assert not (folder / protocol.CACHE_FOLDER).exists()
+    assert (folder / "record.json").exists()
+
+
+def test_batches_go_round_in_their_order(trial_of: Any, fake: Path, tmp_path: Path) -> None:
+    """Step i takes batch i % batches, each time as an array of its own."""
+    trial_of(fake)
+    batches = Batches(tmp_path / "inputs")
+    x, y = batches.at(1)
+    again, _ = batches.at(1 + batches.count)
+    other, _ = batches.at(2)
+    assert (x.shape, x.dtype, y.shape, y.dtype) == ((4, 784), np.float32, (4,), np.int32)
+    assert np.array_equal(x, again)
+    assert not np.array_equal(x, other)
+    x[:] = 0
+    assert np.array_equal(batches.at(1)[0], again)
+    assert batches.test is None
