@@ -247,3 +247,17 @@ def test_another_machine_does_not_go_on(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(prepare, "describe", lambda: describe() | {"processor": "another"})
     with pytest.raises(StoreError, match=r"cannot go on with mlp-mnist-\w+: processor was .* and is 'another' here"):
         conductor.run(Request(**fields, resume=True), launch=InlineWorker, probe_s=0.001)
+
+
+def test_another_version_does_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records of two versions of a framework are not mixed: both are named, and what was there stays as it was."""
+    fields = asked(*RACERS, results=str(tmp_path / "results"))
+    outcome = conductor.run(Request(**fields, max_rounds=2), launch=InlineWorker, probe_s=0.001)
+    before = contents(tmp_path)
+    engine = sys.modules["bakeoff.frameworks.fake.engine"].Engine
+    monkeypatch.setattr(engine, "versions", lambda _: {"fake": "2.0"})
+    message = r"cannot go on with mlp-mnist-\w+: fake:step_ms=\d0 had Python .*, fake 1.0 and has .*, fake 2.0 here"
+    with pytest.raises(StoreError, match=message):
+        conductor.run(Request(**fields, resume=True), launch=InlineWorker, probe_s=0.001)
+    assert contents(tmp_path) == before
+    assert judge(Path(outcome.path)).rounds == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from contextlib import contextmanager, nullcontext
 from itertools import combinations
@@ -179,8 +180,7 @@ class _Conductor:
         """Run one round, resident where memory allows."""
         cut = frozen_cut(self.records.values())
         run_round = self._trials.round_resident if self._is_resident(active) else self._trials.round_alone
-        for record in run_round(round_number, active, cut):
-            self._keep(record)
+        self._keep(*run_round(round_number, active, cut))
 
     def _active(self) -> list[ContenderPlan]:
         """Give the contenders whose pairs are not all settled; one who was lost twice has no open pair any more."""
@@ -227,8 +227,24 @@ class _Conductor:
                 return record
         return None
 
-    def _keep(self, record: Record) -> None:
-        self.records[record.trial.name] = record
+    def _keep(self, *finished: Record) -> None:
+        """Take finished trials in; those with other versions than before are no part of this comparison."""
+        strange = [(before, record) for record in finished if (before := self._of_other_versions(record))]
+        for _, record in strange:
+            shutil.rmtree(self.folder / record.trial.name)
+        for before, record in strange:
+            label, had, has = record.trial.contender.label, _versions(before), _versions(record)
+            msg = f"cannot go on with {self._comparison.id}: {label} had {had} and has {has} here"
+            raise StoreError(msg)
+        self.records |= {record.trial.name: record for record in finished}
+
+    def _of_other_versions(self, record: Record) -> Record | None:
+        """Find a record of the same contender that was made with other versions."""
+        for before in self.records.values():
+            same = before.trial.contender == record.trial.contender and before.outcome == record.outcome == "done"
+            if same and _versions(before) != _versions(record):
+                return before
+        return None
 
     def _budget_is_spent(self) -> bool:
         budget_s = self._comparison.procedure.budget_s
@@ -241,3 +257,8 @@ class _Conductor:
         if budget_s is None:
             return by_rounds
         return max(0.0, min(by_rounds, budget_s - (time.monotonic() - self._began)))
+
+
+def _versions(record: Record) -> str:
+    """Tell what a trial ran with."""
+    return ", ".join(f"{name} {version}" for name, version in [("Python", record.python), *record.versions.items()])
