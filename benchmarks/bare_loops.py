@@ -15,11 +15,11 @@ from pathlib import Path
 
 from results import write
 
-from bakeoff.compare.prepare import prepared
-from bakeoff.compare.progress import silent
-from bakeoff.compare.request import Request
-from bakeoff.compare.rounds import Trials
-from bakeoff.compare.workers import ProcessWorker
+from bakeoff.race.prepare import prepared
+from bakeoff.race.progress import silent
+from bakeoff.race.request import Request
+from bakeoff.race.rounds import Trials
+from bakeoff.race.workers import ProcessWorker
 from bakeoff.spec import trial as protocol
 from bakeoff.stats.differences import ping_pong_difference
 from bakeoff.stats.intervals import fixed_interval

@@ -18,12 +18,12 @@ from typing import Any
 
 from results import write
 
-from bakeoff.compare.prepare import prepared
-from bakeoff.compare.progress import silent
-from bakeoff.compare.request import Request
-from bakeoff.compare.rounds import Trials
-from bakeoff.compare.workers import ProcessWorker
 from bakeoff.environments.interpreters import available
+from bakeoff.race.prepare import prepared
+from bakeoff.race.progress import silent
+from bakeoff.race.request import Request
+from bakeoff.race.rounds import Trials
+from bakeoff.race.workers import ProcessWorker
 from bakeoff.spec import trial as protocol
 from bakeoff.store.files import write_trial
 

@@ -10,7 +10,7 @@ import pytest
 
 import bakeoff
 from bakeoff.api import Result
-from bakeoff.compare.progress import Event, RoundEnded
+from bakeoff.race.progress import Event, RoundEnded
 from bakeoff.spec.errors import UsageError
 
 
@@ -54,9 +54,9 @@ def test_an_unknown_option_lists_the_valid_ones(tmp_path: Path) -> None:
 
 
 def test_compare_can_be_called_whatever_was_imported_before(tmp_path: Path) -> None:
-    """`bakeoff.compare` is a package as well: importing from it does not take the function away, nor the reverse."""
+    """`bakeoff.compare` is the function after any import, also the second time."""
     call = "bakeoff.compare('no-such', ['fake'])"
-    for before in ("import bakeoff", "import bakeoff; from bakeoff.compare import request", "import bakeoff.api"):
+    for before in ("import bakeoff", "import bakeoff; from bakeoff.race import request", "import bakeoff.api"):
         twice = f"for _ in range(2):\n  try: {call}\n  except bakeoff.spec.errors.UnknownNameError: print('asked')"
         code = f"{before}\n{twice}"
         told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
@@ -66,5 +66,5 @@ def test_compare_can_be_called_whatever_was_imported_before(tmp_path: Path) -> N
 def test_the_packages_names_are_those_it_promises() -> None:
     """`bakeoff.__all__` is what there is, and anything else is an AttributeError."""
     assert all(hasattr(bakeoff, name) for name in bakeoff.__all__)
-    with pytest.raises(AttributeError, match="no attribute 'race'"):
-        _ = bakeoff.race
+    with pytest.raises(AttributeError, match="no attribute 'contest'"):
+        _ = bakeoff.contest

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.compare import conductor
-from bakeoff.compare.judge import judge
-from bakeoff.compare.progress import silent
-from bakeoff.compare.request import Request
+from bakeoff.race import conductor
+from bakeoff.race.judge import judge
+from bakeoff.race.progress import silent
+from bakeoff.race.request import Request
 from bakeoff.spec.errors import UsageError
 from bakeoff.store.results import comparisons, read_records
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from bakeoff.compare.outcome import Outcome
-    from bakeoff.compare.progress import Observer
+    from bakeoff.race.outcome import Outcome
+    from bakeoff.race.progress import Observer
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Verdict
 
@@ -101,9 +101,9 @@ def compare(
 ) -> Result:
     """Race contenders on a workload, as `bakeoff run` does.
 
-    `options` are those of bakeoff.compare.request.Request: scenario, batch_size, size, device, threads, data,
+    `options` are those of bakeoff.race.request.Request: scenario, batch_size, size, device, threads, data,
     max_rounds, budget_s, margin, seed, trial_limit_s, results, resume. `observer` is called with every event of
-    bakeoff.compare.progress. Raises UsageError for what cannot be, StoreError when results cannot be written.
+    bakeoff.race.progress. Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
     if isinstance(contenders, str):
         msg = f"contenders is the text {contenders!r}; give a list: [{contenders!r}]"

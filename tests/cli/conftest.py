@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from bakeoff.cli import main
-from bakeoff.compare import conductor
 from bakeoff.measure import noise
+from bakeoff.race import conductor
 
 
 class Said(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from bakeoff.compare.outcome import BlockTime, ContenderOutcome, Outcome
+from bakeoff.race.outcome import BlockTime, ContenderOutcome, Outcome
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.record import Memory

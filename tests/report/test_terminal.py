@@ -16,7 +16,7 @@ from bakeoff.report.markdown import to_markdown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.compare.outcome import Outcome
+    from bakeoff.race.outcome import Outcome
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare")

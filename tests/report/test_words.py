@@ -11,7 +11,7 @@ from bakeoff.report.model import report_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.compare.outcome import Outcome
+    from bakeoff.race.outcome import Outcome
 
 
 def said(outcome: Outcome) -> str:

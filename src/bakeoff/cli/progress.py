@@ -15,14 +15,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from bakeoff.compare import progress as told
+from bakeoff.race import progress as told
 from bakeoff.report.pairs import kind, ratio_text, slower_first
 from bakeoff.report.units import duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.compare.progress import Event, Observer
+    from bakeoff.race.progress import Event, Observer
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.verdict import Certificate, Verdict
 

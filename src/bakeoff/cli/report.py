@@ -10,7 +10,7 @@ from bakeoff.cli import parameters as given
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.compare.outcome import Outcome
+    from bakeoff.race.outcome import Outcome
 
 
 def report(
@@ -32,7 +32,7 @@ def report(
     results: given.Results = "results",
 ) -> None:
     """Report on comparisons that were run, computed from their records again."""
-    from bakeoff.compare.judge import judge
+    from bakeoff.race.judge import judge
     from bakeoff.report.charts import EXTENSIONS
     from bakeoff.store.results import find
 

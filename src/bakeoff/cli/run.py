@@ -11,7 +11,7 @@ from bakeoff.cli import FAILED, INTERRUPTED
 from bakeoff.cli import parameters as given
 
 if TYPE_CHECKING:
-    from bakeoff.compare.outcome import Outcome
+    from bakeoff.race.outcome import Outcome
 
 
 def run(
@@ -44,8 +44,8 @@ def run(
 ) -> None:
     """Race contenders on a workload until every pair has its verdict."""
     from bakeoff.cli.progress import shown
-    from bakeoff.compare import conductor
-    from bakeoff.compare.request import Request
+    from bakeoff.race import conductor
+    from bakeoff.race.request import Request
 
     request = Request(
         workload=workload,

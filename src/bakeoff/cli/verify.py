@@ -31,8 +31,8 @@ def verify(
     import msgspec
 
     from bakeoff.cli.progress import shown
-    from bakeoff.compare import conductor
-    from bakeoff.compare.request import Request
+    from bakeoff.race import conductor
+    from bakeoff.race.request import Request
 
     request = Request(
         workload=workload,

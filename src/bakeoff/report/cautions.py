@@ -8,7 +8,7 @@ from bakeoff.report.pairs import slower_first
 from bakeoff.report.units import count, listed, percent, rounded
 
 if TYPE_CHECKING:
-    from bakeoff.compare.outcome import ContenderOutcome, Outcome
+    from bakeoff.race.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Verdict
 
 MOST_FAULTS_PER_STEP = 1.0

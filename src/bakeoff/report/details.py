@@ -14,7 +14,7 @@ from bakeoff.report.units import UNKNOWN, duration, error, percent, rounded, siz
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from bakeoff.compare.outcome import ContenderOutcome
+    from bakeoff.race.outcome import ContenderOutcome
     from bakeoff.report.model import Report
 
 Value = str | int | float | bool | None

@@ -13,7 +13,7 @@ from bakeoff.report.model import report_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.compare.outcome import Outcome
+    from bakeoff.race.outcome import Outcome
     from bakeoff.report.model import Report
 
 _TABLES = {

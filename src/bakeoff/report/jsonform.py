@@ -11,7 +11,7 @@ from bakeoff.report.cautions import cautions
 from bakeoff.report.pairs import kind
 
 if TYPE_CHECKING:
-    from bakeoff.compare.outcome import ContenderOutcome, Outcome
+    from bakeoff.race.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.verdict import Interval, Verdict
 

@@ -10,7 +10,7 @@ from bakeoff.report.model import Report, report_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.compare.outcome import Outcome
+    from bakeoff.race.outcome import Outcome
 
 # What Markdown, or the HTML in it, would take for itself. A bracket is harmless unless it could become a link.
 _SPECIAL = re.compile(r"[\\`*_<>|#~&]|\](?=[(\[])")

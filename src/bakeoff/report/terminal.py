@@ -11,7 +11,7 @@ from rich.text import Text
 from bakeoff.report.model import Report, Row, report_of
 
 if TYPE_CHECKING:
-    from bakeoff.compare.outcome import Outcome
+    from bakeoff.race.outcome import Outcome
 
 _GAP = "  "
 """Between columns."""

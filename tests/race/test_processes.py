@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import psutil
 import pytest
 
-from bakeoff.compare import conductor, guard
-from bakeoff.compare.outcome import ContenderOutcome, Outcome
-from bakeoff.compare.progress import Event, TrialEnded
-from bakeoff.compare.request import Request
-from bakeoff.compare.workers import ProcessWorker, WorkerLostError
+from bakeoff.race import conductor, guard
+from bakeoff.race.outcome import ContenderOutcome, Outcome
+from bakeoff.race.progress import Event, TrialEnded
+from bakeoff.race.request import Request
+from bakeoff.race.workers import ProcessWorker, WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Record
 from bakeoff.spec.verdict import Certificate

@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from bakeoff.compare import conductor, prepare
-from bakeoff.compare.inline import InlineWorker
-from bakeoff.compare.judge import judge
-from bakeoff.compare.progress import Event, Prepared, TrialStarted
-from bakeoff.compare.request import Request
 from bakeoff.measure.machine import describe
+from bakeoff.race import conductor, prepare
+from bakeoff.race.inline import InlineWorker
+from bakeoff.race.judge import judge
+from bakeoff.race.progress import Event, Prepared, TrialStarted
+from bakeoff.race.request import Request
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import read_records
 
@@ -30,8 +30,8 @@ DEADLINE_S = 60.0
 
 DRIVER = """
 import json, sys
-from bakeoff.compare.conductor import run
-from bakeoff.compare.request import Request
+from bakeoff.race.conductor import run
+from bakeoff.race.request import Request
 asked = json.loads(sys.argv[1])
 run(Request(**asked), lambda event: print(event, flush=True), probe_s=0.001)
 """

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 import bakeoff
-from bakeoff.compare import guard
+from bakeoff.race import guard
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.trial import Answer, Command, Failed, Quit, Ready, TrialSpec
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.compare.workers import WorkerLostError
+from bakeoff.race.workers import WorkerLostError
 from bakeoff.spec.trial import Answer, Command, Failed, Ready, TrialSpec
 from bakeoff.trial.worker import Worker
 

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.compare import conductor
-from bakeoff.compare.inline import InlineWorker
-from bakeoff.compare.judge import judge
-from bakeoff.compare.outcome import ContenderOutcome, Outcome
-from bakeoff.compare.progress import Certified, Event, Finished, Prepared, RoundEnded, RoundStarted, TrialEnded
-from bakeoff.compare.workers import WorkerLostError
+from bakeoff.race import conductor
+from bakeoff.race.inline import InlineWorker
+from bakeoff.race.judge import judge
+from bakeoff.race.outcome import ContenderOutcome, Outcome
+from bakeoff.race.progress import Certified, Event, Finished, Prepared, RoundEnded, RoundStarted, TrialEnded
+from bakeoff.race.workers import WorkerLostError
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import Answer, Command, Run, TrialSpec
 from bakeoff.store.results import read_records

@@ -13,11 +13,11 @@ import msgspec
 
 import bakeoff
 from bakeoff import data
-from bakeoff.compare.inputs import inputs_folder
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import available, resolve
 from bakeoff.environments.options import resolve_options
 from bakeoff.measure.machine import describe, usable_cores
+from bakeoff.race.inputs import inputs_folder
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, StoreError, UnavailableError, UnknownNameError, UsageError
@@ -27,7 +27,7 @@ from bakeoff.workloads.load import LoadedWorkload, load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.compare.request import Request
+    from bakeoff.race.request import Request
     from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Scenario, Workload
 

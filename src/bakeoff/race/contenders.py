@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from bakeoff.compare.outcome import BlockTime, ContenderOutcome, Status
 from bakeoff.measure.contention import is_flagged
+from bakeoff.race.outcome import BlockTime, ContenderOutcome, Status
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import absolute_interval
 from bakeoff.stats.warmup import mser5

@@ -12,12 +12,12 @@ import numpy as np
 import psutil
 import pytest
 
-from bakeoff.compare import conductor
-from bakeoff.compare.inline import InlineWorker
-from bakeoff.compare.outcome import Outcome
-from bakeoff.compare.progress import Observer, silent
-from bakeoff.compare.request import Request
-from bakeoff.compare.workers import Launcher
+from bakeoff.race import conductor
+from bakeoff.race.inline import InlineWorker
+from bakeoff.race.outcome import Outcome
+from bakeoff.race.progress import Observer, silent
+from bakeoff.race.request import Request
+from bakeoff.race.workers import Launcher
 
 NO_PROBE_S = 0.001
 

@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from bakeoff.compare import schedule
+from bakeoff.race import schedule
 
 STEP_S = st.floats(1e-6, 30.0)
 LABELS = ["a", "b", "c", "d"]

@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from bakeoff.compare import inputs
-from bakeoff.compare.prepare import new_folder, prepared
-from bakeoff.compare.rounds import folder_names
 from bakeoff.environments import interpreters
 from bakeoff.environments.declared import frameworks
+from bakeoff.race import inputs
+from bakeoff.race.prepare import new_folder, prepared
+from bakeoff.race.rounds import folder_names
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 
 TAKE_AND_DIE = """
 import os, sys
 from pathlib import Path
-from bakeoff.compare.inputs import inputs_folder
+from bakeoff.race.inputs import inputs_folder
 with inputs_folder(Path(sys.argv[1])):
     os._exit(0)
 """

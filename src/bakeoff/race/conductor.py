@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import filelock
 import msgspec
 
-from bakeoff.compare.guard import guarded
-from bakeoff.compare.judge import assess, certificate_of, frozen_cut, judge
-from bakeoff.compare.prepare import new_folder, prepared
-from bakeoff.compare.progress import Certified, Finished, Observer, Prepared, RoundEnded, RoundStarted, silent
-from bakeoff.compare.rounds import Trials
-from bakeoff.compare.workers import MARK, Launcher, ProcessWorker
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe
+from bakeoff.race.guard import guarded
+from bakeoff.race.judge import assess, certificate_of, frozen_cut, judge
+from bakeoff.race.prepare import new_folder, prepared
+from bakeoff.race.progress import Certified, Finished, Observer, Prepared, RoundEnded, RoundStarted, silent
+from bakeoff.race.rounds import Trials
+from bakeoff.race.workers import MARK, Launcher, ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.files import forget_end, read_comparison, write_comparison, write_end
 from bakeoff.store.results import Records, check_same_machine, latest_like, read_records
@@ -27,8 +27,8 @@ from bakeoff.store.results import Records, check_same_machine, latest_like, read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.compare.outcome import Outcome
-    from bakeoff.compare.request import Request
+    from bakeoff.race.outcome import Outcome
+    from bakeoff.race.request import Request
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Certificate

@@ -11,10 +11,10 @@ from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
-from bakeoff.compare import schedule
-from bakeoff.compare.progress import Observer, Running, TrialEnded, TrialStarted
-from bakeoff.compare.workers import QUIT_LIMIT_S, Launcher, Worker, WorkerLostError
 from bakeoff.measure.machine import describe
+from bakeoff.race import schedule
+from bakeoff.race.progress import Observer, Running, TrialEnded, TrialStarted
+from bakeoff.race.workers import QUIT_LIMIT_S, Launcher, Worker, WorkerLostError
 from bakeoff.spec import trial as protocol
 from bakeoff.spec.contender import slug
 from bakeoff.spec.errors import StoreError

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
-from bakeoff.compare.contenders import CUT_ROUNDS, contender_outcome, flagged_share, round_times
-from bakeoff.compare.outcome import ContenderOutcome, Ending, Outcome
+from bakeoff.race.contenders import CUT_ROUNDS, contender_outcome, flagged_share, round_times
+from bakeoff.race.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.stats.differences import ping_pong_difference, sequential_difference
 from bakeoff.stats.sequential import Ended, Pair, decide
 from bakeoff.stats.warmup import mser5

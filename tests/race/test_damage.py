@@ -1,0 +1,215 @@
+"""Records that are not as they were written, and disks that are full: told, set aside, done again, never guessed at."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.race import conductor
+from bakeoff.race.inline import InlineWorker
+from bakeoff.race.judge import judge
+from bakeoff.race.outcome import Outcome
+from bakeoff.race.progress import Event, Prepared, RoundStarted, Running, TrialStarted
+from bakeoff.race.workers import ProcessWorker
+from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.store.results import read_records
+
+RACERS = ("fake:step_ms=50", "fake:step_ms=60")
+
+
+def truncated(path: Path) -> str:
+    """Cut a record in its middle."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    return "is truncated or not a record"
+
+
+def emptied(path: Path) -> str:
+    """Leave nothing of a record."""
+    path.write_bytes(b"")
+    return "is truncated or not a record"
+
+
+def garbled(path: Path) -> str:
+    """Put something else in a record's place, not even text."""
+    path.write_bytes(bytes(range(256)))
+    return "is truncated or not a record"
+
+
+def edited(path: Path) -> str:
+    """Change one digit of one number."""
+    sealed = json.loads(path.read_bytes())
+    record = json.dumps(sealed["record"], separators=(",", ":"))
+    assert '"seed":0' in record
+    path.write_text(path.read_text().replace('"seed":0', '"seed":1', 1))
+    return "was changed after it was written"
+
+
+def reversioned(path: Path) -> str:
+    """Put a record in its place that another version of bakeoff has written and sealed."""
+    record = json.loads(path.read_bytes())["record"] | {"version": 99}
+    content = json.dumps(record)
+    seal = hashlib.sha256(content.encode()).hexdigest()
+    path.write_text(f'{{"sha256":"{seal}","record":{content}}}')
+    return "has version 99; this bakeoff reads version 1"
+
+
+def foreign(path: Path) -> str:
+    """Put a sealed object in its place that has none of a record's fields."""
+    content = '{"version":1}'
+    path.write_text(f'{{"sha256":"{hashlib.sha256(content.encode()).hexdigest()}","record":{content}}}')
+    return "is of another version of bakeoff"
+
+
+@pytest.mark.parametrize("damage", [truncated, emptied, garbled, edited, reversioned, foreign])
+def test_a_damaged_round_is_set_aside_and_made_up_for(race: Any, damage: Callable[[Path], str]) -> None:
+    """A timed record that is not as it was written is named and not used; resuming runs another round in its stead."""
+    outcome = race(*RACERS)
+    trial = Path(outcome.path) / "r02-fake-step_ms=60"
+    reason = damage(trial / "record.json")
+    bytes_then = (trial / "record.json").read_bytes()
+    judged = judge(Path(outcome.path))
+    (told,) = judged.damaged
+    assert str(trial / "record.json") in told
+    assert reason in told
+    assert (trial / "record.damaged.json").read_bytes() == bytes_then
+    assert [(v.verdict, v.rounds) for v in judged.verdicts] == [("undecided", 2)]
+    resumed = race(*RACERS, resume=True)
+    assert [(v.verdict, v.rounds) for v in resumed.verdicts] == [("faster", 3)]
+    assert (resumed.path, resumed.rounds) == (outcome.path, 4)
+    assert "r02-fake-step_ms=60/record.damaged.json" in " ".join(resumed.damaged)
+
+
+@pytest.mark.parametrize("name", ["certify-fake-step_ms=60", "reference", "memory-fake-step_ms=60"])
+def test_a_damaged_trial_outside_of_the_rounds_is_done_again(race: Any, name: str) -> None:
+    """What the rounds rest on is measured again when the comparison goes on; the rounds themselves are not."""
+    outcome = race(*RACERS)
+    trial = Path(outcome.path) / name
+    edited(trial / "record.json")
+    events: list[Event] = []
+    resumed = race(*RACERS, resume=True, observe=events.append)
+    assert [event.name for event in events if isinstance(event, TrialStarted)] == [name]
+    assert [(v.verdict, v.rounds) for v in resumed.verdicts] == [("faster", 3)]
+    assert (trial / "record.json").exists()
+    assert (trial / "record.damaged.json").exists()
+
+
+@pytest.mark.parametrize("keep", [0, 1000])
+def test_damaged_evidence_is_no_certificate(race: Any, keep: int) -> None:
+    """Arrays that are not those of the record set the record aside: no certificate, no rank; resuming computes both."""
+    outcome = race(*RACERS)
+    arrays = Path(outcome.path) / "certify-fake-step_ms=60" / "evidence.npz"
+    arrays.write_bytes(arrays.read_bytes()[:keep])
+    judged = judge(Path(outcome.path))
+    assert [str(arrays) in told for told in judged.damaged] == [True]
+    assert [(one.status, one.reason) for one in judged.contenders] == [
+        ("ranked", ""),
+        ("pending", "its evidence was not computed yet"),
+    ]
+    assert judged.verdicts == []
+    assert [verdict.verdict for verdict in race(*RACERS, resume=True).verdicts] == ["faster"]
+
+
+def test_missing_evidence_is_told(race: Any) -> None:
+    """A record whose arrays were removed is set aside, too."""
+    outcome = race(*RACERS)
+    arrays = Path(outcome.path) / "certify-fake-step_ms=60" / "evidence.npz"
+    arrays.unlink()
+    assert "is missing, and its record is nothing without it" in judge(Path(outcome.path)).damaged[0]
+
+
+def test_a_damaged_comparison_stands_in_nobodys_way(race: Any) -> None:
+    """A folder whose comparison.json cannot be read is an error for who reads it, not for the others beside it."""
+    outcome = race(*RACERS, max_rounds=1)
+    broken = Path(outcome.path).parent / "mlp-mnist-0000"
+    broken.mkdir()
+    (broken / "comparison.json").write_text("{")
+    with pytest.raises(StoreError, match=r"mlp-mnist-0000/comparison.json is damaged or of another version"):
+        judge(broken)
+    assert race(*RACERS, resume=True).path == outcome.path
+
+
+def test_a_folder_that_is_no_comparison_is_told(tmp_path: Path) -> None:
+    """Judging an empty folder names the file that is missing."""
+    with pytest.raises(StoreError, match=r"cannot read .*comparison.json: No such file or directory"):
+        judge(tmp_path)
+
+
+def test_an_unwritable_results_directory_is_refused(race: Any, tmp_path: Path) -> None:
+    """Where results cannot be written nothing is started: a file, a folder below a file, and a system's own folder."""
+    (tmp_path / "taken").touch()
+    for results in (tmp_path / "taken", tmp_path / "taken" / "below", Path("/proc/results")):
+        with pytest.raises(UsageError, match=r"results directory .* cannot be written: .*; name another"):
+            race(*RACERS, results=str(results))
+
+
+def test_a_name_that_is_not_utf_8_is_refused(race: Any, request_of: Any, tmp_path: Path) -> None:
+    """What no record could hold is refused before anything is written: a path, or a contender's interpreter."""
+    odd = os.fsdecode(os.fsencode(str(tmp_path)) + b"/\xff\xfe")
+    with pytest.raises(UsageError, match=r"is not UTF-8, and records are; use another name"):
+        race(*RACERS, results=odd)
+    Path(odd).symlink_to(sys.executable)
+    with pytest.raises(UsageError, match=r"fake@.*is not UTF-8"):
+        conductor.run(request_of(f"fake@{odd}"))
+    assert not list(tmp_path.glob("results/*"))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Mount a file system of three megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["/usr/bin/env", "mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount a file system, and not everywhere")
+    yield folder
+    subprocess.run(["/usr/bin/env", "umount", "-l", str(folder)], check=True)
+
+
+def fill(folder: Path) -> None:
+    """Write until the disk is full, to the last byte."""
+    with (folder / "filler").open("ab", buffering=0) as file, suppress(OSError):
+        while file.write(b"x" * 4096) == 4096:
+            pass
+
+
+@pytest.mark.parametrize("launch", [InlineWorker, ProcessWorker])
+@pytest.mark.parametrize("moment", [Prepared, TrialStarted, Running, RoundStarted])
+def test_a_full_disk_ends_the_run_and_spoils_nothing(
+    race: Any, small_disk: Path, moment: type[Event], launch: Any
+) -> None:
+    """When the disk fills up the run ends with one clear error; with room again, finished trials are gone on with."""
+    finished: dict[Path, bytes] = {}
+
+    def observe(event: Event) -> None:
+        if isinstance(event, moment) and not (small_disk / "filler").exists():
+            finished.update({path: path.read_bytes() for path in small_disk.glob("*/*/record.json")})
+            fill(small_disk)
+
+    asked = {"results": str(small_disk), "batch_size": 2, "launch": launch}
+    with pytest.raises(StoreError, match=r"cannot .*: No space left on device"):
+        race(*RACERS, observe=observe, **asked)
+    (folder,) = small_disk.glob("mlp-mnist-*")
+    assert len(finished) == (5 if moment is RoundStarted else 0)
+    assert {path: path.read_bytes() for path in finished} == finished
+    assert read_records(folder).damaged == []
+    (small_disk / "filler").unlink()
+    outcome: Outcome = race(*RACERS, resume=True, **asked)
+    assert [(verdict.verdict, outcome.damaged) for verdict in outcome.verdicts] == [("faster", [])]
+    assert {path: path.read_bytes() for path in finished} == finished
+
+
+def test_a_disk_that_is_full_from_the_start_is_told(race: Any, small_disk: Path) -> None:
+    """Where not even the batches fit, nothing is measured, and the folder is as it was."""
+    fill(small_disk)
+    with pytest.raises((StoreError, UsageError), match="No space left on device"):
+        race(*RACERS, results=str(small_disk))
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
