@@ -181,8 +181,17 @@ def fill(folder: Path) -> None:
             pass
 
 
-@pytest.mark.parametrize("launch", [InlineWorker, ProcessWorker])
-@pytest.mark.parametrize("moment", [Prepared, TrialStarted, Running, RoundStarted])
+@pytest.mark.parametrize(
+    ("moment", "launch"),
+    [
+        (Prepared, InlineWorker),
+        (TrialStarted, InlineWorker),
+        (Running, InlineWorker),
+        (RoundStarted, InlineWorker),
+        (TrialStarted, ProcessWorker),
+        (Running, ProcessWorker),
+    ],
+)
 def test_a_full_disk_ends_the_run_and_spoils_nothing(
     race: Any, small_disk: Path, moment: type[Event], launch: Any
 ) -> None:
