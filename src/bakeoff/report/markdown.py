@@ -93,7 +93,11 @@ def _list(lines: list[str]) -> str:
 def _again(report: Report) -> str:
     """Give what repeats it, in a block that shows every character as it is."""
     comparison = report.outcome.comparison
-    measured = f"Measured with bakeoff {escaped(comparison.bakeoff)}"
+    packages = {name: version for one in report.outcome.contenders for name, version in one.versions.items()}
+    versions = ", ".join(f"{name} {version}" for name, version in packages.items())
+    date = comparison.created_at.partition("T")[0]
+    measured = f"Measured on {date} with bakeoff {escaped(comparison.bakeoff)}"
+    measured += f"; {escaped(versions)}" if versions else ""
     if not comparison.command:
         return f"{measured}.\n"
     # A fence longer than any run of backticks within cannot be closed by the command.

@@ -192,7 +192,7 @@ class TrainStep(_Step):
 
     def result(self) -> float:
         """Give the loss of the last step."""
-        return float(self._loss)
+        return float(self._loss.detach())
 
     def gradients(self, batch: tuple[Any, Any]) -> Arrays:
         """Give every parameter's gradient, by the loss function that `run` calls."""
