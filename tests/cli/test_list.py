@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bakeoff.environments import declared
-from bakeoff.spec.options import OPTIONS
+from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
 from bakeoff.workloads import load
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def _fields(framework: declared.Framework) -> dict[str, object]:
 def test_options_as_json(cli: Cli) -> None:
     """Each option tells its meaning, and what each framework makes of it."""
     entries = {entry["name"]: entry for entry in json.loads(cli("list", "options", "--json").out)}
-    assert set(entries) == set(OPTIONS)
+    assert set(entries) == set(OPTIONS | WORKER_OPTIONS)
+    assert entries["malloc"]["frameworks"].keys() == entries["threads"]["frameworks"].keys()
     assert all(entry["meaning"] for entry in entries.values())
     assert entries["threads"]["frameworks"]
 

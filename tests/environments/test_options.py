@@ -27,8 +27,15 @@ def resolve(text: str, **defaults: str) -> dict[str, str]:
 
 
 def test_every_option_is_resolved() -> None:
-    """What the contender does not say is the framework's default, and "all" is the number of usable processors."""
-    assert resolve("tiny") == {"mode": "eager", "threads": "6", "script": ""}
+    """What is not said is the framework's default, or the worker's; "all" is the number of usable processors."""
+    assert resolve("tiny") == {"mode": "eager", "threads": "6", "script": "", "malloc": "settled"}
+
+
+def test_the_worker_s_options_are_everybody_s() -> None:
+    """A framework that does not declare the state of malloc has it all the same, with the values that there are."""
+    assert resolve("tiny:malloc=fresh")["malloc"] == "fresh"
+    with pytest.raises(UsageError, match="malloc=old; possible: settled, fresh"):
+        resolve("tiny:malloc=old")
 
 
 def test_the_contender_wins_over_the_command_line() -> None:
@@ -57,7 +64,7 @@ def test_an_unknown_option_lists_the_valid_ones() -> None:
 
 def test_an_option_that_the_framework_lacks_is_refused() -> None:
     """An option of others is an error that says which options this framework has."""
-    with pytest.raises(UsageError, match="Tiny does not have the option 'precision'; it has: mode, script, threads"):
+    with pytest.raises(UsageError, match="the option 'precision'; it has: malloc, mode, script, threads"):
         resolve("tiny:precision=float32")
 
 

@@ -63,6 +63,22 @@ def test_a_settled_allocator_keeps_what_steps_free() -> None:
     assert max(told(STEPS, "as it is")[1:]) > 1000
 
 
+STATE = """
+import json, sys
+from bakeoff.measure.memory import malloc_state, settle_malloc
+if sys.argv[1] == "settled":
+    settle_malloc()
+print(json.dumps([malloc_state()]))
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the thresholds are glibc's")
+@pytest.mark.parametrize("state", ["settled", "fresh"])
+def test_the_state_of_malloc_is_read_back(state: str) -> None:
+    """Whether malloc is settled is told by what it does with a block, not by what was asked for."""
+    assert told(STATE, state) == [state]
+
+
 @on_linux
 def test_settling_takes_no_memory() -> None:
     """The block is freed at once."""

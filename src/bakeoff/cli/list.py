@@ -102,6 +102,7 @@ def _frameworks() -> list[Entry]:
 def _framework(declared: "Framework", interpreter: str | None, reason: str) -> Entry:
     """Describe one framework."""
     from bakeoff.environments.interpreters import versions
+    from bakeoff.environments.options import supported
 
     info = declared.info
     return {
@@ -111,7 +112,7 @@ def _framework(declared: "Framework", interpreter: str | None, reason: str) -> E
         "interpreter": interpreter,
         "versions": versions(interpreter, info) if interpreter else {},
         "reason": reason,
-        "options": {name: support.default for name, support in info.options.items()},
+        "options": {name: support.default for name, support in supported(info).items()},
     }
 
 
@@ -128,22 +129,22 @@ def _framework_lines(entry: Entry) -> list[str]:
 def _options() -> list[Entry]:
     """Describe every option with what each framework makes of it."""
     from bakeoff.environments.declared import frameworks
-    from bakeoff.environments.options import possible
-    from bakeoff.spec.options import OPTIONS
+    from bakeoff.environments.options import possible, supported
+    from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
 
-    listed = {name: declared.info for name, declared in frameworks().items() if declared.info.listed}
+    listed = {name: supported(declared.info) for name, declared in frameworks().items() if declared.info.listed}
     return [
         {
             "name": option.name,
             "meaning": option.meaning,
             "values": list(option.values),
             "frameworks": {
-                name: {"possible": possible(info.options[option.name]), "default": info.options[option.name].default}
-                for name, info in listed.items()
-                if option.name in info.options
+                name: {"possible": possible(options[option.name]), "default": options[option.name].default}
+                for name, options in listed.items()
+                if option.name in options
             },
         }
-        for option in OPTIONS.values()
+        for option in (OPTIONS | WORKER_OPTIONS).values()
     ]
 
 

@@ -5,22 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.spec.options import OPTIONS
+from bakeoff.spec.framework import OptionSupport
+from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bakeoff.spec.contender import Contender
-    from bakeoff.spec.framework import FrameworkInfo, OptionSupport
+    from bakeoff.spec.framework import FrameworkInfo
 
 ALL = "all"
 """As the default of a count: as many as there are usable processors."""
 
 
+def supported(info: FrameworkInfo) -> dict[str, OptionSupport]:
+    """Give every option that a contender of this framework has: its own and those that the worker provides."""
+    worker = {
+        name: OptionSupport(default=option.values[0], values=option.values) for name, option in WORKER_OPTIONS.items()
+    }
+    return info.options | worker
+
+
 def resolve_options(
     info: FrameworkInfo, contender: Contender, defaults: Mapping[str, str], usable_cores: int
 ) -> dict[str, str]:
-    """Give the value of every option that the framework has.
+    """Give the value of every option that the framework has, or the worker for it.
 
     The contender's own word wins over `defaults` (what --device and --threads say for all), which wins over the
     framework's default. Raise UsageError for an option or a value that the framework does not have.
@@ -30,18 +39,19 @@ def resolve_options(
     wanted = {name: value for name, value in defaults.items() if name not in contender.options}
     for name, value in wanted.items():
         _check(info, name, value, where=f"--{name}")
-    own = {name: support.default for name, support in info.options.items()}
+    own = {name: support.default for name, support in supported(info).items()}
     return {name: _value(value, usable_cores) for name, value in (own | wanted | contender.options).items()}
 
 
 def _check(info: FrameworkInfo, name: str, value: str, *, where: str) -> None:
     """Raise UsageError unless the framework has this value of this option."""
-    if name not in OPTIONS and name not in info.options:
-        raise UnknownNameError("option", name, OPTIONS.keys() | info.options.keys())
-    if name not in info.options:
-        msg = f"{where}: {info.title} does not have the option {name!r}; it has: {', '.join(sorted(info.options))}"
+    options = supported(info)
+    if name not in OPTIONS and name not in options:
+        raise UnknownNameError("option", name, OPTIONS.keys() | options.keys())
+    if name not in options:
+        msg = f"{where}: {info.title} does not have the option {name!r}; it has: {', '.join(sorted(options))}"
         raise UsageError(msg)
-    support = info.options[name]
+    support = options[name]
     if not _is_possible(support, value):
         msg = f"{where}: {info.title} does not have {name}={value}; possible: {possible(support)}"
         raise UsageError(msg)

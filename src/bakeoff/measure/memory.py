@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import resource
 import sys
 from contextlib import suppress
@@ -27,6 +28,36 @@ def settle_malloc() -> None:
     block = np.empty(SETTLING_BYTES, np.uint8)
     block[::PAGE_BYTES] = 1
     del block
+
+
+def malloc_state() -> str | None:
+    """Tell whether glibc's malloc is settled or fresh now; None with another malloc.
+
+    A settled one takes a block of almost SETTLING_BYTES from its heap, a fresh one from the kernel by mmap. Asking may
+    settle it, so it is asked when all is measured.
+    """
+    try:
+        libc = ctypes.CDLL(None)
+        libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+        libc.free.argtypes = [ctypes.c_void_p]
+        libc.mallinfo2.restype = _Mallinfo
+    except (AttributeError, OSError):
+        return None
+    before = libc.mallinfo2()
+    block = libc.malloc(SETTLING_BYTES - (1 << 20))
+    after = libc.mallinfo2()
+    libc.free(block)
+    if after.hblks > before.hblks:
+        return "fresh"
+    # A malloc that was loaded in glibc's place leaves glibc's counters where they are.
+    return "settled" if block and after.uordblks > before.uordblks else None
+
+
+class _Mallinfo(ctypes.Structure):
+    """mallinfo(3): hblks counts the blocks taken by mmap, uordblks the bytes in use in the heap."""
+
+    _NAMES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
+    _fields_ = tuple((name, ctypes.c_size_t) for name in _NAMES.split())
 
 
 def resident_bytes() -> int | None:

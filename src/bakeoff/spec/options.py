@@ -34,3 +34,15 @@ OPTIONS: dict[str, Option] = {
         Option(name="threads", meaning="processor threads within one operation"),
     )
 }
+
+WORKER_OPTIONS: dict[str, Option] = {
+    option.name: option
+    for option in (
+        Option(
+            name="malloc",
+            values=("settled", "fresh"),
+            meaning="memory that steps free: kept, as in a process that once freed a large block; or as malloc starts",
+        ),
+    )
+}
+"""What bakeoff's worker itself provides, so every framework has it; the first value is the default."""

@@ -74,7 +74,8 @@ class Worker:
     def _import(self) -> protocol.Ready:
         """Import the framework, configured but with nothing built."""
         set_variables(self._trial.variables)
-        memory.settle_malloc()
+        if self._trial.contender.options.get("malloc") != "fresh":
+            memory.settle_malloc()
         began = time.perf_counter_ns()
         try:
             self._engine, self._clock = make_engine(Path(self._trial.framework_path))
@@ -104,7 +105,7 @@ class Worker:
             case protocol.Memory(steps=steps):
                 self._facts["memory"] = self._measure_memory(steps)
             case protocol.Quit():
-                self._facts["settings"] = self._step.settings()
+                self._facts["settings"] = self._step.settings() | {"malloc": memory.malloc_state()}
                 self._write("done")
         return protocol.Done()
 
