@@ -2,8 +2,12 @@
 
 import platform
 import sys
+from typing import TYPE_CHECKING
 
 import typer
+
+if TYPE_CHECKING:
+    from bakeoff.measure.hidden import Facts
 
 
 def doctor() -> None:
@@ -30,6 +34,26 @@ def _show_machine() -> None:
     typer.echo(f"system      {facts['system']} {facts['kernel']}, {facts['architecture']}{hypervisor}")
     gpu = f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML tells of"
     typer.echo(f"gpu         {gpu}")
+    _show_settings(facts)
+
+
+def _show_settings(facts: "Facts") -> None:
+    """Print how the kernel and the processor are set, and what of that is worth a look."""
+    from bakeoff.measure.hidden import advice, remarks, weather
+    from bakeoff.report.units import size
+
+    now = weather()
+    known = {name: "unknown" if value is None else value for name, value in (facts | now).items()}
+    swap = now["swap_bytes"]
+    swap_text = "swap unknown" if swap is None else f"swap {size(int(swap))}" if swap else "no swap"
+    typer.echo(f"clock       {known['clock_mhz']} MHz now, governor {known['governor']}, turbo {known['turbo']}")
+    typer.echo(
+        f"kernel      huge pages {known['huge_pages']}, NUMA nodes {known['numa_nodes']} (balancing "
+        f"{known['numa_balancing']}), sibling threads {known['sibling_threads']}, addresses "
+        f"{known['address_layout']}, {swap_text}"
+    )
+    for sentence in remarks(facts) + advice(facts):
+        typer.echo(f"{'':<12}note: {sentence}")
 
 
 def _show_noise() -> None:

@@ -7,9 +7,9 @@ import os
 import platform
 from pathlib import Path
 
-from bakeoff.measure import group
-
-Facts = dict[str, str | int | float | None]
+from bakeoff.measure import group, hidden
+from bakeoff.measure.hidden import Facts
+from bakeoff.measure.meminfo import meminfo_bytes
 
 
 def usable_cores() -> int:
@@ -30,12 +30,14 @@ def describe() -> Facts:
         "kernel": platform.release(),
         "architecture": platform.machine(),
         "hypervisor": _hypervisor(),
-    } | _gpu()
+        **hidden.settings(),
+        **_gpu(),
+    }
 
 
 def available_memory_bytes() -> int | None:
     """Give the memory that new processes could take without swapping; None where it is not known."""
-    known = [free for free in (_meminfo_bytes("MemAvailable"), group.free_memory_bytes()) if free is not None]
+    known = [free for free in (meminfo_bytes("MemAvailable"), group.free_memory_bytes()) if free is not None]
     return min(known, default=None)
 
 
@@ -48,18 +50,6 @@ def _processor() -> str:
     except OSError:
         pass  # Not Linux: the standard library's answer below is the best there is.
     return platform.processor() or platform.machine()
-
-
-def _meminfo_bytes(key: str) -> int | None:
-    """Read one line of /proc/meminfo, which counts in kibibytes."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            name, _, value = line.partition(":")
-            if name == key:
-                return int(value.removesuffix("kB")) * 1024
-    except (OSError, ValueError):
-        return None
-    return None
 
 
 def _total_memory_bytes() -> int | None:

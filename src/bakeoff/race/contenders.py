@@ -60,6 +60,12 @@ def flagged_share(timed: Sequence[Record]) -> tuple[float | None, int]:
     return (statistics.median(shares) if shares else None), len(rounds)
 
 
+def clock_range_mhz(timed: Sequence[Record]) -> tuple[float, float] | None:
+    """Give the lowest and the highest clock that was seen at the ends of these trials."""
+    seen = [clock for record in timed if isinstance(clock := record.weather.get("clock_mhz"), int | float)]
+    return (min(seen), max(seen)) if seen else None
+
+
 def contender_outcome(
     plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int
 ) -> ContenderOutcome:
@@ -107,6 +113,7 @@ def _with_times(
     blocks = [block for record in done for block in record.blocks]
     steps = sum(len(block.steps_ns) + block.lead_steps for block in blocks)
     faults = [block.signals.minor_faults for block in blocks]
+    major = [block.signals.major_faults for block in blocks]
     return msgspec.structs.replace(
         outcome,
         step_s=step_s,
@@ -119,6 +126,7 @@ def _with_times(
         compile_s=None if outcome.first_step_s is None else max(0.0, outcome.first_step_s - middle_s),
         cores_used=sum(b.signals.cpu_ns for b in blocks) / sum(b.signals.wall_ns for b in blocks),
         minor_faults_per_step=None if None in faults else sum(f for f in faults if f is not None) / steps,
+        major_faults=None if None in major else sum(f for f in major if f is not None),
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
-from bakeoff.race.contenders import CUT_ROUNDS, contender_outcome, flagged_share, round_times
+from bakeoff.race.contenders import CUT_ROUNDS, clock_range_mhz, contender_outcome, flagged_share, round_times
 from bakeoff.race.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.stats.differences import ping_pong_difference, sequential_difference
 from bakeoff.stats.sequential import Ended, Pair, decide
@@ -66,6 +66,7 @@ def assess(
         calm=None if foreign is None else flagged_rounds == 0,
         foreign_share=foreign,
         flagged_rounds=flagged_rounds,
+        clock_mhz=clock_range_mhz(timed),
         ended=_ended(verdicts, contenders, rounds, comparison, ended),
         damaged=found.damaged,
     )

@@ -66,6 +66,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     cores_used: float | None = None
     """Processor time over wall time within blocks."""
     minor_faults_per_step: float | None = None
+    major_faults: int | None = None
+    """Page faults within blocks that had to wait for a disk."""
     steady: bool = True
     """False: the warm-up found no steady state."""
     blocks: list[BlockTime] = []
@@ -93,6 +95,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     foreign_share: float | None = None
     """Median over blocks of the processor share of other processes."""
     flagged_rounds: int = 0
+    clock_mhz: tuple[float, float] | None = None
+    """Lowest and highest mean clock of the processors, at the ends of timed trials."""
     ended: Ending = "unfinished"
     damaged: list[str] = []
     """Records that could not be read and were set aside."""

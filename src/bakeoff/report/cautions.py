@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.measure.hidden import remarks
 from bakeoff.report.pairs import slower_first
 from bakeoff.report.units import count, listed, percent, rounded
 
@@ -17,7 +18,7 @@ MOST_FAULTS_PER_STEP = 1.0
 
 def cautions(outcome: Outcome) -> list[str]:
     """Give every warning in a sentence, those of the judge first; none twice."""
-    said = [*outcome.warnings, *_noise(outcome), *_rounds(outcome)]
+    said = [*outcome.warnings, *remarks(outcome.comparison.machine), *_noise(outcome), *_rounds(outcome)]
     for verdict in outcome.verdicts:
         said += _pair(slower_first(verdict))
     for contender in outcome.contenders:
@@ -71,6 +72,11 @@ def _contender(contender: ContenderOutcome) -> list[str]:
         said.append(
             f"{contender.label}: {rounded(faults)} page faults a step: memory that it frees goes back to the system "
             "and is fetched again, and its step time holds that work."
+        )
+    if contender.major_faults:
+        said.append(
+            f"{contender.label}: {count(contender.major_faults, 'page fault')} within its blocks had to wait for a "
+            "disk: memory was short, or a part of a program was read for the first time."
         )
     return said
 

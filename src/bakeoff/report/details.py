@@ -14,7 +14,7 @@ from bakeoff.report.units import UNKNOWN, duration, error, percent, rounded, siz
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from bakeoff.race.outcome import ContenderOutcome
+    from bakeoff.race.outcome import ContenderOutcome, Outcome
     from bakeoff.report.model import Report
 
 Value = str | int | float | bool | None
@@ -163,7 +163,15 @@ def noise_line(report: Report) -> str:
     if outcome.foreign_share is None:
         return "Foreign load: not known here."
     share = percent(outcome.foreign_share)
-    return f"Other processes took {share} of the processors (median over blocks); {report.evidence}."
+    return f"Other processes took {share} of the processors (median over blocks); {report.evidence}.{_clock(outcome)}"
+
+
+def _clock(outcome: Outcome) -> str:
+    """Tell the clock of the processors; nothing where it is not known."""
+    if outcome.clock_mhz is None:
+        return ""
+    clocks = " to ".join(dict.fromkeys(f"{clock:,.0f}" for clock in outcome.clock_mhz))
+    return f" Clock of the processors at the ends of trials: {clocks} MHz."
 
 
 def _fact_name(name: str) -> str:

@@ -105,7 +105,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     started_at: str
     """Wall clock in UTC, ISO 8601: for people, never for durations."""
     machine: dict[str, str | int | float | None]
-    """What must agree for records to be compared: processor, cores, memory, system, GPU, driver."""
+    """What must agree for records to be compared: processor, cores, memory, system, its settings, GPU, driver."""
+    weather: dict[str, str | int | float | None] = {}
+    """What may change while the machine stays the same, at the trial's end: clock, swap."""
     python: str = ""
     versions: dict[str, str] = {}
     settings: dict[str, str | int | float | bool | None] = {}

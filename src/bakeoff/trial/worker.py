@@ -15,6 +15,7 @@ import msgspec
 
 from bakeoff.measure import contention, memory
 from bakeoff.measure.clock import Stepper, collected_garbage, monotonic
+from bakeoff.measure.hidden import weather
 from bakeoff.measure.machine import describe
 from bakeoff.spec import record as records
 from bakeoff.spec import trial as protocol
@@ -189,6 +190,7 @@ class Worker:
             detail=detail,
             started_at=self._started_at,
             machine=describe(),
+            weather=weather(),
             python=platform.python_version(),
             variables=self._trial.variables,
             warm_steps_ns=self._warm_ns,

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.report.cautions import cautions
+from bakeoff.report.details import noise_line
+from bakeoff.report.model import report_of
+from tests.report.conftest import TORCH, comparison, outcome
+
+if TYPE_CHECKING:
+    from bakeoff.race.outcome import Outcome
+
+
+def test_a_machine_s_settings_that_may_decide_are_warnings(decided: Outcome) -> None:
+    """An address layout that is the same in every process is told with its reason."""
+    fixed = comparison(["torch"], machine={"address_layout": "fixed"})
+    said = cautions(msgspec.structs.replace(decided, comparison=fixed))
+    assert any("Addresses are not randomised" in sentence for sentence in said)
+    assert not cautions(decided)
+
+
+def test_faults_that_waited_for_a_disk_are_told() -> None:
+    """They are counted for each contender; unknown and none are no warning."""
+    slow = msgspec.structs.replace(TORCH, major_faults=3)
+    (said,) = cautions(outcome([slow], []))
+    assert said.startswith("torch: 3 page faults within its blocks had to wait for a disk")
+    for faults in (None, 0):
+        assert not cautions(outcome([msgspec.structs.replace(TORCH, major_faults=faults)], []))
+
+
+def test_the_clock_is_told_where_it_is_known(decided: Outcome) -> None:
+    """One clock is one number, several are a range, an unknown one is not mentioned."""
+    told = [
+        noise_line(report_of(msgspec.structs.replace(decided, clock_mhz=clock)))
+        for clock in ((2500.0, 2500.0), (2000.0, 3500.0), None)
+    ]
+    assert told[0].endswith("at the ends of trials: 2,500 MHz.")
+    assert "2,000 to 3,500 MHz" in told[1]
+    assert "MHz" not in told[2]
