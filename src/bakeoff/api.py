@@ -102,7 +102,7 @@ def compare(
     """Race contenders on a workload, as `bakeoff run` does.
 
     `options` are those of bakeoff.race.request.Request: scenario, batch_size, size, device, threads, data,
-    max_rounds, budget_s, margin, seed, trial_limit_s, results, resume. `observer` is called with every event of
+    aim, max_rounds, budget_s, margin, seed, trial_limit_s, results, resume. `observer` is called with every event of
     bakeoff.race.progress. Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
     if isinstance(contenders, str):

@@ -45,7 +45,10 @@ def nothing_installed(home: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     [
         ({"batch_size": 0}, "batch size 0 cannot be; valid: a whole number from 1 on"),
         ({"max_rounds": 0}, "rounds 0 cannot be; valid: a whole number from 1 to 20"),
-        ({"max_rounds": 21}, "rounds 21 cannot be"),
+        ({"max_rounds": 21}, "rounds 21 cannot be; valid: a whole number from 1 to 20, any with --until-sure"),
+        ({"max_rounds": 21, "aim": "how-much"}, "rounds 21 cannot be"),
+        ({"max_rounds": 0, "aim": "until-sure"}, "rounds 0 cannot be; valid: a whole number from 1 on"),
+        ({"aim": "soon"}, "aim"),
         ({"margin": 0.0}, "margin 0.0 cannot be; valid: between 0 and 1"),
         ({"margin": float("nan")}, "margin nan cannot be"),
         ({"budget_s": 0.0}, "budget 0.0 cannot be; valid: above 0"),

@@ -217,10 +217,10 @@ def early() -> Outcome:
 
 @pytest.fixture
 def noisy() -> Outcome:
-    """A busy machine: flagged rounds, a mean that disagrees, no steady state, page faults, a damaged record."""
+    """A busy machine: flagged blocks, a mean that disagrees, no steady state, page faults, a damaged record."""
     slow = ranked("torch", Interval(estimate=2.11e-3, low=2.0e-3, high=2.2e-3), 0.021, 95, flagged=2)
     slow = msgspec.structs.replace(slow, steady=False, minor_faults_per_step=560.2)
-    pair = verdict("torch", "jax", "slower", 2.09, 1.98, 2.21, ratio_unflagged=2.03, flagged_rounds=2)
+    pair = verdict("torch", "jax", "slower", 2.09, 1.98, 2.21, ratio_unflagged=2.03, blocks=168, flagged_blocks=9)
     return outcome(
         [slow, JAX],
         [msgspec.structs.replace(pair, ratio_of_means=2.4)],

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import pytest
 
+from bakeoff.report.cautions import cautions
 from bakeoff.report.model import report_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bakeoff.race.outcome import Outcome
+    from bakeoff.spec.comparison import Aim
 
 
 def said(outcome: Outcome) -> str:
@@ -104,18 +106,53 @@ def test_who_is_not_ranked_has_no_rank(mixed: Outcome) -> None:
 
 
 def test_warnings(noisy: Outcome) -> None:
-    """Load, flagged rounds, disagreeing means, drift, page faults and damaged records are each told."""
+    """Load, flagged blocks, disagreeing means, drift, page faults and damaged records are each told."""
     text = "\n".join(report_of(noisy).cautions)
     for words in (
         "The workload's file has changed since.",
         "The machine was not calm: foreign load in 2 of 7 rounds; other processes took 12 % of its processors",
-        "torch over jax: 2.03 without the 2 flagged rounds, 2.09 with.",
+        "torch over jax: 2.03 without the 9 of 168 blocks beside foreign load, 2.09 with.",
         "the ratio of mean step times, 2.40, lies outside the interval",
         "torch: no steady state was found",
         "torch: 560 page faults a step",
         "r03-jax: record.json is truncated",
     ):
         assert words in text
+
+
+def test_no_calm_turn_leaves_no_other_ratio(noisy: Outcome) -> None:
+    """Where every turn was disturbed, that is said instead of a ratio."""
+    pair = msgspec.structs.replace(noisy.verdicts[0], ratio_unflagged=None, flagged_blocks=168)
+    text = "\n".join(cautions(msgspec.structs.replace(noisy, verdicts=[pair])))
+    assert "torch over jax: 168 of 168 blocks beside foreign load, so that no turn is left" in text
+
+
+@pytest.mark.parametrize(("stopped", "why"), [("budget", "the time budget has ended"), ("rounds", "all rounds are done")])
+def test_a_wide_interval_is_told(decided: Outcome, stopped: Literal["budget", "rounds"], why: str) -> None:
+    """A ratio that --how-much did not reach is a warning with its reason."""
+    pair = msgspec.structs.replace(decided.verdicts[0], wide=True, stopped=stopped)
+    assert f"its interval is wider than --how-much asks for; {why}." in "\n".join(
+        cautions(msgspec.structs.replace(decided, verdicts=[pair]))
+    )
+
+
+@pytest.mark.parametrize(("aim", "option"), [("how-much", "(--how-much)"), ("until-sure", "(--until-sure)")])
+def test_the_evidence_tells_the_aim(decided: Outcome, aim: Aim, option: str) -> None:
+    """What the rounds were run for stands beside their number; the plain verdict needs no word."""
+    assert "--" not in report_of(decided).evidence
+    procedure = msgspec.structs.replace(decided.comparison.procedure, aim=aim)
+    comparison = msgspec.structs.replace(decided.comparison, procedure=procedure)
+    assert report_of(msgspec.structs.replace(decided, comparison=comparison)).evidence.endswith(option)
+
+
+def test_until_sure_can_always_go_on(undecided: Outcome) -> None:
+    """Where no round is the last, more rounds need no number, and no machine is too noisy."""
+    procedure = msgspec.structs.replace(undecided.comparison.procedure, aim="until-sure", max_rounds=None)
+    comparison = msgspec.structs.replace(undecided.comparison, procedure=procedure)
+    pairs = [msgspec.structs.replace(pair, more_rounds=300) for pair in undecided.verdicts]
+    text = "\n".join(report_of(msgspec.structs.replace(undecided, comparison=comparison, verdicts=pairs)).sentences)
+    assert "about 300 more rounds would be needed (" in text
+    assert "--resume)" in text
 
 
 def test_calm_machine_has_no_warning(decided: Outcome) -> None:

@@ -26,7 +26,9 @@ RHO = math.log(1.05)
 NOISE = [0.010, -0.012, 0.004, -0.007, 0.011, -0.002, 0.006, -0.009, 0.003, -0.004] * 2
 WILD = [0.5, -0.5, 0.4, -0.4, 0.0, 0.45, -0.45, 0.3, -0.35, 0.05] * 2
 
-rounds = st.lists(st.one_of(st.none(), st.floats(-0.5, 0.5, allow_nan=False)), max_size=22)
+# Rounded: a ratio of exp(1e-300) is exactly 1, and no clock tells them apart.
+logarithms = st.floats(-0.5, 0.5, allow_nan=False).map(lambda value: round(value, 9))
+rounds = st.lists(st.one_of(st.none(), logarithms), max_size=22)
 
 
 def shifted(centre: float, count: int) -> list[float]:
@@ -242,9 +244,11 @@ def test_disturbed_rounds_are_told_and_kept() -> None:
     """Flags leave the verdict as it is and add the ratio without them."""
     values = [0.30, 0.31, 0.29, 0.90, 0.30]
     plain = Pair(first="a", second="b", differences=values)
-    flagged = Pair(first="a", second="b", differences=values, flagged=[False, False, False, True, False])
+    blocks = [(0, 24), (0, 24), (0, 24), (24, 24), (0, 24)]
+    calm = [0.30, 0.31, 0.29, None, 0.30]
+    flagged = Pair(first="a", second="b", differences=values, calm=calm, blocks=blocks)
     (without,), (verdict,) = (decide([pair], margin=0.05, max_rounds=20) for pair in (plain, flagged))
-    assert verdict.flagged_rounds == 0  # decided at three rounds, before the disturbed one
+    assert (verdict.flagged_blocks, verdict.blocks) == (0, 72)  # decided at three rounds, before the disturbed one
     assert (verdict.ratio, verdict.low, verdict.high) == (without.ratio, without.low, without.high)
     assert without.ratio_unflagged is None
     assert ratio_unflagged(flagged, range(5)) == pytest.approx(math.exp(0.30))
@@ -252,12 +256,19 @@ def test_disturbed_rounds_are_told_and_kept() -> None:
     assert ratio_unflagged(flagged, [0, 1]) is None
 
 
-def test_flagged_rounds_are_counted_up_to_the_verdict() -> None:
-    """Only rounds that the verdict rests on are counted."""
-    pair = Pair(first="a", second="b", differences=[0.3, 0.31, 0.29, 0.3], flagged=[True, False, False, True])
+def test_flagged_blocks_are_counted_up_to_the_verdict() -> None:
+    """Only rounds that the verdict rests on are counted, and only their disturbed turns are left out."""
+    pair = Pair(
+        first="a",
+        second="b",
+        differences=[0.3, 0.31, 0.29, 0.3],
+        calm=[0.27, 0.31, 0.29, 0.1],
+        blocks=[(2, 24), (0, 24), (0, 24), (5, 24)],
+    )
     (verdict,) = decide([pair], margin=0.05, max_rounds=20)
-    assert (verdict.rounds, verdict.flagged_rounds) == (3, 1)
-    assert verdict.ratio_unflagged == pytest.approx(math.exp(0.30))
+    assert (verdict.rounds, verdict.flagged_rounds, verdict.flagged_blocks, verdict.blocks) == (3, 1, 2, 72)
+    assert verdict.ratio == pytest.approx(math.exp(0.30))
+    assert verdict.ratio_unflagged == pytest.approx(math.exp(0.29))
 
 
 def test_ratio_of_means_weighs_the_slow_rounds() -> None:

@@ -172,7 +172,8 @@ def _certificate(certificate: Certificate) -> str:
 def _round(event: told.RoundEnded) -> str:
     """Say how far the rounds are."""
     left = "" if event.left_s is None else f", at most {duration(event.left_s)} left"
-    return f"round {event.round_number} of at most {event.max_rounds} done after {duration(event.elapsed_s)}{left}"
+    most = "" if event.max_rounds is None else f" of at most {event.max_rounds}"
+    return f"round {event.round_number}{most} done after {duration(event.elapsed_s)}{left}"
 
 
 def _pairs(verdicts: tuple[Verdict, ...], margin: float) -> str:

@@ -9,9 +9,11 @@ import typer
 
 from bakeoff.cli import FAILED, INTERRUPTED
 from bakeoff.cli import parameters as given
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from bakeoff.race.outcome import Outcome
+    from bakeoff.spec.comparison import Aim
 
 
 def run(
@@ -25,16 +27,32 @@ def run(
     threads: given.Threads = None,
     data: given.Data = None,
     rounds: Annotated[
-        int, typer.Option(metavar="N", help="At most so many rounds; fewer when every pair is decided before.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="At most so many rounds, 20 if not said; fewer when every pair is decided before.",
+            show_default=False,
+        ),
+    ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="No new round starts after this time: 90s, 5m, 1h.", show_default=False),
+        typer.Option(metavar="TIME", help="After the first round, no new one starts after this time: 90s, 5m, 1h.", show_default=False),
     ] = None,
+    how_much: Annotated[
+        bool,
+        typer.Option("--how-much", help="Go on after a verdict until the ratio is known to 5% or a quarter of the effect."),
+    ] = False,
+    until_sure: Annotated[
+        bool,
+        typer.Option("--until-sure", help="No last round: go on until every pair is decided, or --budget or Ctrl-C."),
+    ] = False,
     margin: Annotated[
         str, typer.Option(metavar="SHARE", help="Step times within this share are practically equal: 0.05 or 5%.")
     ] = "0.05",
     seed: given.Seed = 0,
+    no_self_test: Annotated[
+        bool, typer.Option("--no-self-test", help="Do not test the timers that were not tested here before.")
+    ] = False,
     trial_limit: given.TrialLimit = "10m",
     results: given.Results = "results",
     resume: Annotated[
@@ -56,10 +74,12 @@ def run(
         device=device,
         threads=threads,
         data=data,
+        aim=_aim(how_much=how_much, until_sure=until_sure),
         max_rounds=rounds,
         budget_s=None if budget is None else given.seconds(budget, "--budget"),
         margin=given.share(margin, "--margin"),
         seed=seed,
+        self_test=not no_self_test,
         trial_limit_s=given.seconds(trial_limit, "--trial-limit"),
         results=results,
         resume=resume,
@@ -74,6 +94,14 @@ def run(
     _show(outcome, json=json)
     if not _is_answered(outcome):
         raise typer.Exit(FAILED)
+
+
+def _aim(*, how_much: bool, until_sure: bool) -> "Aim":
+    """Give the aim that the options name; there is one."""
+    if how_much and until_sure:
+        msg = "--how-much and --until-sure exclude each other: name one of them"
+        raise UsageError(msg)
+    return "how-much" if how_much else "until-sure" if until_sure else "verdict"
 
 
 def _show(outcome: "Outcome", *, json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from contextlib import contextmanager, nullcontext
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Certificate
+from bakeoff.stats.sequential import is_open
 
 MEMORY_SHARE = 0.7
 """Workers are resident together only if their peaks fit in this share of the available memory: the rest is for what
@@ -118,6 +119,7 @@ def _locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        aim=wanted.procedure.aim,
         lock.release()
 
 
@@ -161,7 +163,7 @@ class _Conductor:
         """Run rounds until every pair has its verdict, or none can be had any more; say why it ended."""
         limit = self._comparison.procedure.max_rounds
         first = 1 + max((record.trial.round_number for record in self.records.values()), default=0)
-        for round_number in range(first, limit + 1):
+        for round_number in count(first) if limit is None else range(first, limit + 1):
             active = self._active()
             if not active:
                 return "decided"
@@ -172,7 +174,7 @@ class _Conductor:
             self._round(round_number, active)
             now = time.monotonic()
             verdicts = self._outcome().verdicts
-            left_s = self._left_s(now - began, limit - round_number)
+            left_s = self._left_s(now - began, None if limit is None else limit - round_number)
             observe(RoundEnded(round_number, limit, now - self._began, left_s, tuple(verdicts)))
         return "rounds"
 
@@ -189,7 +191,7 @@ class _Conductor:
         if len(alive) == 1:
             rounds = {one.label: one.rounds for one in outcome.contenders}
             return [plan for plan in alive if rounds[plan.contender.label] < ROUNDS_ALONE]
-        settled = {(v.first, v.second) for v in outcome.verdicts if v.verdict != "undecided" or v.stopped}
+        settled = {(verdict.first, verdict.second) for verdict in outcome.verdicts if not is_open(verdict)}
         pairs = combinations([plan.contender.label for plan in alive], 2)
         needed = {label for pair in pairs if pair not in settled for label in pair}
         return [plan for plan in alive if plan.contender.label in needed]
@@ -250,13 +252,14 @@ class _Conductor:
         budget_s = self._comparison.procedure.budget_s
         return budget_s is not None and time.monotonic() - self._began >= budget_s
 
-    def _left_s(self, round_s: float, rounds: int) -> float:
-        """Give the longest that the rest can take."""
-        by_rounds = round_s * rounds
+    def _left_s(self, round_s: float, rounds: int | None) -> float | None:
+        """Give the longest that the rest can take; None where nothing limits it."""
+        by_rounds = None if rounds is None else round_s * rounds
         budget_s = self._comparison.procedure.budget_s
         if budget_s is None:
             return by_rounds
-        return max(0.0, min(by_rounds, budget_s - (time.monotonic() - self._began)))
+        by_budget = max(0.0, budget_s - (time.monotonic() - self._began))
+        return by_budget if by_rounds is None else min(by_rounds, by_budget)
 
 
 def _versions(record: Record) -> str:

@@ -33,12 +33,18 @@ class RoundTime(msgspec.Struct, frozen=True, kw_only=True):
     turns: dict[int, float]
     """Step time in seconds by turn."""
     mean_s: float
-    flagged: bool
+    flagged: frozenset[int]
+    """Turns whose block foreign load disturbed."""
     resident: bool
 
 
 def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
     """Give a contender's times by round; blocks that began within the warm-up are left out."""
+    def calm(self) -> RoundTime:
+        """Leave out the blocks that foreign load disturbed."""
+        turns = {turn: time for turn, time in self.turns.items() if turn not in self.flagged}
+        return msgspec.structs.replace(self, turns=turns)
+
     times = {}
     for record in records:
         blocks = [block for block in record.blocks if block.first_step >= cut]
@@ -47,7 +53,7 @@ def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
         times[record.trial.round_number] = RoundTime(
             turns={block.turn: _step_s(block) for block in blocks},
             mean_s=sum(b.elapsed_ns for b in blocks) * NS / sum(len(b.steps_ns) for b in blocks),
-            flagged=is_flagged(*(block.signals for block in blocks)),
+            flagged=frozenset(block.turn for block in blocks if is_flagged(block.signals)),
             resident=record.trial.resident,
         )
     return times

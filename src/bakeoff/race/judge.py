@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
-from bakeoff.race.contenders import CUT_ROUNDS, clock_range_mhz, contender_outcome, flagged_share, round_times
+from bakeoff.race.contenders import CUT_ROUNDS, RoundTime, contender_outcome, flagged_share, round_times
 from bakeoff.race.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.stats.differences import ping_pong_difference, sequential_difference
-from bakeoff.stats.sequential import Ended, Pair, decide
+from bakeoff.stats.sequential import Ended, Pair, decide, is_unsettled
 from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import EVIDENCE_FILE, read_comparison, read_end
 from bakeoff.store.results import Records, read_records
@@ -52,7 +52,10 @@ def assess(
     rounds = max((record.trial.round_number for record in timed), default=0)
     stop: Ended = "budget" if ended == "budget" else ""
     pairs = _pairs(ranked, timed, rounds, cut)
-    verdicts = decide(pairs, margin=comparison.procedure.margin, max_rounds=comparison.procedure.max_rounds, ended=stop)
+    procedure = comparison.procedure
+    verdicts = decide(
+        pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim
+    )
     foreign, flagged_rounds = flagged_share(timed)
     return Outcome(
         comparison=comparison,
@@ -125,38 +128,45 @@ def _pairs(ranked: list[ContenderOutcome], timed: list[Record], rounds: int, cut
                 Pair(
                     first=first.label,
                     second=second.label,
-                    differences=[
-                        None
-                        if a is None or b is None
-                        else ping_pong_difference(a.turns, b.turns)
-                        if a.resident and b.resident
-                        else sequential_difference(list(a.turns.values()), list(b.turns.values()))
-                        for a, b in both
-                    ],
-                    flagged=[bool((a and a.flagged) or (b and b.flagged)) for a, b in both],
+                    differences=[None if a is None or b is None else _difference(a, b) for a, b in both],
+                    calm=[None if a is None or b is None else _difference(a.calm(), b.calm()) for a, b in both],
+                    blocks=[(0, 0) if a is None or b is None else _blocks(a, b) for a, b in both],
                     means=[None if a is None or b is None else (a.mean_s, b.mean_s) for a, b in both],
                 )
             )
     return pairs
 
 
+def _difference(first: RoundTime, second: RoundTime) -> float | None:
+    """Give the log-ratio of one round; None where they have no blocks to compare."""
+    if first.resident and second.resident:
+        return ping_pong_difference(first.turns, second.turns)
+    return sequential_difference(list(first.turns.values()), list(second.turns.values()))
+
+
+def _blocks(first: RoundTime, second: RoundTime) -> tuple[int, int]:
+    """Give how many blocks of a round foreign load disturbed, and how many there are."""
+    return len(first.flagged) + len(second.flagged), len(first.turns) + len(second.turns)
+
+
 def _ended(
     verdicts: list[Verdict], contenders: list[ContenderOutcome], rounds: int, comparison: Comparison, ended: str
 ) -> Ending:
     """Say why the comparison is over, or that it is not; `ended` is what the conductor wrote down in the end."""
-    undecided = [verdict for verdict in verdicts if verdict.verdict == "undecided"]
-    stops = {verdict.stopped for verdict in undecided}
-    if verdicts and not undecided:
+    unsettled = [verdict for verdict in verdicts if is_unsettled(verdict)]
+    stops = {verdict.stopped for verdict in unsettled}
+    limit = comparison.procedure.max_rounds
+    if verdicts and not unsettled:
         return "decided"
     if stops == {"futility"}:
         return "futility"
     if ended == "budget":
         return "budget"
-    if rounds >= comparison.procedure.max_rounds or (undecided and "" not in stops):
+    if (limit is not None and rounds >= limit) or (unsettled and "" not in stops):
         return "rounds"
     if ended == "decided":
         # The conductor had nobody left to run, and yet a pair is open or was never formed.
-        is_lost = bool(undecided) or any(one.status == "failed" for one in contenders)
+        is_lost = bool(unsettled) or any(one.status == "failed" for one in contenders)
         return "lost" if is_lost else "decided"
     return "unfinished"
 

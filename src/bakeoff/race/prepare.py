@@ -7,7 +7,7 @@ import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
@@ -18,7 +18,7 @@ from bakeoff.environments.interpreters import available, resolve
 from bakeoff.environments.options import resolve_options
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.race.inputs import inputs_folder
-from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
+from bakeoff.spec.comparison import Aim, Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, StoreError, UnavailableError, UnknownNameError, UsageError
 from bakeoff.stats.boundaries import LOOKS
@@ -76,7 +76,8 @@ def _comparison(
         excluded=excluded,
         procedure=Procedure(
             margin=request.margin,
-            max_rounds=request.max_rounds,
+            aim=request.aim,
+            max_rounds=_max_rounds(request),
             budget_s=request.budget_s,
             trial_limit_s=request.trial_limit_s,
             seed=request.seed,
@@ -104,9 +105,13 @@ def _batch_size(request: Request, loaded: LoadedWorkload) -> int:
 
 def _check_numbers(request: Request, batch_size: int) -> None:
     """Refuse numbers that cannot be, each with its valid range."""
+    if request.aim not in get_args(Aim):
+        raise UnknownNameError("aim", request.aim, get_args(Aim))
+    most, last = _max_rounds(request), LOOKS[-1]
+    rounds = "a whole number from 1 " + ("on" if request.aim == "until-sure" else f"to {last}, any with --until-sure")
     checks = (
         ("batch size", batch_size, batch_size >= 1, "a whole number from 1 on"),
-        ("rounds", request.max_rounds, 1 <= request.max_rounds <= LOOKS[-1], f"a whole number from 1 to {LOOKS[-1]}"),
+        ("rounds", most, most is None or (most >= 1 and (request.aim == "until-sure" or most <= last)), rounds),
         ("margin", request.margin, 0.0 < request.margin < 1.0, "between 0 and 1, such as 0.05 or 5%"),
         ("budget", request.budget_s, request.budget_s is None or request.budget_s > 0, "above 0, such as 90s or 5m"),
         ("trial limit", request.trial_limit_s, request.trial_limit_s > 0, "above 0, such as 90s or 10m"),
@@ -117,6 +122,13 @@ def _check_numbers(request: Request, batch_size: int) -> None:
         if not fine:
             msg = f"{name} {value} cannot be; valid: {valid}"
             raise UsageError(msg)
+
+
+def _max_rounds(request: Request) -> int | None:
+    """Give the number of rounds after which a comparison ends; None: no such number."""
+    if request.max_rounds is None and request.aim != "until-sure":
+        return LOOKS[-1]
+    return request.max_rounds
 
 
 def _results(results: str) -> Path:

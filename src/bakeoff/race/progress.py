@@ -64,10 +64,10 @@ class RoundEnded(msgspec.Struct, frozen=True):
     """A round is over; `verdicts` of pairs that are not settled are interim, not verdicts."""
 
     round_number: int
-    max_rounds: int
+    max_rounds: int | None
     elapsed_s: float
     left_s: float | None
-    """At most, until the last round or the end of the budget; None: not known yet."""
+    """At most, until the last round or the end of the budget; None: there is neither."""
     verdicts: tuple[Verdict, ...]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from bakeoff.spec.comparison import Aim
+
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """A comparison as asked for, before anything is looked up; for None, the field's text names the default."""
@@ -23,7 +25,9 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Every usable processor; a contender's option wins."""
     data: str | None = None
     """The workload's first."""
-    max_rounds: int = 20
+    aim: Aim = "verdict"
+    max_rounds: int | None = None
+    """20; until-sure has no limit."""
     budget_s: float | None = None
     margin: float = 0.05
     seed: int = 0

@@ -1,4 +1,4 @@
-"""What a reader must know before trusting a number: noise, flagged rounds, unsteady or faulting contenders."""
+"""What a reader must know before trusting a number: noise, flagged blocks, unsteady or faulting contenders."""
 
 from __future__ import annotations
 
@@ -45,15 +45,19 @@ def _rounds(outcome: Outcome) -> list[str]:
 
 
 def _pair(pair: Verdict) -> list[str]:
-    """Tell of flagged rounds that matter to a pair, and of a mean that disagrees with the median."""
+    """Tell of flagged blocks that matter to a pair, of a wide interval, and of a mean that disagrees."""
     said = []
     name = f"{pair.first} over {pair.second}"
     ratio = "unknown" if pair.ratio is None else rounded(pair.ratio, 3)
     if pair.ratio_unflagged is not None:
-        without = rounded(pair.ratio_unflagged, 3)
-        said.append(f"{name}: {without} without the {count(pair.flagged_rounds, 'flagged round')}, {ratio} with.")
+        said.append(f"{name}: {rounded(pair.ratio_unflagged, 3)} without the {flagged}, {ratio} with.")
+    elif pair.flagged_blocks:
+        said.append(f"{name}: {flagged}, so that no turn is left for a ratio without them.")
+    if pair.wide:
+        said.append(f"{name}: the verdict stands, but its interval is wider than --how-much asks for; {_ended(pair)}.")
     mean = pair.ratio_of_means
     outside = mean is not None and pair.low is not None and pair.high is not None and not pair.low <= mean <= pair.high
+    flagged = f"{pair.flagged_blocks} of {count(pair.blocks, 'block')} beside foreign load"
     if mean is not None and outside:
         said.append(
             f"{name}: the ratio of mean step times, {rounded(mean, 3)}, lies outside the interval of the ratio of "
@@ -67,6 +71,11 @@ def _contender(contender: ContenderOutcome) -> list[str]:
     said = []
     if not contender.steady:
         said.append(f"{contender.label}: no steady state was found in its warm-up; its step time may still drift.")
+def _ended(pair: Verdict) -> str:
+    """Say why an interval is not narrower."""
+    return {"budget": "the time budget has ended", "rounds": "all rounds are done"}.get(pair.stopped, "not finished")
+
+
     faults = contender.minor_faults_per_step
     if faults is not None and faults > MOST_FAULTS_PER_STEP:
         said.append(

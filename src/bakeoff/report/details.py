@@ -64,13 +64,13 @@ def run_table(report: Report) -> Table:
 
 def pair_table(report: Report) -> Table:
     """Give what the third picture shows."""
-    heads = ["pair", "verdict", "ratio", "interval", "rounds", "of means", "flagged rounds", "without them"]
+    heads = ["pair", "verdict", "ratio", "interval", "rounds", "of means", "flagged blocks", "without them"]
     lines = []
     for pair in map(slower_first, report.outcome.verdicts):
         means, without = (rounded(ratio, 3) if ratio else "" for ratio in (pair.ratio_of_means, pair.ratio_unflagged))
         ratio = ratio_parts(pair, report.margin)
         name = f"{pair.first} / {pair.second}"
-        lines.append(Line([name, kind(pair), *ratio, f"{pair.rounds}", means, f"{pair.flagged_rounds}", without]))
+        lines.append(Line([name, kind(pair), *ratio, f"{pair.rounds}", means, f"{pair.flagged_blocks} of {pair.blocks}", without]))
     return Table(heads, lines, words=2)
 
 

@@ -62,6 +62,7 @@ def _comparison(outcome: Outcome) -> dict[str, Any]:
         "margin": comparison.procedure.margin,
         "max_rounds": comparison.procedure.max_rounds,
         "budget_s": comparison.procedure.budget_s,
+        "aim": comparison.procedure.aim,
         "seed": comparison.procedure.seed,
         "rounds": outcome.rounds,
         "processes": outcome.processes,

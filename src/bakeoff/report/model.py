@@ -30,6 +30,13 @@ REPORT_FILES = {"report": "report.html", "markdown": "report.md", "chart": "char
 """What `save` writes into the comparison's folder."""
 
 
+_AIMS = {
+    "verdict": [],
+    "how-much": ["until the ratios were known narrowly (--how-much)"],
+    "until-sure": ["with intervals that hold at every round (--until-sure)"],
+}
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """One ranked contender as the table shows it; an empty cell has nothing to say, "unknown" was not measured."""
 
@@ -223,7 +230,8 @@ def _machine(outcome: Outcome) -> str:
 
 def _evidence(outcome: Outcome) -> str:
     """Tell what the numbers rest on."""
-    return f"{count(outcome.rounds, 'round')}, {count(outcome.processes, 'fresh process')}"
+    aim = _AIMS[outcome.comparison.procedure.aim]
+    return ", ".join([count(outcome.rounds, "round"), count(outcome.processes, "fresh process"), *aim])
 
 
 def _accuracy(outcome: Outcome, ranked: list[ContenderOutcome]) -> str:

@@ -10,6 +10,7 @@ from bakeoff.stats.boundaries import LOOKS
 
 if TYPE_CHECKING:
     from bakeoff.race.outcome import Outcome
+    from bakeoff.spec.comparison import Aim
     from bakeoff.spec.verdict import Verdict
 
 _GIVEN_UP = {
@@ -122,8 +123,9 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
     parts = [f"{pair.first} and {pair.second} are undecided: {_after(pair, outcome.comparison.procedure.margin)}"]
     if pair.stopped:
         parts.append(_GIVEN_UP[pair.stopped])
+    aim = outcome.comparison.procedure.aim
     if pair.more_rounds is not None:
-        parts.append(_more(pair.rounds, pair.more_rounds, outcome.comparison.command))
+        parts.append(_more(pair.rounds, pair.more_rounds, outcome.comparison.command, aim))
     return "; ".join(parts) + "."
 
 
@@ -132,8 +134,10 @@ def _after(pair: Verdict, margin: float) -> str:
     return f"ratio {ratio_text(pair, margin)} after {count(pair.rounds, 'round')}"
 
 
-def _more(rounds: int, more: int, command: str) -> str:
+def _more(rounds: int, more: int, command: str, aim: Aim) -> str:
     """Say how many more rounds would be needed, and how to get them where the procedure allows that many."""
+    if aim == "until-sure":
+        return f"about {rounded(more)} more rounds would be needed ({command or 'bakeoff run ...'} --resume)"
     needed = (
         f"about {rounded(more) if more > LOOKS[-1] else more} more {'round' if more == 1 else 'rounds'} would be needed"
     )

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.workload import Scenario, Workload
+
+Aim = Literal["verdict", "how-much", "until-sure"]
+"""When a pair is settled.
+
+verdict     as soon as it has its verdict, at one of the fixed looks
+how-much    at the look after which its ratio is known narrowly, too
+until-sure  at any round: boundaries that hold at every round, and no last one
+"""
 
 
 class Procedure(msgspec.Struct, frozen=True, kw_only=True):
@@ -14,7 +24,9 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
 
     margin: float = 0.05
     """Ratios within 1 / (1 + margin) to 1 + margin are practically equal."""
-    max_rounds: int = 20
+    aim: Aim = "verdict"
+    max_rounds: int | None = 20
+    """None: no limit, which only until-sure has."""
     budget_s: float | None = None
     """No new round starts after this time; None: no limit."""
     trial_limit_s: float = 600.0

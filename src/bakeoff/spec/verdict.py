@@ -36,11 +36,18 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     more_rounds: int | None = None
     """For an undecided pair: about how many more rounds would be needed."""
     stopped: Literal["", "futility", "budget", "rounds"] = ""
-    """Why an undecided pair was given up."""
+    """Why a pair was given up that is undecided or wide."""
+    wide: bool = False
+    """Decided, but its ratio is not known as narrowly as how-much asks for."""
     ratio_of_means: float | None = None
     ratio_unflagged: float | None = None
-    """The ratio without the rounds that foreign load disturbed; None where none was disturbed."""
+    """The ratio without the turns in which foreign load disturbed a block; None where none was disturbed, or all."""
+    blocks: int = 0
+    """Timed blocks of both, in these rounds."""
+    flagged_blocks: int = 0
+    """Of them, those that foreign load disturbed."""
     flagged_rounds: int = 0
+    """Rounds with such a block."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

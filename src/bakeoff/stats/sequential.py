@@ -1,22 +1,27 @@
 """Verdicts on pairs of contenders, reached round by round: sequential Holm with fixed looks.
 
 The whole history is replayed in the order of its rounds, so the same records always give the same verdicts. A verdict
-is reached only at a look, and no later round changes it. `docs/method.md` tells the reasons.
+is reached only at a look, and no later round changes it. Until-sure looks after every round instead. `docs/method.md`
+tells the reasons.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
 
 from bakeoff.spec.verdict import Interval, Verdict, VerdictKind
+from bakeoff.stats.anytime import anytime_interval
 from bakeoff.stats.boundaries import LOOKS, check_family
 from bakeoff.stats.futility import MIN_ROUNDS, hopeless
 from bakeoff.stats.intervals import centre, fixed_interval, pair_interval
+
+if TYPE_CHECKING:
+    from bakeoff.spec.comparison import Aim
 
 Ended = Literal["", "budget", "rounds"]
 """Why a comparison ended before every pair was settled; "" while it runs, or where none of these is the reason."""
@@ -24,6 +29,11 @@ Stopped = Literal["", "futility", "budget", "rounds"]
 
 NARROWEST = 1e-6
 """A margin below this is none: no step time is known to a millionth."""
+
+NARROW = math.log1p(0.05)
+"""How-much: a ratio is known narrowly when its half-width, as a logarithm, is at most this ..."""
+NARROW_SHARE = 0.25
+"""... or at most this share of the difference: of a ratio of 2 nobody asks for the third digit."""
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,8 +45,10 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     first: str
     second: str
     differences: Sequence[float | None]
-    flagged: Sequence[bool] = ()
-    """Foreign load was seen beside either of them."""
+    calm: Sequence[float | None] = ()
+    """The same without the turns in which foreign load disturbed either; None where none is left."""
+    blocks: Sequence[tuple[int, int]] = ()
+    """How many timed blocks of both foreign load disturbed, and how many there are."""
     means: Sequence[tuple[float, float] | None] = ()
     """Mean step time of first and of second, over all timed steps of the round."""
 
@@ -44,8 +56,9 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 class _Progress:
     """One pair while its history is replayed."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: Pair, aim: Aim) -> None:
         self.pair = pair
+        self.aim = aim
         self.values: list[float] = []
         self.rounds: list[int] = []
         """Of `values`, counted from 0."""
@@ -56,43 +69,70 @@ class _Progress:
         self.verdict: VerdictKind = "undecided"
         self.futile = False
 
+    @property
+    def is_wide(self) -> bool:
+        """Decided, but less narrowly than how-much asks for."""
+        if self.aim != "how-much" or self.verdict not in ("faster", "slower") or self.interval is None:
+            return False
+        half = (self.interval.high - self.interval.low) / 2.0
+        return half > max(NARROW, NARROW_SHARE * abs(self.interval.estimate))
+
+    @property
+    def is_settled(self) -> bool:
+        """Nothing more is wanted of it."""
+        return self.verdict != "undecided" and not self.is_wide
+
     def add(self, round_index: int) -> bool:
         """Take one round in, unless the pair is settled or misses it; tell whether a look is due."""
         differences = self.pair.differences
         value = differences[round_index] if round_index < len(differences) else None
-        if self.verdict != "undecided" or value is None:
+        if self.is_settled or value is None:
             return False
         self.values.append(value)
         self.rounds.append(round_index)
-        return len(self.values) in LOOKS
+        return self.aim == "until-sure" or len(self.values) in LOOKS
 
     def look(self, family: int, rho: float) -> None:
-        """Form the interval for a family of this size, and the verdict if it allows one."""
-        interval = pair_interval(self.values, family)
-        if interval is not None:
-            self.interval, self.looked = interval, len(self.values)
-            self.verdict = judge_interval(interval, rho)
+        """Form the interval for a family of this size, and the verdict if it allows one; a verdict there is stands."""
+        form = anytime_interval if self.aim == "until-sure" else pair_interval
+        interval = form(self.values, family)
+        if interval is None:
+            return
+        self.looked = len(self.values)
+        if self.verdict == "undecided" or self.interval is None:
+            self.interval, self.verdict = interval, judge_interval(interval, rho)
+        else:
+            self.interval = _common(self.interval, interval)
 
 
-def decide(pairs: Sequence[Pair], *, margin: float, max_rounds: int, ended: Ended = "") -> list[Verdict]:
+def decide(
+    pairs: Sequence[Pair], *, margin: float, max_rounds: int | None, ended: Ended = "", aim: Aim = "verdict"
+) -> list[Verdict]:
     """Give the verdict on every pair after the rounds so far, in the order of `pairs`.
 
     Rounds beyond `max_rounds` are not looked at. The family of the Holm correction is the number of pairs that are not
-    yet known to differ. Raises ValueError for more pairs than there are boundaries for.
+    yet known to differ; until-sure takes all pairs. Raises ValueError for more pairs than there are boundaries for.
     """
     if pairs:
         check_family(len(pairs))
     rho = math.log1p(margin)
-    progress = [_Progress(pair) for pair in pairs]
-    done = min(max((len(pair.differences) for pair in pairs), default=0), max_rounds)
+    progress = [_Progress(pair, aim) for pair in pairs]
+    done = max((len(pair.differences) for pair in pairs), default=0)
+    limit = max(done, LOOKS[-1]) if max_rounds is None else max_rounds
+    done = min(done, limit)
     for round_index in range(done):
         due = [pair for pair in progress if pair.add(round_index)]
+        if aim == "until-sure":
+            for pair in due:
+                pair.look(len(pairs), rho)
+            continue
         _look(due, progress, rho)
         family = max(1, _open(progress))
         for pair in due:
-            last = _last_look(len(pair.values) + max_rounds - round_index - 1)
+            last = _last_look(len(pair.values) + limit - round_index - 1)
             pair.futile = _is_futile(pair, last, family, rho)
-    return [_verdict(pair, rho, _stopped(pair, done, max_rounds, ended)) for pair in progress]
+    left = None if max_rounds is None else max_rounds - done
+    return [_verdict(pair, rho, _stopped(pair, left, ended)) for pair in progress]
 
 
 def judge_interval(interval: Interval, rho: float) -> VerdictKind:
@@ -106,10 +146,19 @@ def judge_interval(interval: Interval, rho: float) -> VerdictKind:
     return "undecided"
 
 
+def is_unsettled(verdict: Verdict) -> bool:
+    """Tell whether a pair lacks what the comparison aims at, given up or not."""
+    return verdict.verdict == "undecided" or verdict.wide
+
+
+def is_open(verdict: Verdict) -> bool:
+    """Tell whether another round could settle a pair."""
+    return is_unsettled(verdict) and not verdict.stopped
+
+
 def still_active(verdicts: Iterable[Verdict]) -> set[str]:
-    """Give the contenders that another round could settle: those with a pair neither decided nor given up."""
-    live = [verdict for verdict in verdicts if verdict.verdict == "undecided" and not verdict.stopped]
-    return {name for verdict in live for name in (verdict.first, verdict.second)}
+    """Give the contenders that another round could settle: those with a pair neither settled nor given up."""
+    return {name for verdict in verdicts if is_open(verdict) for name in (verdict.first, verdict.second)}
 
 
 def interim(differences: Sequence[float | None], confidence: float = 0.95) -> Interval | None:
@@ -123,14 +172,12 @@ def interim(differences: Sequence[float | None], confidence: float = 0.95) -> In
 
 
 def ratio_unflagged(pair: Pair, rounds: Sequence[int]) -> float | None:
-    """Give the ratio of first to second over those of `rounds` that foreign load did not disturb.
+    """Give the ratio of first to second over `rounds`, without the turns that foreign load disturbed.
 
-    The estimator is that of the looks. None where no round was disturbed, or where all were.
+    The estimator is that of the looks. None where no block was disturbed, or where no turn is left.
     """
-    flags = _flags(pair, rounds)
-    calm = [pair.differences[index] for index, flag in zip(rounds, flags, strict=True) if not flag]
-    values = [value for value in calm if value is not None]
-    return math.exp(centre(values)) if values and any(flags) else None
+    values = [value for index in rounds if index < len(pair.calm) and (value := pair.calm[index]) is not None]
+    return math.exp(centre(values)) if values and any(flagged for flagged, _ in _blocks(pair, rounds)) else None
 
 
 def ratio_of_means(pair: Pair, rounds: Sequence[int]) -> float | None:
@@ -150,12 +197,16 @@ def _open(progress: Iterable[_Progress]) -> int:
 
 def _look(due: Sequence[_Progress], progress: Sequence[_Progress], rho: float) -> None:
     """Look at the pairs that are due, again with the smaller family as long as that finds another difference."""
+    wide = [pair for pair in due if pair.is_wide]
     family = 0
     while (smaller := _open(progress)) != family:
         family = smaller
         for pair in due:
             if pair.verdict == "undecided":
                 pair.look(family, rho)
+    for pair in wide:
+        # The family no longer counts it: it is known to differ.
+        pair.look(family + 1, rho)
 
 
 def _last_look(reachable: int) -> int | None:
@@ -171,13 +222,14 @@ def _is_futile(pair: _Progress, last: int | None, family: int, rho: float) -> bo
     return hopeless(pair.values, last, family, rho)
 
 
-def _stopped(pair: _Progress, done: int, max_rounds: int, ended: Ended) -> Stopped:
-    """Say why an undecided pair is given up; "" where it is decided or goes on."""
-    if pair.verdict != "undecided":
+def _stopped(pair: _Progress, left: int | None, ended: Ended) -> Stopped:
+    """Say why a pair is given up with `left` rounds to come; "" where it is settled or goes on."""
+    if pair.is_settled:
         return ""
     if pair.futile:
         return "futility"
-    left = max_rounds - done
+    if left is None or pair.aim == "until-sure":
+        return "rounds" if left == 0 else ended
     last = _last_look(len(pair.values) + left)
     # Where not even the first look can be reached, the rounds that were asked for are still run, for their numbers.
     if left == 0 or (last is not None and last <= len(pair.values)):
@@ -194,8 +246,9 @@ def _more_rounds(pair: _Progress, rho: float) -> int | None:
         return None
     half = (pair.interval.high - pair.interval.low) / 2.0
     needed = math.ceil(pair.looked * (half / rho) ** 2)
-    following = next((look for look in LOOKS if look > len(pair.values)), len(pair.values) + 1)
-    return max(needed, following) - len(pair.values)
+    done = len(pair.values)
+    looks = () if pair.aim == "until-sure" else LOOKS
+    return max(needed, next((look for look in looks if look > done), done + 1)) - done
 
 
 def _verdict(pair: _Progress, rho: float, stopped: Stopped) -> Verdict:
@@ -203,6 +256,7 @@ def _verdict(pair: _Progress, rho: float, stopped: Stopped) -> Verdict:
     logs = pair.interval
     ratio = None if logs is None else _as_ratio(logs)
     estimate = ratio.estimate if ratio else math.exp(centre(pair.values)) if pair.values else None
+    blocks = _blocks(pair.pair, pair.rounds)
     return Verdict(
         first=pair.pair.first,
         second=pair.pair.second,
@@ -215,15 +269,26 @@ def _verdict(pair: _Progress, rho: float, stopped: Stopped) -> Verdict:
         and ((pair.verdict == "slower" and logs.low < rho) or (pair.verdict == "faster" and logs.high > -rho)),
         more_rounds=_more_rounds(pair, rho) if pair.verdict == "undecided" else None,
         stopped=stopped,
+        wide=pair.is_wide,
         ratio_of_means=ratio_of_means(pair.pair, pair.rounds),
         ratio_unflagged=ratio_unflagged(pair.pair, pair.rounds),
-        flagged_rounds=sum(_flags(pair.pair, pair.rounds)),
+        blocks=sum(known for _, known in blocks),
+        flagged_blocks=sum(flagged for flagged, _ in blocks),
+        flagged_rounds=sum(flagged > 0 for flagged, _ in blocks),
     )
 
 
-def _flags(pair: Pair, rounds: Sequence[int]) -> list[bool]:
-    """Give the flags of these rounds; without flags, none is disturbed."""
-    return [bool(pair.flagged[index]) if index < len(pair.flagged) else False for index in rounds]
+def _blocks(pair: Pair, rounds: Sequence[int]) -> list[tuple[int, int]]:
+    """Give the disturbed blocks and all blocks of these rounds, where they are known."""
+    return [pair.blocks[index] for index in rounds if index < len(pair.blocks)]
+
+
+def _common(before: Interval, now: Interval) -> Interval:
+    """Give what two looks' intervals have in common, since they hold together; the earlier one if that is nothing."""
+    low, high = max(before.low, now.low), min(before.high, now.high)
+    if low >= high:
+        return before
+    return Interval(estimate=min(high, max(low, now.estimate)), low=low, high=high)
 
 
 def _as_ratio(logs: Interval) -> Interval:

@@ -1,0 +1,132 @@
+"""How-much and until-sure as whole comparisons, in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from bakeoff.race import conductor
+from bakeoff.race.inline import InlineWorker
+from bakeoff.race.judge import assess, judge
+from bakeoff.race.progress import Event, RoundEnded
+from bakeoff.spec.errors import UsageError
+from bakeoff.spec.record import Record
+from bakeoff.stats.sequential import is_open
+from bakeoff.store.results import Records, read_records
+
+CLEAR = ("fake:step_ms=50,process_noise=0.03", "fake:step_ms=65,process_noise=0.03")
+NOISY = ("fake:step_ms=50,process_noise=0.2", "fake:step_ms=50,process_noise=0.2")
+
+
+def test_how_much_runs_on_after_the_verdict(race: Any) -> None:
+    """The same difference takes more rounds, ends as decided, and is known more narrowly."""
+    plain, narrow = race(*CLEAR), race(*CLEAR, aim="how-much")
+    (early,), (late,) = plain.verdicts, narrow.verdicts
+    assert (early.verdict, late.verdict, late.wide, narrow.ended) == ("faster", "faster", False, "decided")
+    assert late.rounds > early.rounds
+    assert late.high / late.low < early.high / early.low
+
+
+def test_records_alone_tell_the_aim(race: Any) -> None:
+    """Judging the folder again gives the same verdicts: the aim is part of comparison.json."""
+    outcome = race(*CLEAR, aim="how-much")
+    again = judge(Path(outcome.path))
+    assert again.comparison.procedure.aim == "how-much"
+    assert again.verdicts == outcome.verdicts
+
+
+def test_a_plain_comparison_goes_on_to_how_much(race: Any) -> None:
+    """Who has a verdict and wants the ratio narrower resumes with how-much: the verdict stays."""
+    first = race(*CLEAR)
+    later = race(*CLEAR, aim="how-much", resume=True)
+    assert (later.path, later.ended) == (first.path, "decided")
+    assert later.rounds > first.rounds
+    assert [v.verdict for v in later.verdicts] == [v.verdict for v in first.verdicts]
+
+
+def test_until_sure_goes_past_twenty_rounds_and_can_be_resumed(race: Any) -> None:
+    """A limit leaves the pair open; without one the resumed comparison runs beyond 20 rounds until it is settled."""
+    cut = race(*NOISY, aim="until-sure", max_rounds=5)
+    assert (cut.ended, cut.rounds, cut.verdicts[0].stopped) == ("rounds", 5, "rounds")
+    events: list[Event] = []
+    most = race(*NOISY, aim="until-sure", max_rounds=24, resume=True, observe=events.append)
+    assert (most.path, most.rounds) == (cut.path, 24)
+    assert judge(Path(most.path)).verdicts == most.verdicts
+    ended = [event for event in events if isinstance(event, RoundEnded)]
+    assert [event.round_number for event in ended] == list(range(6, 25))
+
+
+def test_until_sure_has_no_round_limit_but_the_budget(race: Any) -> None:
+    """Without a limit nothing is promised of what is left, and the budget alone ends an open pair."""
+    events: list[Event] = []
+    settled = race(*CLEAR, aim="until-sure", observe=events.append)
+    assert (settled.ended, settled.comparison.procedure.max_rounds) == ("decided", None)
+    ended = [event for event in events if isinstance(event, RoundEnded)]
+    assert {(event.max_rounds, event.left_s) for event in ended} == {(None, None)}
+    spent = race(*NOISY, aim="until-sure", budget_s=1e-9)
+    assert spent.ended == "budget"
+
+
+def test_until_sure_is_meant_from_the_first_round_on(race: Any) -> None:
+    """Boundaries are not exchanged after the numbers were seen, in neither direction."""
+    race(*CLEAR, max_rounds=2)
+    with pytest.raises(UsageError, match="nothing to go on with"):
+        race(*CLEAR, aim="until-sure", resume=True)
+
+
+def test_ctrl_c_keeps_every_finished_round(request_of: Any) -> None:
+    """Interrupted in until-sure, the rounds that are there stay, and resuming goes on behind them."""
+    rounds = []
+
+    def interrupt(event: Event) -> None:
+        if isinstance(event, RoundEnded):
+            rounds.append(event.round_number)
+            if len(rounds) == 4:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        conductor.run(request_of(*NOISY, aim="until-sure"), interrupt, launch=InlineWorker, probe_s=0.001)
+    request = request_of(*NOISY, aim="until-sure", resume=True, max_rounds=6)
+    outcome = conductor.run(request, launch=InlineWorker, probe_s=0.001)
+    assert rounds == [1, 2, 3, 4]
+    assert (outcome.rounds, len(outcome.contenders[0].blocks)) == (6, 6 * outcome.verdicts[0].blocks // 12)
+
+
+def loaded(record: Record, turns: set[int]) -> Record:
+    """Put foreign load beside some turns of a record, and make their blocks half as fast again."""
+    blocks = [
+        block
+        if block.turn not in turns
+        else msgspec.structs.replace(
+            block,
+            elapsed_ns=block.elapsed_ns * 3 // 2,
+            signals=msgspec.structs.replace(block.signals, wall_ns=250_000_000, foreign_share=0.5),
+        )
+        for block in record.blocks
+    ]
+    return msgspec.structs.replace(record, blocks=blocks)
+
+
+@pytest.mark.parametrize(
+    ("turns", "flagged", "unflagged"), [(range(0), 0, None), (range(2, 4), 2, 0.5), (range(12), 12, None)]
+)
+def test_disturbed_turns_are_left_out_of_the_other_ratio(
+    race: Any, turns: range, flagged: int, unflagged: float | None
+) -> None:
+    """Blocks beside foreign load are counted and kept; the ratio without their turns stands beside the verdict."""
+    outcome = race("fake:step_ms=50", "fake:step_ms=100")
+    folder, label = Path(outcome.path), "fake:step_ms=50"
+    found = read_records(folder)
+    records = {
+        name: loaded(record, set(turns)) if record.trial.contender.label == label else record
+        for name, record in found.records.items()
+    }
+    (pair,) = assess(outcome.comparison, Records(records=records, damaged=[]), folder).verdicts
+    turn_count = len(next(r for r in found.records.values() if r.trial.purpose == "time").blocks)
+    mine = min(flagged, turn_count)
+    assert (pair.flagged_blocks, pair.blocks) == (mine * pair.rounds, 2 * turn_count * pair.rounds)
+    assert pair.ratio_unflagged == (None if unflagged is None else pytest.approx(unflagged))
+    assert not is_open(pair)
