@@ -7,7 +7,6 @@ import msgspec
 from bakeoff.report.cautions import cautions
 from bakeoff.report.details import noise_line
 from bakeoff.report.model import report_of
-from tests.report.conftest import TORCH, comparison, outcome
 
 if TYPE_CHECKING:
     from bakeoff.race.outcome import Outcome
@@ -15,19 +14,23 @@ if TYPE_CHECKING:
 
 def test_a_machine_s_settings_that_may_decide_are_warnings(decided: Outcome) -> None:
     """An address layout that is the same in every process is told with its reason."""
-    fixed = comparison(["torch"], machine={"address_layout": "fixed"})
+    fixed = msgspec.structs.replace(decided.comparison, machine={"address_layout": "fixed"})
     said = cautions(msgspec.structs.replace(decided, comparison=fixed))
     assert any("Addresses are not randomised" in sentence for sentence in said)
     assert not cautions(decided)
 
 
-def test_faults_that_waited_for_a_disk_are_told() -> None:
+def test_faults_that_waited_for_a_disk_are_told(decided: Outcome) -> None:
     """They are counted for each contender; unknown and none are no warning."""
-    slow = msgspec.structs.replace(TORCH, major_faults=3)
-    (said,) = cautions(outcome([slow], []))
-    assert said.startswith("torch: 3 page faults within its blocks had to wait for a disk")
-    for faults in (None, 0):
-        assert not cautions(outcome([msgspec.structs.replace(TORCH, major_faults=faults)], []))
+
+    def said(faults: int | None) -> list[str]:
+        first, *others = decided.contenders
+        slow = msgspec.structs.replace(first, major_faults=faults)
+        return cautions(msgspec.structs.replace(decided, contenders=[slow, *others]))
+
+    (sentence,) = said(3)
+    assert sentence.startswith("torch: 3 page faults within its blocks had to wait for a disk")
+    assert said(None) == said(0) == []
 
 
 def test_the_clock_is_told_where_it_is_known(decided: Outcome) -> None:

@@ -65,10 +65,8 @@ def advice(facts: Facts) -> list[str]:
     """Say which of a machine's settings cost rounds, without favouring anybody."""
     if facts.get("governor") not in FOLLOWING:
         return []
-    return [
-        f"the processor's clock follows the load (governor {facts['governor']}): a fixed one (performance) gives "
-        "narrower intervals"
-    ]
+    cause = f"the processor's clock follows the load (governor {facts['governor']})"
+    return [f"{cause}: a fixed one (performance) gives narrower intervals"]
 
 
 def _read(path: str) -> str | None:

@@ -6,10 +6,13 @@ import math
 import os
 import platform
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bakeoff.measure import group, hidden
-from bakeoff.measure.hidden import Facts
 from bakeoff.measure.meminfo import meminfo_bytes
+
+if TYPE_CHECKING:
+    from bakeoff.measure.hidden import Facts
 
 
 def usable_cores() -> int:
