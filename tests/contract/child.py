@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -76,6 +77,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         work["dropout"] = lambda: _dropout(engine, job.options)
         work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     if job.optimizers:
+        work["compilation"] = lambda: _compilation(engine, job.options)
         work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
     work |= {trial.name: lambda trial=trial: _trial(engine, trial) for trial in job.trials}
     return work
@@ -114,6 +116,31 @@ def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
         step.wait()
         found["loss"] = step.result()
     return found
+
+
+def _compilation(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
+    """Tell what a first step, a second one and one of another shape say that they traced and compiled; None is -1."""
+    case = CASES["linear"]
+    model = Model(
+        build=lambda nn, size: case.build(nn) if size else None,
+        loss=lambda nn, outputs, targets: nn.cross_entropy(outputs, targets),
+        size=SIZE,
+        optimizer=SGD(learning_rate=0.0),
+        weights=plan.weights(lambda nn, size: case.build(nn) if size else None, SIZE, 0),
+    )
+    step = engine.build(model, "train", options)
+    batch = step.prepare(case.x, labels(case.x))
+    other = step.prepare(case.x[:-1], labels(case.x)[:-1])
+    readings = [step.compilation()]
+    durations_ns = []
+    for one in (batch, batch, other):
+        began = time.perf_counter_ns()
+        step.run(one)
+        step.wait()
+        durations_ns.append(time.perf_counter_ns() - began)
+        readings.append(step.compilation())
+    told = [[getattr(reading, name) for name in ("trace_ns", "compile_ns", "count")] for reading in readings]
+    return {"told": [[-1 if value is None else value for value in line] for line in told], "first_ns": durations_ns[0]}
 
 
 def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:

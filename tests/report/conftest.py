@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from bakeoff.race.outcome import BlockTime, ContenderOutcome, Outcome
+from bakeoff.race.outcome import BlockTime, Compiling, ContenderOutcome, Outcome, Start
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.record import Memory
@@ -84,6 +84,11 @@ def ranked(label: str, step_s: Interval, first_step_s: float, megabytes: int, fl
         build_s=0.21,
         first_step_s=first_step_s,
         compile_s=first_step_s - step_s.estimate,
+        compiling=Compiling(
+            cold=Start(trace_s=0.01, compile_s=None, first_step_s=first_step_s, processes=ROUNDS),
+            warm=Start(trace_s=0.01, compile_s=0.002, first_step_s=0.015, processes=1),
+            count=1,
+        ),
         memory=Memory(baseline_bytes=220_000_000, peak_bytes=220_000_000 + megabytes * 1_000_000, steps=50),
         accuracy=0.955 + megabytes / 1e5,
         learning_steps=450,

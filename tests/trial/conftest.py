@@ -91,6 +91,8 @@ def fakes_options() -> dict[str, str]:
         "drift": "0",
         "outliers": "0",
         "first_ms": "5",
+        "compile_ms": "0",
+        "recompile_at": "0",
         "clock": "virtual",
         "wrong": "nothing",
         "fault": "none",

@@ -20,6 +20,8 @@ from bakeoff.spec.workload import Scenario, Size
 if TYPE_CHECKING:
     import numpy as np
 
+    from bakeoff.spec.record import Compilation
+
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -70,6 +72,9 @@ class Step(Protocol):
         Keys shared by all frameworks: mode, precision, device, threads, tf32_matmul, tf32_convolution, layout,
         optimizer. None is "the framework does not tell". Further keys are the framework's own.
         """
+
+    def compilation(self) -> Compilation:
+        """Tell what this process has traced and compiled so far; read around the first step and around every block."""
 
     def device_peak_bytes(self) -> int | None:
         """Give the allocator's highest live size on an accelerator; None on a processor or where it is not told."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from bakeoff.race.request import Request
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
+    from bakeoff.spec.trial import CacheState
     from bakeoff.spec.verdict import Certificate
 from bakeoff.stats.sequential import is_open
 
@@ -60,6 +61,7 @@ def run(
         observe(conductor.prepared(probe(probe_s).calm))
         conductor.certify(observe)
         conductor.measure_memory()
+        conductor.measure_compiling()
         write_end(conductor.folder, conductor.race(observe))
     outcome = judge(conductor.folder)
     observe(Finished(outcome.ended))
@@ -119,7 +121,7 @@ def _locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        aim=wanted.procedure.aim,
+        aim = (wanted.procedure.aim,)
         lock.release()
 
 
@@ -158,6 +160,16 @@ class _Conductor:
         for plan in self._certified:
             if self._done("memory", plan) is None:
                 self._keep(self._trials.memory(plan))
+
+    def measure_compiling(self) -> None:
+        """Start each certified contender whose compiler can keep its work, without what was kept and then with it."""
+        states: tuple[CacheState, ...] = ("cold", "warm")
+        for plan in self._certified:
+            for state in states if plan.cache_variables is not None else ():
+                is_done = any(record.trial.cache == state for record in self._all("compile", plan))
+                record = None if is_done else self._trials.compile(plan, state)
+                if record is not None:
+                    self._keep(record)
 
     def race(self, observe: Observer) -> str:
         """Run rounds until every pair has its verdict, or none can be had any more; say why it ended."""
@@ -223,11 +235,16 @@ class _Conductor:
 
     def _done(self, purpose: str, plan: ContenderPlan | None) -> Record | None:
         """Give the record of a trial that need not be done again."""
-        for record in self.records.values():
-            same = plan is None or record.trial.contender.label == plan.contender.label
-            if record.trial.purpose == purpose and same:
-                return record
-        return None
+        return next(iter(self._all(purpose, plan)), None)
+
+    def _all(self, purpose: str, plan: ContenderPlan | None) -> list[Record]:
+        """Give the records of a purpose, of one contender or of any."""
+        return [
+            record
+            for record in self.records.values()
+            if record.trial.purpose == purpose
+            and (plan is None or record.trial.contender.label == plan.contender.label)
+        ]
 
     def _keep(self, *finished: Record) -> None:
         """Take finished trials in; those with other versions than before are no part of this comparison."""

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from bakeoff.measure.contention import is_flagged
+from bakeoff.race.compiling import compiling
 from bakeoff.race.outcome import BlockTime, ContenderOutcome, Status
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import absolute_interval
@@ -40,6 +41,7 @@ class RoundTime(msgspec.Struct, frozen=True, kw_only=True):
 
 def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
     """Give a contender's times by round; blocks that began within the warm-up are left out."""
+
     def calm(self) -> RoundTime:
         """Leave out the blocks that foreign load disturbed."""
         turns = {turn: time for turn, time in self.turns.items() if turn not in self.flagged}
@@ -96,6 +98,7 @@ def contender_outcome(
         first_step_s=first_step_s,
         import_s=_median([record for record in mine if record.outcome == "done"], lambda record: record.import_ns),
         build_s=_median(done, lambda record: record.build_ns),
+        compiling=compiling(mine),
         memory=memory.memory if memory else None,
         accuracy=evidence.evidence.accuracy if evidence and evidence.evidence else None,
         learning_steps=evidence.evidence.learning_steps if evidence and evidence.evidence else 0,

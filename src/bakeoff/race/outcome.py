@@ -29,6 +29,31 @@ class BlockTime(msgspec.Struct, frozen=True, kw_only=True):
     """Foreign load was seen beside it."""
 
 
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """The first step and what of it was tracing and compiling; None is not told apart by the framework, or unknown."""
+
+    trace_s: float | None = None
+    """From Python to what the compiler is given: tracing, differentiating, lowering."""
+    compile_s: float | None = None
+    """What the compiler makes of that."""
+    first_step_s: float | None = None
+    """All of the first step, waited for."""
+    processes: int = 0
+
+
+class Compiling(msgspec.Struct, frozen=True, kw_only=True):
+    """What a contender compiles, and when."""
+
+    cold: Start
+    """With no cache, as in every timed process: medians over rounds."""
+    warm: Start | None = None
+    """With the compiler's cache as an earlier process left it; None where nothing outlives the process."""
+    count: int | None = None
+    """Programs that a process compiled from its first step on: the most of all rounds."""
+    again: list[str] = []
+    """The timed blocks in which something was compiled: "round 3, turn 5"."""
+
+
 class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one contender; None is not measured or not known here."""
 
@@ -57,6 +82,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Medians over rounds."""
     compile_s: float | None = None
     """The first step's time beyond a steady step: tracing, compiling, autotuning, first allocations."""
+    compiling: Compiling | None = None
+    """None in records that do not tell."""
     memory: Memory | None = None
     accuracy: float | None = None
     learning_steps: int = 0

@@ -195,9 +195,18 @@ def _with_options(declared: Framework, contender: Contender, options: dict[str, 
         interpreter=resolve(contender, declared),
         framework_path=str(declared.path.resolve()),
         variables={variable.name: variable.value for variable in declared.info.variables},
+        cache_variables=_cache_variables(declared, options),
         colour=declared.info.colour,
         title=declared.info.title,
     )
+
+
+def _cache_variables(declared: Framework, options: dict[str, str]) -> dict[str, str] | None:
+    """Give what to set for a compiler that keeps its work for the next process; None where none is kept."""
+    cache = declared.info.cache
+    if cache is None or options.get("mode") not in cache.modes:
+        return None
+    return {variable.name: variable.value for variable in cache.variables}
 
 
 def _reference(plans: list[ContenderPlan]) -> ContenderPlan | None:

@@ -11,6 +11,8 @@ from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from bakeoff.measure.machine import describe
 from bakeoff.race import schedule
 from bakeoff.race.progress import Observer, Running, TrialEnded, TrialStarted
@@ -19,7 +21,7 @@ from bakeoff.spec import trial as protocol
 from bakeoff.spec.contender import slug
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Record
-from bakeoff.spec.trial import CACHE_FOLDER, Purpose, TrialSpec
+from bakeoff.spec.trial import CACHE_FOLDER, CacheState, Purpose, TrialSpec
 from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import DAMAGED_FILE, RECORD_FILE, read_record, write_record, write_trial
 
@@ -75,6 +77,21 @@ class Trials:
     def certify(self, plan: ContenderPlan, purpose: Purpose) -> Record:
         """Run a trial that computes the evidence; `purpose` is "certify" or "reference"."""
         return self._alone(self.spec(plan, purpose), plan, protocol.Certify())
+
+    def compile(self, plan: ContenderPlan, state: CacheState) -> Record | None:
+        """Run a trial of its first step alone, whose compiler has an empty cache (cold) or that of the cold trial.
+
+        None where the cold trial left nothing that a warm one could find.
+        """
+        cache = self._folder / f"{CACHE_FOLDER}-{self._names[plan.contender.label]}"
+        if state == "cold":
+            shutil.rmtree(cache, ignore_errors=True)
+        elif not (cache.is_dir() and any(cache.iterdir())):
+            return None
+        record = self._alone(self._compile_spec(plan, state, cache), plan)
+        if state == "warm" or record.outcome != "done":
+            shutil.rmtree(cache, ignore_errors=True)
+        return record
 
     def memory(self, plan: ContenderPlan) -> Record:
         """Run a trial that does nothing but read the peak of the memory."""
@@ -192,13 +209,13 @@ class Trials:
 
         return self._whole(self.spec(plan, "time", round_number), plan, act)
 
-    def _alone(self, spec: TrialSpec, plan: ContenderPlan, command: protocol.Command) -> Record:
-        """Run a trial of one command."""
+    def _alone(self, spec: TrialSpec, plan: ContenderPlan, *commands: protocol.Command) -> Record:
+        """Run a trial of a first step and of these commands."""
 
         def act(worker: Worker) -> None:
             self._observe(Running(spec.contender.label, spec.purpose))
-            self._ask(protocol.Build(), worker)
-            self._ask(command, worker)
+            for command in (protocol.Build(), *commands):
+                self._ask(command, worker)
 
         return self._whole(spec, plan, act)
 
@@ -222,14 +239,20 @@ class Trials:
         return self._record(spec)
 
     def spec(
-        self, plan: ContenderPlan, purpose: Purpose, round_number: int = 0, *, resident: bool = False
+        self,
+        plan: ContenderPlan,
+        purpose: Purpose,
+        round_number: int = 0,
+        *,
+        resident: bool = False,
+        cache: Path | None = None,
     ) -> TrialSpec:
-        """Compose what is asked of a worker."""
+        """Compose what is asked of a worker; `cache` is the compiler's, by default the trial's own."""
         comparison = self._comparison
         stage = f"r{round_number:02d}" if purpose == "time" else purpose
         name = stage if purpose == "reference" else f"{stage}-{self._names[plan.contender.label]}"
         threads = plan.contender.options.get("threads", "")
-        cache = str((self._folder / name / CACHE_FOLDER).resolve())
+        kept = str((cache or self._folder / name / CACHE_FOLDER).resolve())
         return TrialSpec(
             comparison=comparison.id,
             name=name,
@@ -237,7 +260,7 @@ class Trials:
             round_number=round_number,
             resident=resident,
             contender=plan.contender,
-            variables={key: v.format(threads=threads, cache=cache) for key, v in plan.variables.items()},
+            variables={key: v.format(threads=threads, cache=kept) for key, v in plan.variables.items()},
             framework_path=plan.framework_path,
             workload_path=comparison.workload_path,
             workload_name=comparison.workload.name,
@@ -248,6 +271,13 @@ class Trials:
             inputs_path=str(self._inputs.resolve()),
             learning_steps=comparison.workload.learning_steps if purpose == "certify" else 0,
         )
+
+    def _compile_spec(self, plan: ContenderPlan, state: CacheState, cache: Path) -> TrialSpec:
+        """Compose what is asked of a trial of compiling."""
+        variables = plan.variables | (plan.cache_variables or {})
+        spec = self.spec(msgspec.structs.replace(plan, variables=variables), "compile", cache=cache)
+        name = f"compile-{state}-{self._names[plan.contender.label]}"
+        return msgspec.structs.replace(spec, name=name, cache=state)
 
     def _start(self, spec: TrialSpec, plan: ContenderPlan) -> Worker:
         """Make the trial's folder and start its worker; what an unfinished run left there is cleared."""

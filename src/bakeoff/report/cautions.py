@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 MOST_FAULTS_PER_STEP = 1.0
 """Above this the step time holds the kernel's work of handing out memory (docs/method.md)."""
 
+MOST_BLOCKS = 3
+"""Blocks that a warning names one by one."""
+
 
 def cautions(outcome: Outcome) -> list[str]:
     """Give every warning in a sentence, those of the judge first; none twice."""
@@ -76,6 +79,10 @@ def _ended(pair: Verdict) -> str:
     return {"budget": "the time budget has ended", "rounds": "all rounds are done"}.get(pair.stopped, "not finished")
 
 
+    again = contender.compiling.again if contender.compiling else []
+    if again:
+        where = listed(again) if len(again) <= MOST_BLOCKS else f"{listed(again[:1])} and {len(again) - 1} more blocks"
+        said.append(f"{contender.label}: compiled again within its timed steps ({where}); they hold that work.")
     faults = contender.minor_faults_per_step
     if faults is not None and faults > MOST_FAULTS_PER_STEP:
         said.append(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from bakeoff.race.outcome import ContenderOutcome, Outcome
     from bakeoff.report.model import Report
+    from bakeoff.report.units import Unit
 
 Value = str | int | float | bool | None
 
@@ -125,15 +126,42 @@ def certificate_table(report: Report) -> Table:
 
 
 def start_table(report: Report) -> Table:
-    """Give the parts of a cold start, memory, processors and page faults."""
-    heads = ["contender", "import", "build", "first step", "compile", "memory after import", "peak", "on the device"]
+    """Give the parts of a start: import, build, and the first step with what of it was tracing and compiling."""
+    heads = ["contender", "import", "build", "trace and lower", "compile", "first step", "beyond a steady one"]
+    warm_heads = ["warm: trace and lower", "compile", "first step"]
     lines = []
     for one in report.ranked:
-        times = [one.import_s, one.build_s, one.first_step_s, one.compile_s]
+        known = one.compiling
+        cold, warm = (known.cold, known.warm) if known else (None, None)
+        parts = [None, None] if cold is None else [cold.trace_s, cold.compile_s]
+        times = [one.import_s, one.build_s, *parts, one.first_step_s, one.compile_s]
         unit = unit_for([max((value or 0.0) for value in times)])
+        cells = [duration(value, unit) for value in times]
+        cells[2:4] = [_part(value, unit) for value in parts] if cold else [UNKNOWN, UNKNOWN]
+        kept = [""] * 3
+        if warm:
+            kept = [_part(warm.trace_s, unit), _part(warm.compile_s, unit), duration(warm.first_step_s, unit)]
+        count = UNKNOWN if known is None or known.count is None else f"{known.count}"
+        again = known.again if known else []
+        lines.append(Line([one.label, *cells, *kept, count, ", ".join(again)], marked=bool(again)))
+    return Table([*heads, *warm_heads, "programs", "compiled again in"], lines)
+
+
+def _part(seconds: float | None, unit: Unit) -> str:
+    """Give a part of a first step: what the framework does not tell apart is in the whole."""
+    if seconds == 0:
+        return "none"
+    return "not told apart" if seconds is None else duration(seconds, unit)
+
+
+def memory_table(report: Report) -> Table:
+    """Give memory, processors and page faults."""
+    heads = ["contender", "memory after import", "peak", "on the device"]
+    lines = []
+    for one in report.ranked:
         memory = one.memory
         counts = [memory.baseline_bytes, memory.peak_bytes, memory.device_peak_bytes] if memory else [None] * 3
-        cells = [one.label, *(duration(value, unit) for value in times), *(size(number) for number in counts)]
+        cells = [one.label, *(size(number) for number in counts)]
         numbers = [_number(one.cores_used), _number(one.minor_faults_per_step)]
         lines.append(Line([*cells, *numbers]))
     return Table([*heads, "cores used", "page faults a step"], lines)

@@ -58,7 +58,7 @@ def _folds(report: Report) -> list[dict[str, Any]]:
                 [details.settings_table(report)],
             ),
             ("Certificate", f"{report.certificate}.", [details.certificate_table(report)]),
-            ("Compilation and memory", _COMPILATION, [details.start_table(report)]),
+            ("Compilation and memory", _COMPILATION, [details.start_table(report), details.memory_table(report)]),
             ("Noise", details.noise_line(report), [details.noise_table(report)]),
             ("Environment", _made(report), [details.machine_table(report), details.version_table(report)]),
         )
@@ -67,8 +67,10 @@ def _folds(report: Report) -> list[dict[str, Any]]:
 
 _SETTINGS = "What was asked, and what each framework told of itself after its run; differences are marked."
 _COMPILATION = (
-    "Medians over rounds. Compile is what the first step takes beyond a steady one: tracing, compiling, first "
-    "allocations. Memory was measured in a process of its own: resident after the import, and at its peak."
+    "Medians over rounds, each in a fresh process without any cache of a compiler. Tracing and lowering go from Python "
+    "to what the compiler is given; the first step holds both, autotuning and first allocations. Warm is one process "
+    "that finds the compiler's cache of an earlier one. Programs are those traced or compiled from the first step on. "
+    "Memory was measured in a process of its own: resident after the import, and at its peak."
 )
 
 

@@ -11,7 +11,7 @@ from bakeoff.report.cautions import cautions
 from bakeoff.report.pairs import kind
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.race.outcome import ContenderOutcome, Outcome, Start
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.verdict import Interval, Verdict
 
@@ -99,6 +99,7 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
         "build_s": contender.build_s,
         "first_step_s": contender.first_step_s,
         "compile_s": contender.compile_s,
+        "compilation": _compilation(contender),
         "memory": {
             "baseline_bytes": memory.baseline_bytes if memory else None,
             "peak_bytes": memory.peak_bytes if memory else None,
@@ -117,6 +118,19 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
         "flagged_blocks": sum(block.flagged for block in contender.blocks),
         "certificate": _certificate(contender),
     }
+
+
+def _compilation(contender: ContenderOutcome) -> dict[str, Any] | None:
+    """Give what a contender compiled, and when."""
+    known = contender.compiling
+    if known is None:
+        return None
+    return {"cold": _start(known.cold), "warm": _start(known.warm), "count": known.count, "again": known.again}
+
+
+def _start(start: Start | None) -> dict[str, Any] | None:
+    """Give the parts of a first step."""
+    return None if start is None else msgspec.to_builtins(start)
 
 
 def _bounds(interval: Interval | None) -> list[float] | None:

@@ -42,6 +42,8 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     interpreter: str
     framework_path: str
     variables: dict[str, str] = {}
+    cache_variables: dict[str, str] | None = None
+    """What to set beyond these to have the compiler keep its work in {cache}; None where it can keep none."""
     colour: str = "#555555"
     title: str = ""
 

@@ -16,6 +16,15 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     reason: str
 
 
+class CacheSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a framework's compiler can keep on disk for the next process."""
+
+    modes: tuple[str, ...]
+    """The values of the option `mode` in which it does."""
+    variables: tuple[Variable, ...] = ()
+    """What must be set beyond the other variables to have it keep everything in {cache}."""
+
+
 class OptionSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which values of an option a framework has, and which it takes by default."""
 
@@ -41,6 +50,8 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The installed packages whose versions are told."""
     options: dict[str, OptionSupport]
     variables: tuple[Variable, ...] = ()
+    cache: CacheSupport | None = None
+    """None where nothing that is compiled outlives the process."""
     reference: dict[str, str] | None = None
     """The options that make it the reference in float64; None where it cannot be one."""
     reference_rank: int = 100

@@ -58,6 +58,21 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ns: int
     """From the start of the timed part until the last result was there: the streamed clock."""
     signals: Signals
+    compilations: int | None = None
+    """Programs that were traced or compiled within the timed part: a finding wherever it is not 0."""
+
+
+class Compilation(msgspec.Struct, frozen=True, kw_only=True):
+    """What was traced and compiled; 0 where a mode compiles nothing, None where the framework does not tell it apart.
+
+    Tracing is the way from Python to what the compiler is given: traced, differentiated and lowered. Compiling is what
+    the compiler makes of that.
+    """
+
+    trace_ns: int | None = None
+    compile_ns: int | None = None
+    count: int | None = None
+    """Programs: each of them once for each shape it was compiled for."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,6 +136,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     build_ns: int | None = None
     first_step_ns: int | None = None
     """Trace, compile and run: the first call of the step, waited for."""
+    compilation: Compilation | None = None
+    """What of the first step was tracing and compiling."""
+    compilations: int | None = None
+    """Programs that were compiled from the first step to the trial's end."""
     warm_steps_ns: list[int] = []
     """Fenced: each step waited for."""
     blocks: list[Block] = []

@@ -9,7 +9,9 @@ import msgspec
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.workload import Scenario
 
-Purpose = Literal["reference", "certify", "memory", "time"]
+Purpose = Literal["reference", "certify", "memory", "compile", "time"]
+
+CacheState = Literal["", "cold", "warm"]
 
 CACHE_FOLDER = "cache"
 """Within a trial's folder: what the framework compiles or tunes in this trial, private and removed at its end."""
@@ -21,7 +23,7 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
     comparison: str
     name: str
-    """The folder's name: reference, certify-torch, memory-torch, r01-torch."""
+    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch."""
     purpose: Purpose
     round_number: int = 0
     """From 1 on in trials that are timed; 0 elsewhere."""
@@ -40,6 +42,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     inputs_path: str
     """The folder with the batches, see `Inputs`."""
+    cache: CacheState = ""
+    """In trials of compiling: whether the compiler's cache is empty, or as the cold trial left it."""
     resident: bool = False
     """True: beside the round's other workers, in alternating blocks."""
     certify_steps: int = 5

@@ -44,6 +44,7 @@ class Worker:
         self._facts: dict[str, Any] = {"start_ns": started_ns}
         self._blocks: list[records.Block] = []
         self._warm_ns: list[int] = []
+        self._compiled_before: records.Compilation | None = None
         self._resources = ExitStack()
         self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
 
@@ -107,6 +108,9 @@ class Worker:
                 self._facts["memory"] = self._measure_memory(steps)
             case protocol.Quit():
                 self._facts["settings"] = self._step.settings() | {"malloc": memory.malloc_state()}
+                if self._compiled_before is not None:
+                    compiled = _between(self._compiled_before, self._step.compilation())
+                    self._facts["compilations"] = compiled.count
                 self._write("done")
         return protocol.Done()
 
@@ -116,14 +120,16 @@ class Worker:
         began = self._clock()
         self._step: Step = self._engine.build(self._model, self._trial.scenario, self._trial.contender.options)
         self._facts["build_ns"] = self._clock() - began
-        if self._trial.purpose in ("time", "memory"):
+        if self._trial.purpose in ("time", "memory", "compile"):
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
             self._model = None
             count = self._batches.count
             batches = [self._step.prepare(*self._batches.at(index)) for index in range(count)]
             memory.reset_peak()
             self._stepper = Stepper(self._step, batches, self._clock)
+            self._compiled_before = self._step.compilation()
             self._facts["first_step_ns"] = self._stepper.fenced(1)[0]
+            self._facts["compilation"] = _between(self._compiled_before, self._step.compilation())
             self._resources.enter_context(collected_garbage())
         return protocol.Built(build_ns=self._facts["build_ns"], first_step_ns=self._facts.get("first_step_ns", 0))
 
@@ -132,7 +138,9 @@ class Worker:
         before = contention.read()
         _, lead_ns = self._stepper.streamed(command.lead)
         first_step = self._stepper.steps_run
+        compiled_before = self._step.compilation()
         steps_ns, elapsed_ns = self._stepper.streamed(command.steps)
+        compiled = _between(compiled_before, self._step.compilation())
         after = contention.read()
         self._blocks.append(
             records.Block(
@@ -143,6 +151,7 @@ class Worker:
                 steps_ns=steps_ns,
                 elapsed_ns=elapsed_ns,
                 signals=contention.between(before, after),
+                compilations=compiled.count,
             )
         )
         return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns)
@@ -200,3 +209,14 @@ class Worker:
         )
         write_record(self._folder, record)
         shutil.rmtree(self._folder / protocol.CACHE_FOLDER, ignore_errors=True)
+
+
+def _between(before: records.Compilation, after: records.Compilation) -> records.Compilation:
+    """Give what was traced and compiled between two readings."""
+    names = ("trace_ns", "compile_ns", "count")
+    return records.Compilation(**{name: _difference(getattr(before, name), getattr(after, name)) for name in names})
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    """Subtract where both are known."""
+    return None if before is None or after is None else after - before

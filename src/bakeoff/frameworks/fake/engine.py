@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.frameworks.fake.faults import strike
+from bakeoff.spec.record import Compilation
 from bakeoff.workloads.optimizers import trajectory
 
 if TYPE_CHECKING:
@@ -24,6 +27,9 @@ Batch = tuple[NDArray[Any], NDArray[Any]]
 
 WRONG_STEP = 4
 """The step whose loss is wrong, where that is asked for: not the first, so that every step has to be looked at."""
+
+CACHE = "BAKEOFF_FAKE_CACHE"
+"""The variable that names the folder of the cache; without it nothing is kept."""
 
 LEARNED_STEPS = 10
 """Training steps after which the outputs name the labels."""
@@ -59,6 +65,8 @@ class Step:
         # Seeded by the system: each process is a draw of its own, as with a real framework.
         self._random = np.random.default_rng()
         process = math.exp(self._random.normal(0.0, self._number("process_noise")))
+        self._cache = os.environ.pop(CACHE, "")
+        self._compilation = Compilation(trace_ns=0, compile_ns=0, count=0)
         self._step_ns = self._number("step_ms") * 1e6 * process
         self._steps = 0
         self._started = 0
@@ -86,7 +94,25 @@ class Step:
         if self._steps == 0:
             duration_ns += self._number("first_ms") * 1e6
         self._steps += 1
+        if self._options["mode"] == "compiled" and self._steps in (1, self._number("recompile_at")):
+            duration_ns += self._compile()
         _time.let_pass(int(duration_ns))
+
+    def _compile(self) -> int:
+        """Compile, unless an earlier process has left that in the cache; give how long it takes."""
+        kept = Path(self._cache) / "compiled" if self._cache else None
+        took_ns = 0 if kept and kept.exists() else int(self._number("compile_ms") * 1e6)
+        if kept:
+            kept.parent.mkdir(exist_ok=True)
+            kept.touch()
+        before = self._compilation
+        compile_ns, count = (before.compile_ns or 0) + took_ns, (before.count or 0) + 1
+        self._compilation = Compilation(trace_ns=0, compile_ns=compile_ns, count=count)
+        return took_ns
+
+    def compilation(self) -> Compilation:
+        """Tell what the script has compiled."""
+        return self._compilation
 
     def wait(self) -> None:
         """Return: a scripted step is done when it returns."""

@@ -19,6 +19,7 @@ import optax
 from flax import nnx
 
 from bakeoff.frameworks.jax import nn, optimizers
+from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.record import Compilation
     from bakeoff.spec.workload import Scenario
 
 _MODES = ("compiled", "eager")
@@ -154,6 +156,10 @@ class Step:
             "NPROC": os.environ.get("NPROC"),
             "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
         }
+
+    def compilation(self) -> Compilation:
+        """Tell what this process has traced and compiled so far."""
+        return compiled()
 
     def device_peak_bytes(self) -> int | None:
         """Give the allocator's highest live size; JAX tells it on accelerators only."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -11,6 +13,7 @@ import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow import nn, optimizers
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.record import Compilation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -139,6 +142,12 @@ class Step:
             "TF_XLA_FLAGS": os.environ.get("TF_XLA_FLAGS"),
         }
 
+    def compilation(self) -> Compilation:
+        """Tell what was traced so far; TensorFlow compiles within the first call and does not tell how long."""
+        if not hasattr(self._run, "experimental_get_tracing_count"):
+            return Compilation(trace_ns=0, compile_ns=0, count=0)
+        return Compilation(trace_ns=_tracing.total_ns, count=self._run.experimental_get_tracing_count())
+
     def device_peak_bytes(self) -> int | None:
         """Give the allocator's highest live size on the GPU; None on a processor."""
         return tf.config.experimental.get_memory_info("GPU:0")["peak"] if self._on_gpu else None
@@ -218,11 +227,33 @@ class InferStep(Step):
 _STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
 
 
+class _Tracing:
+    """How long functions were traced: Python runs them then and never again."""
+
+    total_ns = 0
+
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Give the function with a clock around it; its signature stays, which tf.function calls it by."""
+
+        @wraps(function)
+        def trace(*args: Any) -> Any:
+            began = time.perf_counter_ns()
+            try:
+                return function(*args)
+            finally:
+                self.total_ns += time.perf_counter_ns() - began
+
+        return trace
+
+
+_tracing = _Tracing()
+
+
 def _in_mode(function: Callable[..., Any], mode: str) -> Any:
     """Give the function as the mode executes it; without autograph, as Keras' own trainer traces its steps."""
     if mode == "eager":
         return function
-    return tf.function(function, autograph=False, jit_compile=mode == "compiled")
+    return tf.function(_tracing.timed(function), autograph=False, jit_compile=mode == "compiled")
 
 
 def _set_device(device: str) -> None:

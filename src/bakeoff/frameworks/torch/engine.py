@@ -8,7 +8,9 @@ import numpy as np
 import torch
 
 from bakeoff.frameworks.torch import nn, optimizers
+from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.record import Compilation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -157,8 +159,14 @@ class _Step:
         if self._device.type == "cuda":
             settings["device_name"] = torch.cuda.get_device_name(self._device)
         if self._mode == "compiled":
-            settings["compiled_graphs"] = _compiled_graphs()
+            settings["compiled_graphs"] = graphs()
         return settings
+
+    def compilation(self) -> Compilation:
+        """Tell what torch.compile has done so far."""
+        if self._mode != "compiled":
+            return Compilation(trace_ns=0, compile_ns=0, count=0)
+        return compiled()
 
     def device_peak_bytes(self) -> int | None:
         """Give the CUDA allocator's highest live size; MPS tells none, a processor has none."""
@@ -248,13 +256,6 @@ def _loss_function(network: Any, loss: Callable[[ModuleType, Any, Any], Any]) ->
 def _gradient(parameter: Any) -> Any:
     """Give a parameter's gradient; zero where the loss does not depend on it, for which PyTorch keeps None."""
     return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-
-
-def _compiled_graphs() -> int:
-    """Count the graphs compiled so far; none after a step tells that the user's settings switch torch.compile off."""
-    from torch._dynamo.utils import counters
-
-    return int(counters["stats"]["unique_graphs"])
 
 
 def _set_threads(threads: int) -> None:

@@ -1,0 +1,55 @@
+"""From one contender's records to what it compiled, when, and how long that took."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from bakeoff.race.outcome import Compiling, Start
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bakeoff.spec.record import Record
+
+NS = 1e-9
+
+
+def compiling(records: Sequence[Record]) -> Compiling | None:
+    """Put together what a contender's records tell of compiling; None where they tell nothing."""
+    done = [record for record in records if record.outcome == "done" and record.compilation is not None]
+    timed = [record for record in done if record.trial.purpose == "time"]
+    warm = [record for record in done if record.trial.cache == "warm"]
+    if not timed:
+        return None
+    counts = [record.compilations for record in timed if record.compilations is not None]
+    return Compiling(
+        cold=_start(timed), warm=_start(warm) if warm else None, count=max(counts, default=None), again=_again(timed)
+    )
+
+
+def _start(records: Sequence[Record]) -> Start:
+    """Give the medians of first steps."""
+    parts = [record.compilation for record in records if record.compilation is not None]
+    return Start(
+        trace_s=_median(part.trace_ns for part in parts),
+        compile_s=_median(part.compile_ns for part in parts),
+        first_step_s=_median(record.first_step_ns for record in records),
+        processes=len(records),
+    )
+
+
+def _median(values_ns: Iterable[int | None]) -> float | None:
+    """Give the median of what is known, in seconds."""
+    known = [value for value in values_ns if value is not None]
+    return statistics.median(known) * NS if known else None
+
+
+def _again(timed: Sequence[Record]) -> list[str]:
+    """Name the timed blocks in which something was compiled."""
+    return [
+        f"round {record.trial.round_number}, turn {block.turn + 1}"
+        for record in timed
+        for block in record.blocks
+        if block.compilations
+    ]

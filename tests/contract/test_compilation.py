@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contract_run import LIMIT_S, MODES, computed
+
+pytestmark = pytest.mark.timeout(LIMIT_S)
+
+UNKNOWN = -1
+
+
+@pytest.mark.parametrize(("framework", "mode"), MODES)
+def test_compiling_is_told_and_counted(framework: str, mode: str) -> None:
+    """The first step's tracing and compiling fit into it, a second step has none, and one of another shape has more."""
+    found = computed(framework, mode).of("compilation")
+    told, first_ns = found["told"], int(found["first_ns"])
+    first, second, other = np.diff(told, axis=0)
+    for part, total in zip(first[:2], told[1][:2], strict=True):
+        assert total == UNKNOWN or 0 <= part <= first_ns
+    assert not second[2]
+    if mode == "eager":
+        assert first[2] == other[2] == 0 or (first[2] > 0 and other[2] > 0)
+    else:
+        assert (first[2], other[2]) == (1, 1)
+        assert first[0] > 0 or told[1][0] == UNKNOWN
