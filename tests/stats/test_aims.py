@@ -66,7 +66,9 @@ def test_equal_pairs_need_no_more_rounds() -> None:
     assert plain == narrow
 
 
-@pytest.mark.parametrize(("rounds_done", "ended", "stopped"), [(20, "", "rounds"), (4, "budget", "budget"), (4, "", "")])
+@pytest.mark.parametrize(
+    ("rounds_done", "ended", "stopped"), [(20, "", "rounds"), (4, "budget", "budget"), (4, "", "")]
+)
 def test_a_wide_verdict_is_told_with_its_reason(rounds_done: int, ended: Ended, stopped: str) -> None:
     """A difference that stays wide keeps its verdict, and says what ended its rounds."""
     wide = one([0.28, 0.33, 0.30, *([0.30 + 0.5, 0.30 - 0.5] * 9)][:rounds_done], "how-much", ended=ended)

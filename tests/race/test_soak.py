@@ -1,0 +1,62 @@
+"""The soak of benchmarks/soak.py, short; BAKEOFF_SOAK_TRIALS=500 makes it the whole one."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
+TRIALS = int(os.environ.get("BAKEOFF_SOAK_TRIALS", "24"))
+
+pytestmark = pytest.mark.timeout(120 + 4 * TRIALS)
+
+
+@pytest.fixture(scope="module")
+def soak() -> ModuleType:
+    """Load benchmarks/soak.py, which is a script and no part of the package."""
+    spec = importlib.util.spec_from_file_location("soak", BENCHMARKS / "soak.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+        spec.loader.exec_module(module)
+    return module
+
+
+def test_kills_lose_no_finished_trial(soak: ModuleType, tmp_path: Path) -> None:
+    """Two parents on one results directory, and their workers, are killed at random: nothing is lost or left."""
+    counts = soak.kill_at_random(tmp_path, TRIALS, seed=1)
+    assert counts["trials that finished"] >= TRIALS
+    assert counts["workers killed"] > 0
+    assert counts["parents killed"] > 0
+
+
+def test_a_full_disk_loses_no_finished_trial(soak: ModuleType, tmp_path: Path) -> None:
+    """A comparison whose disk becomes full ends with an error, keeps its trials, and goes on when there is room."""
+    counts = soak.fill_the_disk(tmp_path)
+    if counts is None:
+        pytest.skip("it takes root to mount a disk that can become full")
+    assert counts["trials before the disk was full"] > 4
+    assert counts["after it had room"] > 0
+
+
+def test_no_duration_uses_the_wall_clock(soak: ModuleType, tmp_path: Path) -> None:
+    """Where the wall clock jumps by hours at every reading, budget, limits and records are as ever."""
+    assert soak.jump(tmp_path)["trials under a jumping clock"] > 6
+
+
+def test_lost_trials_are_noticed(soak: ModuleType, tmp_path: Path) -> None:
+    """The soak itself would see a record that is gone or has changed."""
+    trial = tmp_path / "r01-fake"
+    trial.mkdir()
+    (trial / "record.json").write_text("{}")
+    before = soak.finished(tmp_path)
+    (trial / "record.json").write_text("{ }")
+    with pytest.raises(AssertionError, match=r"finished trials were lost: .*r01-fake"):
+        soak.check(tmp_path, before)
