@@ -281,4 +281,5 @@ class _Conductor:
 
 def _versions(record: Record) -> str:
     """Tell what a trial ran with."""
-    return ", ".join(f"{name} {version}" for name, version in [("Python", record.python), *record.versions.items()])
+    told = [("Python", record.python), *record.versions.items(), *record.inherited.items()]
+    return ", ".join(f"{name} {version}" for name, version in told)

@@ -103,6 +103,7 @@ def contender_outcome(
         accuracy=evidence.evidence.accuracy if evidence and evidence.evidence else None,
         learning_steps=evidence.evidence.learning_steps if evidence and evidence.evidence else 0,
         settings=told.settings if told else {},
+        inherited=told.inherited if told else {},
         versions=told.versions if told else {},
         python=told.python if told else "",
         steady=all(mser5(record.warm_steps_ns).steady for record in done if record.trial.round_number <= CUT_ROUNDS),

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
-from bakeoff.race.contenders import CUT_ROUNDS, RoundTime, contender_outcome, flagged_share, round_times
+from bakeoff.race.contenders import (
+    CUT_ROUNDS,
+    RoundTime,
+    clock_range_mhz,
+    contender_outcome,
+    flagged_share,
+    round_times,
+)
+from bakeoff.race.ledger import marked
 from bakeoff.race.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.stats.differences import ping_pong_difference, sequential_difference
 from bakeoff.stats.sequential import Ended, Pair, decide, is_unsettled
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
 
 def judge(folder: Path) -> Outcome:
     """Judge a comparison from its folder; raise StoreError where that is none."""
-    return assess(read_comparison(folder), read_records(folder), folder, read_end(folder))
+    return marked(assess(read_comparison(folder), read_records(folder), folder, read_end(folder)))
 
 
 def assess(

@@ -88,6 +88,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     accuracy: float | None = None
     learning_steps: int = 0
     settings: dict[str, str | int | float | bool | None] = {}
+    inherited: dict[str, str] = {}
+    """Variables of the user's environment that counted for it."""
     versions: dict[str, str] = {}
     python: str = ""
     cores_used: float | None = None

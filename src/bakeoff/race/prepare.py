@@ -21,6 +21,7 @@ from bakeoff.race.inputs import inputs_folder
 from bakeoff.spec.comparison import Aim, Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, StoreError, UnavailableError, UnknownNameError, UsageError
+from bakeoff.spec.options import WATCHED
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.workloads.load import LoadedWorkload, load
 
@@ -185,12 +186,16 @@ def _plan(contender: Contender, request: Request) -> ContenderPlan:
     defaults = {"device": request.device, "threads": None if request.threads is None else str(request.threads)}
     wanted = {name: value for name, value in defaults.items() if value is not None}
     options = resolve_options(declared.info, contender, wanted, usable_cores())
-    return _with_options(declared, contender, options)
+    return _with_options(declared, contender, options, wanted | contender.options)
 
 
-def _with_options(declared: Framework, contender: Contender, options: dict[str, str]) -> ContenderPlan:
+def _with_options(
+    declared: Framework, contender: Contender, options: dict[str, str], asked: dict[str, str]
+) -> ContenderPlan:
     """Put a plan together."""
     return ContenderPlan(
+        asked=asked,
+        watched=(*WATCHED, *declared.info.watched),
         contender=msgspec.structs.replace(contender, options=options),
         interpreter=resolve(contender, declared),
         framework_path=str(declared.path.resolve()),
@@ -232,7 +237,7 @@ def _reference(plans: list[ContenderPlan]) -> ContenderPlan | None:
         )
         try:
             options = resolve_options(declared.info, wanted, {}, usable_cores())
-            return _with_options(declared, wanted, options)
+            return _with_options(declared, wanted, options, wanted.options)
         except BakeoffError:
             continue  # Not here: the next framework by rank is asked.
     return None

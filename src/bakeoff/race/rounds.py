@@ -261,6 +261,7 @@ class Trials:
             resident=resident,
             contender=plan.contender,
             variables={key: v.format(threads=threads, cache=kept) for key, v in plan.variables.items()},
+            watched=plan.watched,
             framework_path=plan.framework_path,
             workload_path=comparison.workload_path,
             workload_name=comparison.workload.name,

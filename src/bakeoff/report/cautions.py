@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.measure.hidden import remarks
+from bakeoff.race.ledger import mismatches
 from bakeoff.report.pairs import slower_first
 from bakeoff.report.units import count, listed, percent, rounded
 
 if TYPE_CHECKING:
+    from bakeoff.race.ledger import Entry
     from bakeoff.race.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Verdict
 
@@ -24,6 +26,7 @@ def cautions(outcome: Outcome) -> list[str]:
     said = [*outcome.warnings, *remarks(outcome.comparison.machine), *_noise(outcome), *_rounds(outcome)]
     for verdict in outcome.verdicts:
         said += _pair(slower_first(verdict))
+    said += [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
     for contender in outcome.contenders:
         said += _contender(contender)
     said += [f"Set aside, not used: {sentence}." for sentence in outcome.damaged]
@@ -67,6 +70,21 @@ def _pair(pair: Verdict) -> list[str]:
             f"medians, {ratio}: one of them has rare long steps."
         )
     return said
+
+
+def _mismatch(entry: Entry, outcome: Outcome) -> str:
+    """Tell of a setting that differs although nobody asked for that."""
+    values = listed(f"{label} {value}" for label, value in entry.values.items() if value is not None)
+    if entry.origin == "variable":
+        return (
+            f"{entry.key} is set in the environment and does not count for all contenders alike: {values}. Unset it, "
+            "or name only contenders for which it counts."
+        )
+    options = {one.label: one.plan.contender.options for one in outcome.contenders}
+    wanted = [f"{label} {options[label][entry.key]}" for label in entry.strays if entry.key in options[label]]
+    if wanted:
+        return f"{entry.key} is not what it was to be: {values} in force, where {listed(wanted)} was set."
+    return f"{entry.key} differs although nobody asked for that: {values}."
 
 
 def _contender(contender: ContenderOutcome) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.race.ledger import ledger
 from bakeoff.report.model import blocks_of
 from bakeoff.report.pairs import kind, ratio_parts, slower_first
 from bakeoff.report.runs import crossings, longest, steps_text
@@ -14,6 +15,7 @@ from bakeoff.report.units import UNKNOWN, duration, error, percent, rounded, siz
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from bakeoff.race.ledger import Entry
     from bakeoff.race.outcome import ContenderOutcome, Outcome
     from bakeoff.report.model import Report
     from bakeoff.report.units import Unit
@@ -76,11 +78,29 @@ def pair_table(report: Report) -> Table:
 
 
 def settings_table(report: Report) -> Table:
-    """Give what was asked and what was really in force, contenders side by side, differences marked."""
+    """Give what was asked and what was really in force, contenders side by side; what nobody asked for is marked."""
     contenders = report.outcome.contenders
-    asked = _side_by_side(contenders, lambda one: one.plan.contender.options, "asked: ")
-    in_force = _side_by_side(list(contenders), lambda one: one.settings, "")
-    return Table(["setting", *(one.label for one in contenders)], asked + in_force, words=len(contenders) + 1)
+    asked = _side_by_side(contenders, lambda one: one.plan.contender.options, "asked: ", mark=False)
+    in_force = [
+        Line(
+            [entry.key, *(_value(entry, one.label) for one in contenders), _WHY[entry.kind]],
+            marked=entry.kind == "mismatch",
+        )
+        for entry in ledger(contenders)
+    ]
+    lines = [Line([*line.cells, ""]) for line in asked] + in_force
+    return Table(["setting", *(one.label for one in contenders), "differs"], lines, words=len(contenders) + 2)
+
+
+_WHY = {"same": "", "asked": "as asked", "nature": "by the frameworks' nature", "mismatch": "nobody asked for it"}
+
+
+def _value(entry: Entry, label: str) -> str:
+    """Give one contender's value of a setting; nothing where it has none."""
+    if label not in entry.values:
+        return ""
+    value = entry.values[label]
+    return UNKNOWN if value is None else str(value)
 
 
 def version_table(report: Report) -> Table:

@@ -54,7 +54,7 @@ def _folds(report: Report) -> list[dict[str, Any]]:
         for title, words, tables in (
             (
                 "Settings",
-                "Read back from each framework after its run; differences are marked.",
+                "Read back from each framework after its run; differences that nobody asked for are marked.",
                 [details.settings_table(report)],
             ),
             ("Certificate", f"{report.certificate}.", [details.certificate_table(report)]),
@@ -65,7 +65,6 @@ def _folds(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-_SETTINGS = "What was asked, and what each framework told of itself after its run; differences are marked."
 _COMPILATION = (
     "Medians over rounds, each in a fresh process without any cache of a compiler. Tracing and lowering go from Python "
     "to what the compiler is given; the first step holds both, autotuning and first allocations. Warm is one process "

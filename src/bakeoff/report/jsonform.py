@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.race.ledger import ledger
 from bakeoff.report.cautions import cautions
 from bakeoff.report.pairs import kind
 
 if TYPE_CHECKING:
+    from bakeoff.race.ledger import Entry
     from bakeoff.race.outcome import ContenderOutcome, Outcome, Start
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.verdict import Interval, Verdict
@@ -33,6 +35,7 @@ def to_json(outcome: Outcome) -> dict[str, Any]:
             "clock_mhz": None if outcome.clock_mhz is None else list(outcome.clock_mhz),
         },
         "contenders": [_contender(contender) for contender in outcome.contenders],
+        "ledger": [_entry(entry) for entry in ledger(outcome.contenders)],
         "excluded": outcome.comparison.excluded,
         "verdicts": [_verdict(verdict) for verdict in outcome.verdicts],
         "warnings": cautions(outcome),
@@ -108,6 +111,7 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
         "accuracy": contender.accuracy,
         "learning_steps": contender.learning_steps,
         "settings": contender.settings,
+        "inherited": contender.inherited,
         "versions": contender.versions,
         "python": contender.python,
         "cores_used": contender.cores_used,
@@ -131,6 +135,12 @@ def _compilation(contender: ContenderOutcome) -> dict[str, Any] | None:
 def _start(start: Start | None) -> dict[str, Any] | None:
     """Give the parts of a first step."""
     return None if start is None else msgspec.to_builtins(start)
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    """Give one setting, contenders side by side."""
+    told: dict[str, Any] = msgspec.to_builtins(entry)
+    return told | {"strays": list(entry.strays)}
 
 
 def _bounds(interval: Interval | None) -> list[float] | None:

@@ -41,7 +41,11 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """With every option resolved."""
     interpreter: str
     framework_path: str
+    asked: dict[str, str] = {}
+    """The options that the user gave, with the contender or for all; the others are defaults."""
     variables: dict[str, str] = {}
+    watched: tuple[str, ...] = ()
+    """Variables of the user's environment that count for it."""
     cache_variables: dict[str, str] | None = None
     """What to set beyond these to have the compiler keep its work in {cache}; None where it can keep none."""
     colour: str = "#555555"

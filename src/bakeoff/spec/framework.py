@@ -52,6 +52,8 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     variables: tuple[Variable, ...] = ()
     cache: CacheSupport | None = None
     """None where nothing that is compiled outlives the process."""
+    watched: tuple[str, ...] = ()
+    """Variables of the user's environment that change what it does: told where they are set."""
     reference: dict[str, str] | None = None
     """The options that make it the reference in float64; None where it cannot be one."""
     reference_rank: int = 100

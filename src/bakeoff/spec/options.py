@@ -46,3 +46,17 @@ WORKER_OPTIONS: dict[str, Option] = {
     )
 }
 """What bakeoff's worker itself provides, so every framework has it; the first value is the default."""
+
+WATCHED = (
+    "LD_PRELOAD",
+    "GLIBC_TUNABLES",
+    "MALLOC_ARENA_MAX",
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TRIM_THRESHOLD_",
+    "MALLOC_TOP_PAD_",
+    "PYTHONMALLOC",
+    "CUDA_VISIBLE_DEVICES",
+    "CUDA_LAUNCH_BLOCKING",
+    "NVIDIA_TF32_OVERRIDE",
+)
+"""Variables of the user's environment that count for every framework; those of one are in its framework.toml."""

@@ -129,6 +129,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """What was really in force, read back from the framework after the run."""
     variables: dict[str, str] = {}
     """Environment variables that were set for this framework."""
+    inherited: dict[str, str] = {}
+    """Variables of the user's environment that count for this framework, as they were set when it was imported."""
     clock: Literal["monotonic", "virtual"] = "monotonic"
     start_ns: int | None = None
     """From the start of the process until its first line of bakeoff's code, where the system tells."""

@@ -31,6 +31,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """With every option resolved to the value that is in force."""
     variables: dict[str, str] = {}
     """Environment variables that the worker sets before it imports the framework."""
+    watched: tuple[str, ...] = ()
+    """Variables of the user's environment to tell of, where they are set."""
     framework_path: str
     """The framework's folder."""
     workload_path: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import time
@@ -76,6 +77,8 @@ class Worker:
     def _import(self) -> protocol.Ready:
         """Import the framework, configured but with nothing built."""
         set_variables(self._trial.variables)
+        watched = set(self._trial.watched) - self._trial.variables.keys()
+        self._facts["inherited"] = {name: os.environ[name] for name in sorted(watched & os.environ.keys())}
         if self._trial.contender.options.get("malloc") != "fresh":
             memory.settle_malloc()
         began = time.perf_counter_ns()

@@ -1,0 +1,154 @@
+"""The settings ledger: what was in force for each contender, side by side, and why it differs where it does: pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.race.outcome import ContenderOutcome, Outcome
+
+Value = str | int | float | bool | None
+
+Kind = Literal["same", "asked", "nature", "mismatch"]
+"""Of a setting.
+
+same      all contenders that tell it tell the same
+asked     it differs because the user asked for that
+nature    it differs because frameworks differ: each one's default, layout, or own switch
+mismatch  it differs, or is not what was asked, and nobody asked for that
+"""
+
+COMMON = ("tf32_matmul", "tf32_convolution", "accumulation")
+"""What decides the arithmetic, whatever the framework: it follows from precision and device, or it is a mismatch."""
+
+ARITHMETIC = ("precision", "device")
+"""The options by which a user asks for another arithmetic."""
+
+MOST_VALUE_CHARACTERS = 40
+"""Of a value in a label."""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One setting with its value for each contender that tells it."""
+
+    key: str
+    origin: Literal["setting", "variable"]
+    """Read back from the framework, or found in the user's environment."""
+    kind: Kind
+    values: dict[str, Value]
+    """By label; None is "the framework does not tell", and a contender without such a setting is not there."""
+    strays: tuple[str, ...] = ()
+    """The contenders whose value nobody asked for; only of a mismatch."""
+
+
+def ledger(contenders: Sequence[ContenderOutcome]) -> list[Entry]:
+    """Give every setting that any contender tells, and every variable of the user's environment that counts for one."""
+    read = [one for one in contenders if one.settings]
+    variables = dict.fromkeys(name for one in read for name in one.inherited)
+    names = dict.fromkeys(name for one in read for name in one.settings if name not in variables)
+    return [_setting(name, read) for name in names] + [_variable(name, read) for name in variables]
+
+
+def mismatches(contenders: Sequence[ContenderOutcome]) -> list[Entry]:
+    """Give what differs although nobody asked for it."""
+    return [entry for entry in ledger(contenders) if entry.kind == "mismatch"]
+
+
+def marked(outcome: Outcome) -> Outcome:
+    """Put what nobody asked for into the labels, so that no row, bar or sentence leaves it out."""
+    found = mismatches(outcome.contenders)
+    names = {one.label: _marked(one, found) for one in outcome.contenders}
+    if all(old == new for old, new in names.items()):
+        return outcome
+    return msgspec.structs.replace(
+        outcome,
+        contenders=[_renamed(one, names[one.label]) for one in outcome.contenders],
+        verdicts=[
+            msgspec.structs.replace(verdict, first=names[verdict.first], second=names[verdict.second])
+            for verdict in outcome.verdicts
+        ],
+    )
+
+
+def _setting(name: str, read: Sequence[ContenderOutcome]) -> Entry:
+    """Judge one setting that was read back."""
+    values = {one.label: one.settings[name] for one in read if name in one.settings}
+    told = [one for one in read if one.settings.get(name) is not None]
+    strays = [one.label for one in told if _is_refused(one, name)] or _strays(name, told)
+    kind: Kind = "same"
+    if strays:
+        kind = "mismatch"
+    elif len({str(one.settings[name]) for one in told}) > 1:
+        kind = "asked" if _is_asked(name, told) else "nature"
+    return Entry(key=name, origin="setting", kind=kind, values=values, strays=tuple(strays))
+
+
+def _is_refused(one: ContenderOutcome, name: str) -> bool:
+    """Tell whether an option was resolved to a value and another one is in force."""
+    wanted = one.plan.contender.options.get(name)
+    return wanted is not None and str(one.settings[name]) != wanted
+
+
+def _strays(name: str, told: Sequence[ContenderOutcome]) -> list[str]:
+    """Find who has another value than most of those that must have the same."""
+    found = []
+    for group in _groups(name, told):
+        values = Counter(str(one.settings[name]) for one in group)
+        ((usual, most), *_) = values.most_common()
+        is_tie = list(values.values()).count(most) > 1
+        found += [one.label for one in group if len(values) > 1 and (is_tie or str(one.settings[name]) != usual)]
+    return found
+
+
+def _groups(name: str, told: Sequence[ContenderOutcome]) -> list[list[ContenderOutcome]]:
+    """Put together who must have the same value: by arithmetic; else the same framework with the same options."""
+    groups: dict[object, list[ContenderOutcome]] = {}
+    for one in told:
+        contender = one.plan.contender
+        if name in contender.options:
+            continue  # It is held against what was asked.
+        key: object = tuple(contender.options.get(option) for option in ARITHMETIC)
+        if name not in COMMON:
+            key = (contender.framework, contender.environment, tuple(sorted(contender.options.items())))
+        groups.setdefault(key, []).append(one)
+    return list(groups.values())
+
+
+def _is_asked(name: str, told: Sequence[ContenderOutcome]) -> bool:
+    """Tell whether a difference follows from the user's words: of this option, or of others that it hangs on."""
+    if any(name in one.plan.contender.options for one in told):
+        return any(name in one.plan.asked for one in told)
+    if name in COMMON:
+        return any(option in one.plan.asked for one in told for option in ARITHMETIC)
+    return len({one.plan.contender.framework for one in told}) == 1
+
+
+def _variable(name: str, read: Sequence[ContenderOutcome]) -> Entry:
+    """Judge a variable of the user's environment: in force for all, or for some only."""
+    values: dict[str, Value] = {one.label: one.inherited[name] for one in read if name in one.inherited}
+    is_common = len(values) == len(read) and len(set(values.values())) == 1
+    kind: Kind = "same" if is_common else "mismatch"
+    return Entry(key=name, origin="variable", kind=kind, values=values, strays=() if is_common else tuple(values))
+
+
+def _marked(one: ContenderOutcome, found: Sequence[Entry]) -> str:
+    """Give a contender's label with what nobody asked for: "torch [threads=1]"."""
+    mine = [f"{entry.key}={_short(entry.values[one.label])}" for entry in found if one.label in entry.strays]
+    return f"{one.label} [{', '.join(mine)}]" if mine else one.label
+
+
+def _short(value: Value) -> str:
+    """Give a value that a label can hold."""
+    text = str(value)
+    return text if len(text) <= MOST_VALUE_CHARACTERS else f"{text[: MOST_VALUE_CHARACTERS - 3]}..."
+
+
+def _renamed(one: ContenderOutcome, label: str) -> ContenderOutcome:
+    """Give a contender another label; its plan keeps the user's own."""
+    certificate = one.certificate and msgspec.structs.replace(one.certificate, contender=label)
+    return msgspec.structs.replace(one, label=label, certificate=certificate)

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bakeoff.frameworks.fake import engine
+from bakeoff.race.ledger import Entry, ledger, mismatches
+from bakeoff.race.outcome import ContenderOutcome
+from bakeoff.report.cautions import cautions
+from bakeoff.report.jsonform import to_json
+from bakeoff.report.model import report_of
+from bakeoff.spec.comparison import ContenderPlan
+from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+OPTIONS = {"mode": "eager", "precision": "float32", "device": "cpu", "threads": "2"}
+
+
+def contender(text: str, inherited: Mapping[str, str] | None = None, **settings: Any) -> ContenderOutcome:
+    """Make a contender whose options are in force as they were resolved, but for `settings`."""
+    spoken = parse_contender(text)
+    options = OPTIONS | spoken.options
+    plan = ContenderPlan(
+        contender=type(spoken)(framework=spoken.framework, label=text, options=options),
+        interpreter="python",
+        framework_path=spoken.framework,
+        asked=spoken.options,
+    )
+    read = {**options, "threads": int(options["threads"]), "tf32_matmul": False} | settings
+    return ContenderOutcome(plan=plan, label=text, status="ranked", settings=read, inherited=dict(inherited or {}))
+
+
+def entry(key: str, *contenders: ContenderOutcome) -> Entry:
+    """Give one line of the ledger."""
+    (found,) = [one for one in ledger(contenders) if one.key == key]
+    return found
+
+
+def test_what_agrees_is_the_same() -> None:
+    """Contenders with the same settings have nothing that differs, and no mismatch."""
+    both = (contender("torch"), contender("jax"))
+    assert {one.kind for one in ledger(both)} == {"same"}
+    assert mismatches(both) == []
+
+
+def test_what_the_user_asked_for_is_asked() -> None:
+    """An option of a contender's text explains a difference, and what hangs on it."""
+    both = (contender("torch"), contender("torch:threads=1"))
+    assert entry("threads", *both).kind == "asked"
+    tf32 = (contender("torch"), contender("torch:device=cuda", tf32_matmul=True))
+    assert entry("tf32_matmul", *tf32).kind == "asked"
+
+
+def test_defaults_and_own_switches_are_nature() -> None:
+    """Frameworks' defaults, layouts and optimisers differ by their nature."""
+    torch, jax = contender("torch", layout="NCHW"), contender("jax", layout="NHWC")
+    assert entry("layout", torch, jax).kind == "nature"
+    assert entry("layout", torch, jax).values == {"torch": "NCHW", "jax": "NHWC"}
+
+
+def test_an_option_that_is_not_in_force_is_a_mismatch() -> None:
+    """Threads read back are held against those that were set, also where all contenders agree."""
+    torch, jax = contender("torch", threads=1), contender("jax", threads=1)
+    found = entry("threads", torch, jax)
+    assert (found.kind, found.strays) == ("mismatch", ("torch", "jax"))
+    assert entry("threads", torch, contender("jax")).strays == ("torch",)
+
+
+@pytest.mark.parametrize("key", ["tf32_matmul", "tf32_convolution", "accumulation"])
+def test_arithmetic_of_one_only_is_a_mismatch(key: str) -> None:
+    """With the same precision and device, TF32 or another accumulation in one is named; of two, both are."""
+    three = [contender(name, **{key: name == "jax"}) for name in ("torch", "jax", "tensorflow")]
+    assert entry(key, *three).strays == ("jax",)
+    assert entry(key, *three[:2]).strays == ("torch", "jax")
+
+
+def test_the_same_contender_twice_must_agree() -> None:
+    """A switch that differs between two contenders of one framework with the same options is nobody's wish."""
+    first, second = contender("torch", onednn=True), contender("torch", onednn=False)
+    assert entry("onednn", first, second).kind == "mismatch"
+
+
+def test_unknown_is_no_difference() -> None:
+    """None is "not told": it is no mismatch and no difference, and stays visible."""
+    found = entry("threads", contender("torch"), contender("jax", threads=None))
+    assert (found.kind, found.values["jax"]) == ("same", None)
+
+
+def test_a_variable_that_counts_for_one_only_is_a_mismatch() -> None:
+    """A variable of the user's environment is a setting of those that it counts for; for all alike it is none."""
+    one, other = contender("torch", {"OMP_NUM_THREADS": "4"}), contender("jax")
+    found = entry("OMP_NUM_THREADS", one, other)
+    assert (found.origin, found.kind, found.strays) == ("variable", "mismatch", ("torch",))
+    alike = contender("jax", {"OMP_NUM_THREADS": "4"})
+    assert entry("OMP_NUM_THREADS", one, alike).kind == "same"
+
+
+def test_a_variable_stands_once() -> None:
+    """A framework that also reads the variable back does not give it a second line."""
+    entry("XLA_FLAGS", contender("jax", {"XLA_FLAGS": "--x"}, XLA_FLAGS="--x"), contender("torch"))
+
+
+def test_a_mismatch_is_in_every_label_and_in_a_warning(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A whole comparison in which one contender runs with other threads than were set says so wherever it stands."""
+    told = engine.Step.settings
+
+    def settings(step: engine.Step) -> dict[str, Any]:
+        read = told(step)
+        return read | {"threads": 7} if step._options["step_ms"] == "2" else read
+
+    monkeypatch.setattr(engine.Step, "settings", settings)
+    outcome = race("fake", "fake:step_ms=2", threads=1)
+    assert [one.label for one in outcome.contenders] == ["fake", "fake:step_ms=2 [threads=7]"]
+    (verdict,) = outcome.verdicts
+    assert {verdict.first, verdict.second} == {one.label for one in outcome.contenders}
+    assert [row.label for row in report_of(outcome).rows] == ["fake", "fake:step_ms=2 [threads=7]"]
+    (warning,) = [sentence for sentence in cautions(outcome) if "threads" in sentence]
+    assert "fake 1 and fake:step_ms=2 [threads=7] 7 in force" in warning
+    (line,) = [line for line in to_json(outcome)["ledger"] if line["key"] == "threads"]
+    assert (line["kind"], line["strays"]) == ("mismatch", ["fake:step_ms=2 [threads=7]"])
+
+
+def test_going_on_needs_the_same_environment(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A watched variable is in the records, and --resume does not mix rounds with and without it."""
+    monkeypatch.delenv("MALLOC_ARENA_MAX", raising=False)
+    race("fake", "fake:step_ms=2", max_rounds=1)
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "1")
+    with pytest.raises(StoreError, match=r"and has .*MALLOC_ARENA_MAX 1 here"):
+        race("fake", "fake:step_ms=2", max_rounds=2, resume=True)
+    (entry_,) = [one for one in ledger(race("fake", "fake:step_ms=2").contenders) if one.key == "MALLOC_ARENA_MAX"]
+    assert (entry_.kind, set(entry_.values.values())) == ("same", {"1"})
