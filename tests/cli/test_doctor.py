@@ -26,7 +26,7 @@ def test_doctor_tells_machine_noise_and_frameworks(cli: Cli) -> None:
     said = cli("doctor")
     assert said.code == 0
     words = [line.split()[0] for line in said.out.splitlines() if not line.startswith(" ")]
-    assert words[:7] == ["bakeoff", "processor", "memory", "system", "gpu", "clock", "kernel"]
+    assert words[:8] == ["bakeoff", "processor", "memory", "system", "gpu", "energy", "clock", "kernel"]
     assert "huge pages" in said.out
     assert "foreign load" in said.out
     assert "not available: not installed here: bakeoff env create" in said.out

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from bakeoff.race.outcome import BlockTime, Compiling, ContenderOutcome, Outcome, Start
+from bakeoff.race.outcome import BlockTime, Compiling, ContenderOutcome, Energy, Outcome, Start
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.record import Memory
@@ -90,6 +90,12 @@ def ranked(label: str, step_s: Interval, first_step_s: float, megabytes: int, fl
             count=1,
         ),
         memory=Memory(baseline_bytes=220_000_000, peak_bytes=220_000_000 + megabytes * 1_000_000, steps=50),
+        energy=Energy(
+            joules_per_sample=2e-3,
+            interval=Interval(estimate=2e-3, low=1.9e-3, high=2.1e-3),
+            rounds=5,
+            source="package-0",
+        ),
         accuracy=0.955 + megabytes / 1e5,
         learning_steps=450,
         settings={"mode": "graph", "threads": 2, "matmul_precision": "highest", "denormals": None},

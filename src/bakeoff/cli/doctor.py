@@ -23,6 +23,7 @@ def doctor() -> None:
 
 def _show_machine() -> None:
     """Print the machine's facts."""
+    from bakeoff.measure.energy import meters
     from bakeoff.measure.machine import available_memory_bytes, describe
     from bakeoff.report.units import size
 
@@ -34,6 +35,9 @@ def _show_machine() -> None:
     typer.echo(f"system      {facts['system']} {facts['kernel']}, {facts['architecture']}{hypervisor}")
     gpu = f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML tells of"
     typer.echo(f"gpu         {gpu}")
+    found, reason = meters(("cpu", "cuda") if "gpu" in facts else ("cpu",))
+    energy = f"not available here, {reason}" if reason else ", ".join(meter.name for meter in found)
+    typer.echo(f"energy      {energy}")
     _show_settings(facts)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import filelock
 import msgspec
 
+from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.guard import guarded
@@ -42,6 +43,9 @@ else runs, and for peaks that a memory trial did not reach."""
 ROUNDS_ALONE = 3
 """Rounds of a contender that has no other: they give its step time an interval, and there is no pair to settle."""
 
+ENERGY_ROUNDS = 5
+"""Rounds of trials of energy, after the race: they give it an interval, and no verdict rests on it."""
+
 FAILURES = 2
 """Failed timed trials after which a contender is given up: a third would fail, too."""
 
@@ -62,7 +66,9 @@ def run(
         conductor.certify(observe)
         conductor.measure_memory()
         conductor.measure_compiling()
-        write_end(conductor.folder, conductor.race(observe))
+        ended = conductor.race(observe)
+        conductor.measure_energy()
+        write_end(conductor.folder, ended)
     outcome = judge(conductor.folder)
     observe(Finished(outcome.ended))
     return outcome
@@ -171,10 +177,24 @@ class _Conductor:
                 if record is not None:
                     self._keep(record)
 
+    def measure_energy(self) -> None:
+        """Measure the energy of all certified contenders in rounds, where the machine can tell and time is left."""
+        devices = sorted({plan.contender.options.get("device", "cpu") for plan in self._certified})
+        found, reason = meters(devices)
+        if reason or self._comparison.no_energy:
+            return
+        for round_number in range(1, ENERGY_ROUNDS + 1):
+            done = [r.trial.contender.label for r in self._all("energy", None) if r.trial.round_number == round_number]
+            for plan in self._trials.order(self._certified, round_number):
+                if self._budget_is_spent():
+                    return
+                if plan.contender.label not in done:
+                    self._keep(self._trials.energy(plan, round_number, found))
+
     def race(self, observe: Observer) -> str:
         """Run rounds until every pair has its verdict, or none can be had any more; say why it ended."""
         limit = self._comparison.procedure.max_rounds
-        first = 1 + max((record.trial.round_number for record in self.records.values()), default=0)
+        first = 1 + max((record.trial.round_number for record in self._all("time", None)), default=0)
         for round_number in count(first) if limit is None else range(first, limit + 1):
             active = self._active()
             if not active:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bakeoff.measure.contention import is_flagged
 from bakeoff.race.compiling import compiling
-from bakeoff.race.outcome import BlockTime, ContenderOutcome, Status
+from bakeoff.race.outcome import BlockTime, ContenderOutcome, Energy, Status
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import absolute_interval
 from bakeoff.stats.warmup import mser5
@@ -100,6 +100,7 @@ def contender_outcome(
         build_s=_median(done, lambda record: record.build_ns),
         compiling=compiling(mine),
         memory=memory.memory if memory else None,
+        energy=_energy(mine),
         accuracy=evidence.evidence.accuracy if evidence and evidence.evidence else None,
         learning_steps=evidence.evidence.learning_steps if evidence and evidence.evidence else 0,
         settings=told.settings if told else {},
@@ -138,6 +139,17 @@ def _with_times(
         minor_faults_per_step=None if None in faults else sum(f for f in faults if f is not None) / steps,
         major_faults=None if None in major else sum(f for f in major if f is not None),
     )
+
+
+def _energy(records: Sequence[Record]) -> Energy | None:
+    """Give the energy of a sample; None where it was not measured."""
+    known = [record.energy for record in records if record.energy is not None and record.outcome == "done"]
+    if not known:
+        return None
+    values = [one.joules / (one.steps * _batch_size(records)) for one in known]
+    interval = absolute_interval(values) if min(values) > 0 else None
+    estimate = interval.estimate if interval else statistics.median(values)
+    return Energy(joules_per_sample=estimate, interval=interval, rounds=len(values), source=known[0].source)
 
 
 def _status(

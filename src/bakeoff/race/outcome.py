@@ -54,6 +54,17 @@ class Compiling(msgspec.Struct, frozen=True, kw_only=True):
     """The timed blocks in which something was compiled: "round 3, turn 5"."""
 
 
+class Energy(msgspec.Struct, frozen=True, kw_only=True):
+    """What a contender's steps cost, from trials of their own."""
+
+    joules_per_sample: float
+    interval: Interval | None
+    """95 % over rounds, from 3 on."""
+    rounds: int
+    source: str
+    """The meters: "package-0 + GPU 0"."""
+
+
 class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one contender; None is not measured or not known here."""
 
@@ -85,6 +96,7 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     compiling: Compiling | None = None
     """None in records that do not tell."""
     memory: Memory | None = None
+    energy: Energy | None = None
     accuracy: float | None = None
     learning_steps: int = 0
     settings: dict[str, str | int | float | bool | None] = {}

@@ -16,6 +16,7 @@ from bakeoff import data
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import available, resolve
 from bakeoff.environments.options import resolve_options
+from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.race.inputs import inputs_folder
 from bakeoff.spec.comparison import Aim, Comparison, ContenderPlan, Procedure
@@ -83,6 +84,7 @@ def _comparison(
             trial_limit_s=request.trial_limit_s,
             seed=request.seed,
         ),
+        no_energy=meters(sorted({plan.contender.options.get("device", "cpu") for plan in plans}))[1],
         machine=describe(),
         command=request.command,
     )

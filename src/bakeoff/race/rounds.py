@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import statistics
 import time
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.measure.energy import counted, names
 from bakeoff.measure.machine import describe
 from bakeoff.race import schedule
 from bakeoff.race.progress import Observer, Running, TrialEnded, TrialStarted
@@ -23,12 +25,13 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER, CacheState, Purpose, TrialSpec
 from bakeoff.stats.warmup import mser5
-from bakeoff.store.files import DAMAGED_FILE, RECORD_FILE, read_record, write_record, write_trial
+from bakeoff.store.files import RECORD_FILE, clear_trial, read_record, write_record, write_trial
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from bakeoff.measure.energy import Meter
     from bakeoff.spec.comparison import Comparison, ContenderPlan
 
 WARM_STEPS = 20
@@ -42,6 +45,9 @@ WARM_LIMIT = 400
 
 FEWEST_WARM_STEPS = 10
 """Warm-up of later rounds, where the frozen cut is shorter: also the estimate of the step time comes from it."""
+
+ENERGY_S = 2.0
+"""Steps between two readings last about this long: a thousand times as long as RAPL takes for a new count (1 ms)."""
 
 MEMORY_STEPS = 20
 """Steps of a memory trial: allocators have reached their steady size."""
@@ -93,18 +99,33 @@ class Trials:
             shutil.rmtree(cache, ignore_errors=True)
         return record
 
+    def energy(self, plan: ContenderPlan, round_number: int, meters: Sequence[Meter]) -> Record:
+        """Run a trial of steps in a row between two readings of the meters; it has the machine for itself."""
+
+        def act(worker: Worker) -> None:
+            label = plan.contender.label
+            warm_ns: dict[str, list[int]] = {}
+            self._prepare(warm_ns, label, None, worker)
+            self._observe(Running(label, "energy"))
+            steps = math.ceil(ENERGY_S / _step_s(warm_ns[label]))
+            with counted(meters) as spent:
+                self._ask(protocol.Run(lead=0, steps=steps, turn=0), worker)
+            self._ask(protocol.Energy(joules=sum(spent), steps=steps, source=names(meters)), worker)
+
+        return self._whole(self.spec(plan, "energy", round_number), plan, act)
+
     def memory(self, plan: ContenderPlan) -> Record:
         """Run a trial that does nothing but read the peak of the memory."""
         return self._alone(self.spec(plan, "memory"), plan, protocol.Memory(steps=MEMORY_STEPS))
 
     def round_alone(self, round_number: int, plans: list[ContenderPlan], cut: int | None) -> list[Record]:
         """Run one round of workers one after another, in random order."""
-        order = self._order(plans, round_number)
+        order = self.order(plans, round_number)
         return [self._timed_alone(plan, round_number, cut) for plan in order]
 
     def round_resident(self, round_number: int, plans: list[ContenderPlan], cut: int | None) -> list[Record]:
         """Run one round of workers that are resident together and alternate in blocks; a lost one drops out."""
-        order = self._order(plans, round_number)
+        order = self.order(plans, round_number)
         with self._started(order, round_number) as workers:
             warm_ns: dict[str, list[int]] = {}
             for label in list(workers):
@@ -117,7 +138,7 @@ class Trials:
                 self._guarded(workers, label, _quit)
         return [self._record(self.spec(plan, "time", round_number, resident=True)) for plan in order]
 
-    def _order(self, plans: list[ContenderPlan], round_number: int) -> list[ContenderPlan]:
+    def order(self, plans: list[ContenderPlan], round_number: int) -> list[ContenderPlan]:
         """Put a round's contenders in their random order."""
         by_label = {plan.contender.label: plan for plan in plans}
         labels = schedule.start_order(list(by_label), self._comparison.procedure.seed, round_number)
@@ -249,7 +270,7 @@ class Trials:
     ) -> TrialSpec:
         """Compose what is asked of a worker; `cache` is the compiler's, by default the trial's own."""
         comparison = self._comparison
-        stage = f"r{round_number:02d}" if purpose == "time" else purpose
+        stage = {"time": f"r{round_number:02d}", "energy": f"energy{round_number}"}.get(purpose, purpose)
         name = stage if purpose == "reference" else f"{stage}-{self._names[plan.contender.label]}"
         threads = plan.contender.options.get("threads", "")
         kept = str((cache or self._folder / name / CACHE_FOLDER).resolve())
@@ -284,7 +305,7 @@ class Trials:
         """Make the trial's folder and start its worker; what an unfinished run left there is cleared."""
         folder = self._folder / spec.name
         if folder.exists() and not (folder / RECORD_FILE).exists():
-            _clear(folder)
+            clear_trial(folder)
         write_trial(folder, spec)
         return self._launch(folder, spec, plan.interpreter)
 
@@ -330,15 +351,6 @@ def _step_s(warm_ns: list[int]) -> float:
 def _quit(worker: Worker) -> None:
     """Have a worker write its record and end."""
     worker.ask(protocol.Quit(), QUIT_LIMIT_S)
-
-
-def _clear(folder: Path) -> None:
-    """Remove what an unfinished trial left; a damaged record that was set aside stays for who wants to look at it."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif path.name != DAMAGED_FILE:
-            path.unlink()
 
 
 def folder_names(labels: Sequence[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from bakeoff.race.ledger import ledger
 from bakeoff.report.model import blocks_of
 from bakeoff.report.pairs import kind, ratio_parts, slower_first
 from bakeoff.report.runs import crossings, longest, steps_text
-from bakeoff.report.units import UNKNOWN, duration, error, percent, rounded, size, unit_for
+from bakeoff.report.units import JOULES, UNKNOWN, duration, error, percent, quantity, rounded, size, unit_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -172,6 +172,31 @@ def _part(seconds: float | None, unit: Unit) -> str:
     if seconds == 0:
         return "none"
     return "not told apart" if seconds is None else duration(seconds, unit)
+
+
+def energy_table(report: Report) -> Table:
+    """Give the energy of a sample, where it was measured."""
+    lines = []
+    for one in report.ranked:
+        if one.energy is None:
+            continue
+        known = one.energy
+        unit = unit_for([known.joules_per_sample], JOULES)
+        ends = quantity(known.interval, unit) if known.interval else None
+        told = ends.estimate if ends else rounded(known.joules_per_sample * unit.per_base)
+        interval = f"{ends.low} to {ends.high} {unit.name}" if ends else ""
+        lines.append(Line([one.label, f"{told} {unit.name}", interval, f"{known.rounds}", known.source]))
+    return Table(["contender", "energy of a sample", "95 %", "rounds", "counted by"], lines)
+
+
+def energy_line(report: Report) -> str:
+    """Tell what the energy is that of, or why there is none."""
+    reason = report.outcome.comparison.no_energy
+    if reason:
+        return f"Energy: not available here, {reason}."
+    if not any(one.energy for one in report.ranked):
+        return "Energy: not measured, no time was left after the rounds."
+    return "Energy is that of all that the meters see, idle power and other processes too, in trials of their own."
 
 
 def memory_table(report: Report) -> Table:

@@ -58,7 +58,11 @@ def _folds(report: Report) -> list[dict[str, Any]]:
                 [details.settings_table(report)],
             ),
             ("Certificate", f"{report.certificate}.", [details.certificate_table(report)]),
-            ("Compilation and memory", _COMPILATION, [details.start_table(report), details.memory_table(report)]),
+            (
+                "Compilation, memory, energy",
+                f"{_COMPILATION} {details.energy_line(report)}",
+                [details.start_table(report), details.memory_table(report), details.energy_table(report)],
+            ),
             ("Noise", details.noise_line(report), [details.noise_table(report)]),
             ("Environment", _made(report), [details.machine_table(report), details.version_table(report)]),
         )

@@ -63,6 +63,7 @@ def _comparison(outcome: Outcome) -> dict[str, Any]:
         "data_sha256": comparison.data.sha256,
         "reference": comparison.reference.contender.label if comparison.reference else None,
         "margin": comparison.procedure.margin,
+        "no_energy": comparison.no_energy,
         "max_rounds": comparison.procedure.max_rounds,
         "budget_s": comparison.procedure.budget_s,
         "aim": comparison.procedure.aim,
@@ -108,6 +109,7 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
             "peak_bytes": memory.peak_bytes if memory else None,
             "device_peak_bytes": memory.device_peak_bytes if memory else None,
         },
+        "energy": _energy(contender),
         "accuracy": contender.accuracy,
         "learning_steps": contender.learning_steps,
         "settings": contender.settings,
@@ -141,6 +143,19 @@ def _entry(entry: Entry) -> dict[str, Any]:
     """Give one setting, contenders side by side."""
     told: dict[str, Any] = msgspec.to_builtins(entry)
     return told | {"strays": list(entry.strays)}
+
+
+def _energy(contender: ContenderOutcome) -> dict[str, Any] | None:
+    """Give what a contender's steps cost."""
+    known = contender.energy
+    if known is None:
+        return None
+    return {
+        "joules_per_sample": known.joules_per_sample,
+        "interval_joules": _bounds(known.interval),
+        "rounds": known.rounds,
+        "source": known.source,
+    }
 
 
 def _bounds(interval: Interval | None) -> list[float] | None:

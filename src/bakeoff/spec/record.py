@@ -87,6 +87,15 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 0
 
 
+class Energy(msgspec.Struct, frozen=True, kw_only=True):
+    """What meters outside of the process counted while it ran steps in a row; all that the meters see counts."""
+
+    joules: float
+    steps: int
+    source: str
+    """The meters: "package-0 + GPU 0"."""
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender computed, for the certificate; the arrays are in evidence.npz.
 
@@ -146,4 +155,5 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Fenced: each step waited for."""
     blocks: list[Block] = []
     memory: Memory | None = None
+    energy: Energy | None = None
     evidence: Evidence | None = None

@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.workload import Scenario
 
-Purpose = Literal["reference", "certify", "memory", "compile", "time"]
+Purpose = Literal["reference", "certify", "memory", "compile", "energy", "time"]
 
 CacheState = Literal["", "cold", "warm"]
 
@@ -26,7 +26,7 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch."""
     purpose: Purpose
     round_number: int = 0
-    """From 1 on in trials that are timed; 0 elsewhere."""
+    """From 1 on in trials that are timed or whose energy is measured; 0 elsewhere."""
     contender: Contender
     """With every option resolved to the value that is in force."""
     variables: dict[str, str] = {}
@@ -101,11 +101,19 @@ class Memory(msgspec.Struct, frozen=True, tag="MEMORY"):
     steps: int
 
 
+class Energy(msgspec.Struct, frozen=True, tag="ENERGY"):
+    """Put down what the parent's meters counted during the steps of the last block."""
+
+    joules: float
+    steps: int
+    source: str
+
+
 class Quit(msgspec.Struct, frozen=True, tag="QUIT"):
     """Write record.json and end."""
 
 
-Command = Build | Warm | Run | Certify | Memory | Quit
+Command = Build | Warm | Run | Certify | Memory | Energy | Quit
 
 
 # --- What a worker answers ----------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,3 +160,12 @@ def forget_end(folder: Path) -> None:
     except OSError as error:
         msg = f"cannot remove {folder / END_FILE}: {error.strerror or error}"
         raise StoreError(msg) from error
+
+
+def clear_trial(folder: Path) -> None:
+    """Remove what an unfinished trial left; a damaged record that was set aside stays for who wants to look at it."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != DAMAGED_FILE:
+            path.unlink()

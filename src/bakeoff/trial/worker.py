@@ -109,12 +109,10 @@ class Worker:
                 self._facts["evidence"] = self._gather()
             case protocol.Memory(steps=steps):
                 self._facts["memory"] = self._measure_memory(steps)
+            case protocol.Energy(joules=joules, steps=steps, source=source):
+                self._facts["energy"] = records.Energy(joules=joules, steps=steps, source=source)
             case protocol.Quit():
-                self._facts["settings"] = self._step.settings() | {"malloc": memory.malloc_state()}
-                if self._compiled_before is not None:
-                    compiled = _between(self._compiled_before, self._step.compilation())
-                    self._facts["compilations"] = compiled.count
-                self._write("done")
+                self._finish()
         return protocol.Done()
 
     def _build(self) -> protocol.Answer:
@@ -123,7 +121,7 @@ class Worker:
         began = self._clock()
         self._step: Step = self._engine.build(self._model, self._trial.scenario, self._trial.contender.options)
         self._facts["build_ns"] = self._clock() - began
-        if self._trial.purpose in ("time", "memory", "compile"):
+        if self._trial.purpose in ("time", "memory", "compile", "energy"):
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
             self._model = None
             count = self._batches.count
@@ -173,6 +171,13 @@ class Worker:
             device_peak_bytes=self._step.device_peak_bytes(),
             steps=self._stepper.steps_run,
         )
+
+    def _finish(self) -> None:
+        """Read back what is known only in the end, and write the record."""
+        self._facts["settings"] = self._step.settings() | {"malloc": memory.malloc_state()}
+        if self._compiled_before is not None:
+            self._facts["compilations"] = _between(self._compiled_before, self._step.compilation()).count
+        self._write("done")
 
     def _fail(self, error: Exception) -> protocol.Failed:
         """Record a failure; one to write is no finding about the contender: the parent hears of it, with no record."""

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from bakeoff.measure import energy
+
+
+def zone(powercap: Path, folder: str, name: str, count_uj: int) -> Path:
+    """Make one of RAPL's zones."""
+    made = powercap / folder
+    made.mkdir(parents=True)
+    for file, content in (("name", name), ("energy_uj", count_uj), ("max_energy_range_uj", 1000)):
+        (made / file).write_text(f"{content}\n")
+    return made
+
+
+class NoEnergyError(Exception):
+    """NVML's error."""
+
+
+def nvml(count_mj: int | None) -> SimpleNamespace:
+    """Make a stand-in for pynvml; None is a GPU that does not count."""
+
+    def count(handle: object) -> int:
+        assert handle == "first"
+        if count_mj is None:
+            msg = "Not Supported"
+            raise NoEnergyError(msg)
+        return count_mj
+
+    return SimpleNamespace(
+        nvmlInit=lambda: None,
+        nvmlShutdown=lambda: None,
+        nvmlDeviceGetHandleByIndex=lambda index: {0: "first"}[index],
+        nvmlDeviceGetTotalEnergyConsumption=count,
+        NVMLError=NoEnergyError,
+    )
+
+
+def test_packages_only_are_counted_and_a_count_may_start_again(tmp_path: Path) -> None:
+    """A zone within a package would count twice; a count that fell has passed the end of its range."""
+    package = zone(tmp_path, "intel-rapl:0", "package-0", 900)
+    zone(tmp_path, "intel-rapl:0:0", "core", 5)
+    zone(tmp_path, "intel-rapl:1", "psys", 5)
+    (meter,), reason = energy.meters(powercap=tmp_path)
+    assert (meter.name, reason) == ("package-0", "")
+    before = meter.read_uj()
+    (package / "energy_uj").write_text("100\n")
+    assert (before, meter.between_uj(before, meter.read_uj()), meter.between_uj(100, 250)) == (900, 200, 150)
+
+
+def test_a_machine_without_counters_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No zone, one that only root may read, and a device that nothing counts are three reasons."""
+    assert energy.meters(powercap=tmp_path) == (
+        [],
+        f"no RAPL package under {tmp_path}: virtual machines and many processors do not show one",
+    )
+    zone(tmp_path, "intel-rapl:0", "package-0", 1)
+    assert energy.meters(["mps"], tmp_path) == ([], "nothing counts the energy of mps")
+
+    def refuse(package: energy.Package) -> int:
+        raise PermissionError(package.name)
+
+    monkeypatch.setattr(energy.Package, "read_uj", refuse)
+    found, reason = energy.meters(powercap=tmp_path)
+    assert not found
+    assert reason.endswith("may be read by root only")
+
+
+def test_a_gpu_is_counted_with_the_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NVML's millijoules become microjoules; a GPU that does not count is a reason."""
+    zone(tmp_path, "intel-rapl:0", "package-0", 1)
+    monkeypatch.setitem(sys.modules, "pynvml", nvml(7))
+    (package, gpu), reason = energy.meters(["cpu", "cuda"], tmp_path)
+    assert (package.name, gpu.name, gpu.read_uj(), gpu.between_uj(2, 5), reason) == ("package-0", "GPU 0", 7000, 3, "")
+    monkeypatch.setitem(sys.modules, "pynvml", nvml(None))
+    assert energy.meters(["cuda"], tmp_path) == ([], "NVML tells no energy: Not Supported")

@@ -1,0 +1,78 @@
+"""Trials of energy, with a meter that counts reading by reading."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.measure.energy import meters
+from bakeoff.race import conductor, prepare
+from bakeoff.report.details import energy_line, energy_table
+from bakeoff.report.model import report_of
+from bakeoff.store.results import read_records
+
+STEPS = 2000
+"""Two seconds of steps of a millisecond."""
+
+
+class Meter:
+    """Counts a joule from each reading to the next."""
+
+    name = "package-0"
+
+    def __init__(self) -> None:
+        """Start at nothing."""
+        self._readings = count()
+
+    def read_uj(self) -> int:
+        """Give the count."""
+        return 1_000_000 * next(self._readings)
+
+    def between_uj(self, before: int, after: int) -> int:
+        """Subtract."""
+        return after - before
+
+
+@pytest.fixture
+def metered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give the machine a meter."""
+    meter = Meter()
+    for module in (conductor, prepare):
+        monkeypatch.setattr(module, "meters", lambda devices: ([meter], "") if devices == ["cpu"] else ([], "none"))
+
+
+@pytest.mark.usefixtures("metered")
+def test_energy_is_joules_over_samples_in_trials_of_their_own(race: Any) -> None:
+    """Five rounds give each contender an interval; the timed rounds are as many as without them."""
+    outcome = race("fake", "fake:step_ms=2", max_rounds=3)
+    first, second = (one.energy for one in outcome.contenders)
+    samples = STEPS * outcome.comparison.batch_size
+    assert (first.rounds, first.source) == (5, "package-0")
+    assert first.joules_per_sample == pytest.approx(1 / samples)
+    assert second.joules_per_sample == pytest.approx(2 / samples)
+    assert first.interval.low == pytest.approx(first.interval.high)
+    records = read_records(Path(outcome.path)).records
+    assert sum(record.trial.purpose == "energy" for record in records.values()) == 10
+    assert (outcome.rounds, outcome.processes) == (3, 6)
+    report = report_of(outcome)
+    assert [line.cells[0] for line in energy_table(report).lines] == [row.label for row in report.rows]
+
+
+@pytest.mark.usefixtures("metered")
+def test_a_spent_budget_leaves_no_time_for_energy(race: Any) -> None:
+    """Rounds come first; that nothing was measured is said."""
+    outcome = race("fake", "fake:step_ms=2", max_rounds=3, budget_s=1e-6)
+    assert not any(one.energy for one in outcome.contenders)
+    assert energy_line(report_of(outcome)) == "Energy: not measured, no time was left after the rounds."
+
+
+def test_a_machine_that_cannot_tell_says_why(race: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The reason is in the comparison and in the report, and no trial is run."""
+    monkeypatch.setattr("bakeoff.measure.energy.POWERCAP", tmp_path)
+    outcome = race("fake", max_rounds=3)
+    assert outcome.comparison.no_energy == meters()[1]
+    assert energy_line(report_of(outcome)).startswith("Energy: not available here, no RAPL package under")
+    assert not list(Path(outcome.path).glob("energy*"))
