@@ -2,8 +2,8 @@
 
     python benchmarks/soak.py [--trials 500] [--seed 1] [--output benchmarks/results/soak]
 
-Two parents at a time share one results directory, each with a comparison of the scripted framework. In every life of
-a parent its workers, and in most lives the parent itself, are killed by SIGKILL after a random time; then the next life
+Two parents at a time share one results directory, each with a comparison of the scripted framework. In many
+lives of a parent a worker, and in most the parent itself, is killed by SIGKILL after a random time; then the next life
 resumes. After each life: every trial that had finished is still there, byte for byte, every record can be read, no
 process is left, and a parent that was not killed has ended well. Then one comparison meets a full disk (as root, who
 may mount one), and one a wall clock that jumps by hours at every reading.
@@ -45,8 +45,8 @@ SHORT = 5
 """Rounds of the comparison on a full disk."""
 
 LONGEST_LIFE_S = 3.0
-PARENT_KILLED = 0.7
-"""The share of lives that end by killing the parent."""
+PARENT_KILLED, WORKER_KILLED = 0.7, 0.4
+"""The share of lives that end by killing the parent, and of those in which a worker is killed."""
 
 DEADLINE_S = 60.0
 """What is waited for takes a second or two."""
@@ -84,10 +84,11 @@ def asked(results: Path, seed: int, **others: Any) -> dict[str, Any]:
 def parent(cwd: Path, request: dict[str, Any], **variables: str) -> Iterator[subprocess.Popen[str]]:
     """Start a parent in a directory of its own, which its workers inherit and are found by."""
     command = [sys.executable, "-c", DRIVER, json.dumps(request)]
+    home = os.environ | {"BAKEOFF_HOME": str(cwd / "home")}
     with (
         (cwd / "parent.log").open("w") as log,
         subprocess.Popen(
-            command, cwd=cwd, stdout=log, stderr=log, text=True, start_new_session=True, env=os.environ | variables
+            command, cwd=cwd, stdout=log, stderr=log, text=True, start_new_session=True, env=home | variables
         ) as process,
     ):
         try:
@@ -164,9 +165,10 @@ class Lane:
         folder = comparison_of(self._results, self._seed)
         with parent(self._cwd, asked(self._results, self._seed, resume=folder is not None)) as process:
             self._wait(process)
-            self._kill_a_worker()
+            if self._is_drawn(WORKER_KILLED):
+                self._kill_a_worker(process)
             self._wait(process)
-            if self._random.random() < PARENT_KILLED and process.poll() is None:
+            if self._is_drawn(PARENT_KILLED) and process.poll() is None:
                 process.kill()
                 self.counts["parents killed"] += 1
             code = process.wait(timeout=DEADLINE_S)
@@ -186,14 +188,20 @@ class Lane:
         with suppress(subprocess.TimeoutExpired):
             process.wait(timeout=self._random.uniform(0.0, LONGEST_LIFE_S / 2))
 
-    def _kill_a_worker(self) -> None:
-        """Kill one worker, if any is there."""
-        for process in running_in(self._cwd):
-            with suppress(psutil.Error):
-                if any("bootstrap.py" in word for word in process.cmdline()):
-                    process.kill()
-                    self.counts["workers killed"] += 1
-                    return
+    def _is_drawn(self, share: float) -> bool:
+        """Draw whether something is killed; in the first life all is."""
+        return self._random.random() < share or not self.counts["lives of parents"]
+
+    def _kill_a_worker(self, conductor: subprocess.Popen[str]) -> None:
+        """Kill the first worker that is there before its parent ends."""
+        while conductor.poll() is None:
+            for process in running_in(self._cwd):
+                with suppress(psutil.Error):
+                    if any("bootstrap.py" in word for word in process.cmdline()):
+                        process.kill()
+                        self.counts["workers killed"] += 1
+                        return
+            time.sleep(0.02)
 
 
 def kill_at_random(folder: Path, trials: int, seed: int) -> Counter[str]:
