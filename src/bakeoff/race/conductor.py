@@ -22,6 +22,7 @@ from bakeoff.race.progress import Certified, Finished, Observer, Prepared, Round
 from bakeoff.race.rounds import Trials
 from bakeoff.race.workers import MARK, Launcher, ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.stats.sequential import is_open
 from bakeoff.store.files import forget_end, read_comparison, write_comparison, write_end
 from bakeoff.store.results import Records, check_same_machine, latest_like, read_records
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Record
     from bakeoff.spec.trial import CacheState
     from bakeoff.spec.verdict import Certificate
-from bakeoff.stats.sequential import is_open
 
 MEMORY_SHARE = 0.7
 """Workers are resident together only if their peaks fit in this share of the available memory: the rest is for what
@@ -105,6 +105,7 @@ def _resumed(results: Path, wanted: Comparison) -> tuple[Path, Comparison]:
     # Only how long to go on may be said anew: what was measured and how it is decided stays as it was fixed.
     procedure = msgspec.structs.replace(
         before.procedure,
+        aim=wanted.procedure.aim,
         max_rounds=wanted.procedure.max_rounds,
         budget_s=wanted.procedure.budget_s,
         trial_limit_s=wanted.procedure.trial_limit_s,
@@ -127,7 +128,6 @@ def _locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        aim = (wanted.procedure.aim,)
         lock.release()
 
 

@@ -55,6 +55,7 @@ def _pair(pair: Verdict) -> list[str]:
     said = []
     name = f"{pair.first} over {pair.second}"
     ratio = "unknown" if pair.ratio is None else rounded(pair.ratio, 3)
+    flagged = f"{pair.flagged_blocks} of {count(pair.blocks, 'block')} beside foreign load"
     if pair.ratio_unflagged is not None:
         said.append(f"{name}: {rounded(pair.ratio_unflagged, 3)} without the {flagged}, {ratio} with.")
     elif pair.flagged_blocks:
@@ -63,13 +64,17 @@ def _pair(pair: Verdict) -> list[str]:
         said.append(f"{name}: the verdict stands, but its interval is wider than --how-much asks for; {_ended(pair)}.")
     mean = pair.ratio_of_means
     outside = mean is not None and pair.low is not None and pair.high is not None and not pair.low <= mean <= pair.high
-    flagged = f"{pair.flagged_blocks} of {count(pair.blocks, 'block')} beside foreign load"
     if mean is not None and outside:
         said.append(
             f"{name}: the ratio of mean step times, {rounded(mean, 3)}, lies outside the interval of the ratio of "
             f"medians, {ratio}: one of them has rare long steps."
         )
     return said
+
+
+def _ended(pair: Verdict) -> str:
+    """Say why an interval is not narrower."""
+    return {"budget": "the time budget has ended", "rounds": "all rounds are done"}.get(pair.stopped, "not finished")
 
 
 def _mismatch(entry: Entry, outcome: Outcome) -> str:
@@ -92,11 +97,6 @@ def _contender(contender: ContenderOutcome) -> list[str]:
     said = []
     if not contender.steady:
         said.append(f"{contender.label}: no steady state was found in its warm-up; its step time may still drift.")
-def _ended(pair: Verdict) -> str:
-    """Say why an interval is not narrower."""
-    return {"budget": "the time budget has ended", "rounds": "all rounds are done"}.get(pair.stopped, "not finished")
-
-
     again = contender.compiling.again if contender.compiling else []
     if again:
         where = listed(again) if len(again) <= MOST_BLOCKS else f"{listed(again[:1])} and {len(again) - 1} more blocks"
