@@ -38,15 +38,14 @@ class RoundTime(msgspec.Struct, frozen=True, kw_only=True):
     """Turns whose block foreign load disturbed."""
     resident: bool
 
-
-def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
-    """Give a contender's times by round; blocks that began within the warm-up are left out."""
-
     def calm(self) -> RoundTime:
         """Leave out the blocks that foreign load disturbed."""
         turns = {turn: time for turn, time in self.turns.items() if turn not in self.flagged}
         return msgspec.structs.replace(self, turns=turns)
 
+
+def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
+    """Give a contender's times by round; blocks that began within the warm-up are left out."""
     times = {}
     for record in records:
         blocks = [block for block in record.blocks if block.first_step >= cut]
