@@ -72,7 +72,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     excluded: dict[str, str] = {}
     """Frameworks that were asked for and cannot race, each with its reason."""
     procedure: Procedure
-    no_energy: str = "not measured by this version"
+    no_energy: str = "the comparison was made before bakeoff measured it"
     """Why no energy is measured; empty where it is."""
     machine: dict[str, str | int | float | None]
     command: str = ""
