@@ -1,0 +1,115 @@
+"""Each framework alone on the machine, and in ping-pong with the others: the same step time within 2 %?
+
+    python benchmarks/ping_pong.py [--frameworks NAME ...] [--rounds 5] [--budget 240] [--output STEM]
+
+Fresh processes each time, alone and in ping-pong by turns, in the order that alternates: alone, ping-pong, ping-pong,
+alone ... Both are bakeoff's own rounds. The ratio is that of the step time in ping-pong over the one alone, by process
+medians, over rounds; its 95 % interval is by t, and knows of no order, so that drift of the machine widens it. "yes" is
+said where all of the interval is within 2 %, "no" where all of it is outside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from results import write
+
+from bakeoff.measure.contention import FOREIGN_LIMIT
+from bakeoff.measure.noise import probe
+from bakeoff.race.contenders import flagged_share, round_times
+from bakeoff.race.prepare import prepared
+from bakeoff.race.progress import silent
+from bakeoff.race.request import Request
+from bakeoff.race.rounds import Trials
+from bakeoff.race.workers import ProcessWorker
+from bakeoff.stats.differences import process_median
+from bakeoff.stats.intervals import MIN_VALUES, fixed_interval
+from bakeoff.stats.warmup import mser5
+
+if TYPE_CHECKING:
+    from bakeoff.spec.record import Record
+
+AGREED = 0.02
+WAYS = ("alone", "ping-pong")
+
+
+def measure(frameworks: list[str], rounds: int, budget_s: float, folder: Path) -> dict[str, list[Record]]:
+    """Run all rounds that begin within the budget, and at least three; give the records of each way, by round."""
+    began = time.monotonic()
+    request = Request(
+        workload="mlp-mnist",
+        contenders=tuple(frameworks),
+        batch_size=32,
+        data="synthetic",
+        results=str(folder),
+    )
+    records: dict[str, list[Record]] = {way: [] for way in WAYS}
+    with prepared(request) as (comparison, inputs):
+        trials = Trials(comparison, folder, inputs, launch=ProcessWorker, observe=silent)
+        for number in range(rounds):
+            if number >= MIN_VALUES and time.monotonic() - began > budget_s:
+                break
+            for place, way in enumerate(WAYS if number % 2 == 0 else WAYS[::-1]):
+                run = trials.round_alone if way == "alone" else trials.round_resident
+                records[way] += run(2 * number + place + 1, comparison.contenders, None)
+    return records
+
+
+def row(framework: str, records: dict[str, list[Record]]) -> dict[str, Any]:
+    """Compare one framework's two ways."""
+    mine = {way: [r for r in records[way] if r.trial.contender.framework == framework] for way in WAYS}
+    cut = max(mser5(record.warm_steps_ns).steps for way in WAYS for record in mine[way])
+    step_s = {
+        way: [process_median(list(time.turns.values())) for _, time in sorted(round_times(mine[way], cut).items())]
+        for way in WAYS
+    }
+    logs = [math.log(b / a) for a, b in zip(step_s["alone"], step_s["ping-pong"], strict=True)]
+    interval = fixed_interval(logs, 0.95)
+    assert interval is not None
+    ratio, low, high = (math.exp(end) for end in (interval.estimate, interval.low, interval.high))
+    return {
+        "framework": framework,
+        **{f"{way} (ms)": round(1e3 * statistics.median(step_s[way]), 4) for way in WAYS},
+        "ping-pong / alone": round(ratio, 4),
+        "low": round(low, 4),
+        "high": round(high, 4),
+        "within 2 %": _told(low, high),
+        "spread of runs alone": f"{statistics.stdev(map(math.log, step_s['alone'])):.1%}",
+        "rounds": len(logs),
+        "foreign load": f"{flagged_share(records['alone'] + records['ping-pong'])[0] or 0.0:.0%}",
+    }
+
+
+def _told(low: float, high: float) -> str:
+    """Say whether two ways agree, by all of the interval."""
+    if low >= 1.0 - AGREED and high <= 1.0 + AGREED:
+        return "yes"
+    return "no" if high < 1.0 - AGREED or low > 1.0 + AGREED else "cannot be told"
+
+
+def main() -> None:
+    """Measure, print the table and write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--frameworks", nargs="+", default=["torch", "jax", "tensorflow"])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--budget", type=float, default=240.0)
+    parser.add_argument("--output", type=Path)
+    options = parser.parse_args()
+    before = probe()
+    with tempfile.TemporaryDirectory() as folder:
+        records = measure(options.frameworks, options.rounds, options.budget, Path(folder).resolve())
+    rows = [row(framework, records) for framework in options.frameworks]
+    foreign = flagged_share(records["alone"] + records["ping-pong"])[0]
+    is_calm = before.calm if foreign is None else foreign < FOREIGN_LIMIT
+    state = {None: "not known to be calm", True: "calm", False: "NOT CALM, so that this tells little: run it again"}
+    write(rows, f"{__doc__}\nThe machine was {state[is_calm]}.", options.output)
+
+
+if __name__ == "__main__":
+    main()
