@@ -1,24 +1,31 @@
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from bakeoff.environments import declared, interpreters
 from bakeoff.environments.probe import Answer
 from bakeoff.measure import noise
+from bakeoff.race import conductor
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
+
+    from bakeoff.race.outcome import Outcome
+    from bakeoff.race.progress import Observer
+    from bakeoff.race.request import Request
 
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Watch the noise for a moment only: its figures are not what these tests are about."""
     watch = noise.probe
-    monkeypatch.setattr(noise, "probe", lambda: watch(0.05))
+    monkeypatch.setattr(noise, "probe", lambda _=0.0: watch(0.05))
 
 
 def test_doctor_tells_machine_noise_and_frameworks(cli: Cli) -> None:
@@ -51,3 +58,43 @@ def test_doctor_tells_why_an_import_fails(cli: Cli, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("bakeoff.environments.probe.probe", fail)
     assert "cannot be used: OSError: libnothing.so" in cli("doctor").out
+
+
+def test_self_test_tells_what_can_be_resolved(cli: Cli) -> None:
+    """A contender's timer is tested, check by check, and it is raced against itself."""
+    said = cli("doctor", "--self-test", "fake:noise=0.02,process_noise=0.01")
+    assert said.code == 0
+    assert "timer       fake:noise=0.02,process_noise=0.01: self-test passed" in said.out
+    for check in ("doubling passed", "profiler passed", "fetching passed"):
+        assert check in said.out
+    assert re.search(r"this machine can show about \d(\.\d)? % in 20 rounds", said.out)
+
+
+def test_self_test_fails_a_timer_that_is_wrong(cli: Cli) -> None:
+    """A wait that does nothing ends the doctor with exit code 1, and the reason is told."""
+    said = cli("doctor", "--self-test", "fake:fault=asynchronous")
+    assert said.code == 1
+    assert "self-test failed: profiler" in said.out
+    assert "can show" not in said.out
+
+
+def test_a_winner_against_itself_is_distrusted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a contender beats itself, nothing here is to be trusted, and the exit code says so."""
+    race = conductor.run
+
+    def unfair(request: Request, observe: Observer) -> Outcome:
+        outcome = race(request, observe)
+        (pair,) = outcome.verdicts
+        return msgspec.structs.replace(outcome, verdicts=[msgspec.structs.replace(pair, verdict="faster")])
+
+    monkeypatch.setattr(conductor, "run", unfair)
+    said = cli("doctor", "--self-test", "fake")
+    assert said.code == 1
+    assert "not to be trusted" in said.out
+
+
+def test_contenders_are_for_the_self_test(cli: Cli) -> None:
+    """Contenders without the self-test would be ignored, so they are refused."""
+    said = cli("doctor", "fake")
+    assert said.code == 2
+    assert "bakeoff doctor --self-test" in said.err

@@ -272,11 +272,12 @@ def test_a_budget_under_three_rounds_gives_no_verdict(race: Any) -> None:
     assert [v for v in outcome.verdicts if v.verdict != "undecided" or v.low is not None] == []
 
 
-def test_a_spent_budget_starts_no_round(race: Any) -> None:
-    """A budget that the certificates alone have spent leaves every contender pending."""
+def test_a_spent_budget_starts_no_second_round(race: Any) -> None:
+    """A budget that the certificates alone have spent still gives the figures of one round, and no verdict."""
     outcome = race("fake:step_ms=50", "fake:step_ms=100", budget_s=1e-9)
-    assert (outcome.ended, outcome.rounds, outcome.verdicts) == ("budget", 0, [])
-    assert [one.status for one in outcome.contenders] == ["pending", "pending"]
+    (pair,) = outcome.verdicts
+    assert (outcome.ended, outcome.rounds, pair.verdict, pair.stopped) == ("budget", 1, "undecided", "budget")
+    assert pair.ratio == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("most", [1, 2])

@@ -91,10 +91,10 @@ def test_labels_are_text(mixed: Outcome) -> None:
 
 
 def test_folds_hold_all_that_is_known(noisy: Outcome) -> None:
-    """Settings, certificate, compilation and memory, noise and environment are there, folded."""
+    """Settings, timing, certificate, compilation and memory, noise and environment are there, folded."""
     text = to_html([noisy])
     page = Page(text)
-    assert len(page.found("details")) == 5
+    assert len(page.found("details")) == 6
     for words in (
         "matmul_precision",
         "407,050 parameters with the same names",

@@ -2,23 +2,42 @@
 
 import platform
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from bakeoff.cli import FAILED
+from bakeoff.cli import parameters as given
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from bakeoff.measure.hidden import Facts
 
 
-def doctor() -> None:
+def doctor(
+    contenders: given.Contenders = None,
+    *,
+    self_test: Annotated[
+        bool,
+        typer.Option("--self-test", help="Test each contender's timer, and what differences this machine can show."),
+    ] = False,
+) -> None:
     """Show the machine, its noise now, and each framework or why it is unavailable."""
     from bakeoff import __version__
 
+    if contenders and not self_test:
+        msg = "contenders are for the self-test: bakeoff doctor --self-test CONTENDER ..."
+        raise UsageError(msg)
     typer.echo(f"bakeoff     {__version__}, Python {platform.python_version()}, {sys.executable}")
     _show_machine()
     # Before the frameworks: importing them is noise.
     _show_noise()
     _show_frameworks()
+    if self_test:
+        from bakeoff.cli import selftest
+
+        if not selftest.self_test(tuple(contenders or ())):
+            raise typer.Exit(FAILED)
 
 
 def _show_machine() -> None:

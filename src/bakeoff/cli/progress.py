@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from bakeoff.race.progress import Event, Observer
     from bakeoff.spec.comparison import Comparison
+    from bakeoff.spec.selftest import TimerVerdict
     from bakeoff.spec.verdict import Certificate, Verdict
 
 REDRAW_S = 0.25
@@ -63,6 +64,8 @@ class Lines:
                 self._write(f"{name}: {_ended(event)}")
             case told.Certified(certificate):
                 self._write(f"{certificate.contender}: certificate {_certificate(certificate)}")
+            case told.TimerTested(verdict):
+                self._write(f"{verdict.contender}: timer {timer_text(verdict)}")
             case told.RoundEnded():
                 self._write(f"{_round(event)}; {_pairs(event.verdicts, self._margin)}")
             case told.Finished(reason):
@@ -115,6 +118,9 @@ class LiveTable:
                 self._keep([] if outcome == "done" else [f"{name}: {_ended(event)}"])
             case told.Certified(certificate):
                 self._certificates[certificate.contender] = _certificate(certificate)
+            case told.TimerTested(verdict):
+                passed = verdict.outcome == "passed"
+                self._keep([] if passed else [f"{verdict.contender}: timer {timer_text(verdict)}"])
             case told.RoundStarted(number):
                 self._round = f"round {number}"
             case told.RoundEnded():
@@ -167,6 +173,12 @@ def _ended(event: told.TrialEnded) -> str:
 def _certificate(certificate: Certificate) -> str:
     """Say whether there is a certificate."""
     return "passed" if certificate.passed else f"not passed: {certificate.reason}"
+
+
+def timer_text(verdict: TimerVerdict) -> str:
+    """Say how the self-test of a timer has ended."""
+    said = {"passed": "passed", "failed": "failed", "untold": "could not be told"}[verdict.outcome]
+    return f"self-test {said}" + (f": {verdict.reason}" if verdict.reason else "")
 
 
 def _round(event: told.RoundEnded) -> str:

@@ -50,9 +50,6 @@ def run(
         str, typer.Option(metavar="SHARE", help="Step times within this share are practically equal: 0.05 or 5%.")
     ] = "0.05",
     seed: given.Seed = 0,
-    no_self_test: Annotated[
-        bool, typer.Option("--no-self-test", help="Do not test the timers that were not tested here before.")
-    ] = False,
     trial_limit: given.TrialLimit = "10m",
     results: given.Results = "results",
     resume: Annotated[
@@ -79,7 +76,6 @@ def run(
         budget_s=None if budget is None else given.seconds(budget, "--budget"),
         margin=given.share(margin, "--margin"),
         seed=seed,
-        self_test=not no_self_test,
         trial_limit_s=given.seconds(trial_limit, "--trial-limit"),
         results=results,
         resume=resume,

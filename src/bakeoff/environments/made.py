@@ -42,10 +42,15 @@ class Made(msgspec.Struct, frozen=True, kw_only=True):
         return {name: distribution.version for name, distribution in found.items() if distribution}
 
 
+def base() -> Path:
+    """Give the folder of what bakeoff keeps for a user: BAKEOFF_HOME where that is set, else the data folder."""
+    folder = os.environ.get("BAKEOFF_HOME") or platformdirs.user_data_dir("bakeoff", appauthor=False)
+    return Path(folder).expanduser().absolute()
+
+
 def home() -> Path:
-    """Give the folder of all environments: under BAKEOFF_HOME where that is set, else the user's data folder."""
-    base = os.environ.get("BAKEOFF_HOME") or platformdirs.user_data_dir("bakeoff", appauthor=False)
-    return Path(base).expanduser().absolute() / "envs"
+    """Give the folder of all environments."""
+    return base() / "envs"
 
 
 def read_marker(folder: Path) -> Marker | None:

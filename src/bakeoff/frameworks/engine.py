@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from bakeoff.spec.record import Compilation
+    from bakeoff.spec.selftest import Profiled
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -75,6 +76,13 @@ class Step(Protocol):
 
     def compilation(self) -> Compilation:
         """Tell what this process has traced and compiled so far; read around the first step and around every block."""
+
+    def profiled(self, work: Callable[[], None]) -> Profiled:
+        """Do the work, which is steps of this object, under the framework's own profiler or device events.
+
+        Gives the span that the framework itself has seen, to its last result and not to the end of `wait`. An engine
+        may leave this method out.
+        """
 
     def device_peak_bytes(self) -> int | None:
         """Give the allocator's highest live size on an accelerator; None on a processor or where it is not told."""

@@ -1,9 +1,4 @@
-"""The timed region, in one place.
-
-One step is: the batch is on the device already; forward, and in training loss, backward and optimiser. The loss stays
-on the device and gradients are never fetched. A block is steps in a row that are waited for once at the end
-(streamed); a warm step is waited for by itself (fenced).
-"""
+"""The timed region, in one place: `TIMED_REGION` says what it is, and `Stepper` is all that times it."""
 
 from __future__ import annotations
 
@@ -13,6 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import cycle, islice
 from typing import Any, Protocol
+
+TIMED_REGION = (
+    "One timed step: the batch is on the device already; forward pass and, in training, loss, backward pass and "
+    "optimiser; the loss stays on the device, and gradients are never fetched. The streamed clock waits once for each "
+    "block of steps (the step time), the fenced clock waits for every step."
+)
+"""What every report prints, and what the functions below do."""
 
 Clock = Callable[[], int]
 """Gives nanoseconds since some fixed moment."""

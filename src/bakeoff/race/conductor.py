@@ -15,10 +15,21 @@ import msgspec
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe
+from bakeoff.race.contenders import timer_verdict
 from bakeoff.race.guard import guarded
 from bakeoff.race.judge import assess, certificate_of, frozen_cut, judge
 from bakeoff.race.prepare import new_folder, prepared
-from bakeoff.race.progress import Certified, Finished, Observer, Prepared, RoundEnded, RoundStarted, silent
+from bakeoff.race.progress import (
+    Certified,
+    Finished,
+    Observer,
+    Prepared,
+    RoundEnded,
+    RoundStarted,
+    TimerTested,
+    silent,
+)
+from bakeoff.race.remembered import remember, remembered
 from bakeoff.race.rounds import Trials
 from bakeoff.race.workers import MARK, Launcher, ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
@@ -33,6 +44,7 @@ if TYPE_CHECKING:
     from bakeoff.race.request import Request
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
+    from bakeoff.spec.selftest import TimerVerdict
     from bakeoff.spec.trial import CacheState
     from bakeoff.spec.verdict import Certificate
 
@@ -64,6 +76,7 @@ def run(
     with _conducted(request, observe, launch) as conductor:
         observe(conductor.prepared(probe(probe_s).calm))
         conductor.certify(observe)
+        conductor.check_timers(observe)
         conductor.measure_memory()
         conductor.measure_compiling()
         ended = conductor.race(observe)
@@ -81,6 +94,15 @@ def verify(request: Request, observe: Observer = silent, *, launch: Launcher = P
         return conductor.certify(observe)
 
 
+def check_timers(
+    request: Request, observe: Observer = silent, *, launch: Launcher = ProcessWorker
+) -> list[TimerVerdict]:
+    """Put the timers of all contenders to the test, also those that passed before."""
+    with _conducted(request, observe, launch) as conductor:
+        observe(conductor.prepared(None))
+        return conductor.check_timers_anew(observe)
+
+
 @contextmanager
 def _conducted(request: Request, observe: Observer, launch: Launcher) -> Iterator[_Conductor]:
     """Prepare a new comparison, or one to go on with; it is this process's alone until the end."""
@@ -91,7 +113,7 @@ def _conducted(request: Request, observe: Observer, launch: Launcher) -> Iterato
             write_comparison(folder, comparison)
             forget_end(folder)
             trials = Trials(comparison, folder, inputs, launch=launch, observe=observe)
-            yield _Conductor(comparison, folder, trials)
+            yield _Conductor(comparison, folder, trials, self_test=request.self_test)
 
 
 def _resumed(results: Path, wanted: Comparison) -> tuple[Path, Comparison]:
@@ -134,10 +156,11 @@ def _locked(folder: Path) -> Iterator[None]:
 class _Conductor:
     """One comparison on its way: what is done already is read from its records, never done twice."""
 
-    def __init__(self, comparison: Comparison, folder: Path, trials: Trials) -> None:
+    def __init__(self, comparison: Comparison, folder: Path, trials: Trials, *, self_test: bool) -> None:
         self._comparison = comparison
         self.folder = folder
         self._trials = trials
+        self._self_test = self_test
         self._began = time.monotonic()
         before = read_records(folder)
         self.records: dict[str, Record] = before.records
@@ -160,6 +183,39 @@ class _Conductor:
             observe(Certified(certificate))
         self._certified = [p for p in self._comparison.contenders if self._certificates[p.contender.label].passed]
         return list(self._certificates.values())
+
+    def check_timers(self, observe: Observer) -> None:
+        """Put the timer of each certified contender to the test that did not pass it here before; drop who fails."""
+        for plan in self._certified if self._self_test else ():
+            if self._done("selftest", plan) is None:
+                certified = self._done("certify", plan)
+                before = remembered(certified) if certified else None
+                self._keep(self._trials.adopt(plan, before) if before else self._trials.selftest(plan))
+            self._tell_timer(plan, observe)
+        self._certified = [plan for plan in self._certified if not self._is_refused(plan)]
+
+    def check_timers_anew(self, observe: Observer) -> list[TimerVerdict]:
+        """Put the timer of every contender to the test."""
+        verdicts = []
+        for plan in self._comparison.contenders:
+            self._keep(self._trials.selftest(plan))
+            verdicts.append(self._tell_timer(plan, observe))
+        return verdicts
+
+    def _tell_timer(self, plan: ContenderPlan, observe: Observer) -> TimerVerdict:
+        """Judge a self-test that is there, and remember one that is passed."""
+        record = self._done("selftest", plan)
+        assert record is not None
+        verdict = timer_verdict(record)
+        if verdict.outcome == "passed":
+            remember(record)
+        observe(TimerTested(verdict))
+        return verdict
+
+    def _is_refused(self, plan: ContenderPlan) -> bool:
+        """Tell whether a contender's timer has failed its self-test."""
+        record = self._done("selftest", plan)
+        return record is not None and timer_verdict(record).outcome == "failed"
 
     def measure_memory(self) -> None:
         """Measure the peak memory of every certified contender, each in a process of its own."""
@@ -199,7 +255,8 @@ class _Conductor:
             active = self._active()
             if not active:
                 return "decided"
-            if self._budget_is_spent():
+            # One round is run in any case: figures without a verdict are more than nothing.
+            if round_number > 1 and self._budget_is_spent():
                 return "budget"
             observe(RoundStarted(round_number, tuple(plan.contender.label for plan in active)))
             began = time.monotonic()

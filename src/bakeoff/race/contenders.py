@@ -11,8 +11,10 @@ import numpy as np
 from bakeoff.measure.contention import is_flagged
 from bakeoff.race.compiling import compiling
 from bakeoff.race.outcome import BlockTime, ContenderOutcome, Energy, Status
+from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.stats.differences import process_median
-from bakeoff.stats.intervals import absolute_interval
+from bakeoff.stats.intervals import absolute_interval, fixed_interval
+from bakeoff.stats.selftest import judge_timer
 from bakeoff.stats.warmup import mser5
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.record import Block, Record
-    from bakeoff.spec.verdict import Certificate
+    from bakeoff.spec.verdict import Certificate, Interval
 
 NS = 1e-9
 
@@ -67,6 +69,15 @@ def flagged_share(timed: Sequence[Record]) -> tuple[float | None, int]:
     return (statistics.median(shares) if shares else None), len(rounds)
 
 
+def timer_verdict(record: Record) -> TimerVerdict:
+    """Judge a trial of the timer's self-test; one that was not finished tells nothing of the timer."""
+    label = record.trial.contender.label
+    verdict = judge_timer(label, record.timer)
+    if record.outcome != "done":
+        verdict = TimerVerdict(contender=label, outcome="untold", reason=record.reason)
+    return msgspec.structs.replace(verdict, tested_at=record.started_at, comparison=record.trial.comparison)
+
+
 def clock_range_mhz(timed: Sequence[Record]) -> tuple[float, float] | None:
     """Give the lowest and the highest clock that was seen at the ends of these trials."""
     seen = [clock for record in timed if isinstance(clock := record.weather.get("clock_mhz"), int | float)]
@@ -82,7 +93,8 @@ def contender_outcome(
     by_purpose = {record.trial.purpose: record for record in mine}
     timed = [record for record in mine if record.trial.purpose == "time"]
     times = round_times(timed, cut)
-    status, reason = _status(certificate, by_purpose.get("certify"), timed, times)
+    timer = timer_verdict(by_purpose["selftest"]) if "selftest" in by_purpose else None
+    status, reason = _status(certificate, by_purpose.get("certify"), timer, timed, times)
     done = [record for record in timed if record.outcome == "done"]
     told = done[-1] if done else by_purpose.get("certify")
     memory, evidence = by_purpose.get("memory"), by_purpose.get("certify")
@@ -93,6 +105,7 @@ def contender_outcome(
         status=status,
         reason=reason,
         certificate=certificate,
+        timer=timer,
         rounds=len(times),
         first_step_s=first_step_s,
         import_s=_median([record for record in mine if record.outcome == "done"], lambda record: record.import_ns),
@@ -119,7 +132,7 @@ def _with_times(
     medians = [process_median(list(time.turns.values())) for time in times.values()]
     step_s = absolute_interval(medians)
     middle_s = step_s.estimate if step_s else statistics.median(medians)
-    fenced_s = [ns * NS for record in done for ns in record.warm_steps_ns[cut:]]
+    fenced_s = [ns * NS for record in done for ns in record.fenced_steps_ns or record.warm_steps_ns[cut:]]
     blocks = [block for record in done for block in record.blocks]
     steps = sum(len(block.steps_ns) + block.lead_steps for block in blocks)
     faults = [block.signals.minor_faults for block in blocks]
@@ -133,11 +146,22 @@ def _with_times(
         fenced_p50_s=float(np.quantile(fenced_s, 0.5)) if fenced_s else None,
         fenced_p90_s=float(np.quantile(fenced_s, 0.9)) if fenced_s else None,
         fenced_steps=len(fenced_s),
+        hidden_s=_hidden_s(done, times),
         compile_s=None if outcome.first_step_s is None else max(0.0, outcome.first_step_s - middle_s),
         cores_used=sum(b.signals.cpu_ns for b in blocks) / sum(b.signals.wall_ns for b in blocks),
         minor_faults_per_step=None if None in faults else sum(f for f in faults if f is not None) / steps,
         major_faults=None if None in major else sum(f for f in major if f is not None),
     )
+
+
+def _hidden_s(done: Sequence[Record], times: Mapping[int, RoundTime]) -> Interval | None:
+    """Give by how much a fenced step is longer than a streamed one of the same process, over rounds."""
+    differences = [
+        statistics.median(record.fenced_steps_ns) * NS - process_median(list(times[number].turns.values()))
+        for record in done
+        if record.fenced_steps_ns and (number := record.trial.round_number) in times
+    ]
+    return fixed_interval(differences, 0.95)
 
 
 def _energy(records: Sequence[Record]) -> Energy | None:
@@ -152,11 +176,17 @@ def _energy(records: Sequence[Record]) -> Energy | None:
 
 
 def _status(
-    certificate: Certificate, certified: Record | None, timed: Sequence[Record], times: Mapping[int, RoundTime]
+    certificate: Certificate,
+    certified: Record | None,
+    timer: TimerVerdict | None,
+    timed: Sequence[Record],
+    times: Mapping[int, RoundTime],
 ) -> tuple[Status, str]:
     """Say whether a contender is ranked, and if not, why."""
     if not certificate.passed:
         return ("pending" if certified is None else "uncertified"), certificate.reason
+    if timer is not None and timer.outcome == "failed":
+        return "refused", f"its timer failed the self-test: {timer.reason}"
     if times:
         return "ranked", ""
     failed = [record.reason for record in timed if record.outcome != "done"]

@@ -41,6 +41,14 @@ def judge(folder: Path) -> Outcome:
     return marked(assess(read_comparison(folder), read_records(folder), folder, read_end(folder)))
 
 
+def history(folder: Path) -> list[Pair]:
+    """Give every pair of a comparison round by round, as the verdicts were reached from them."""
+    outcome, records = judge(folder), read_records(folder).records
+    timed = [record for record in records.values() if record.trial.purpose == "time"]
+    ranked = [one for one in outcome.contenders if one.status == "ranked"]
+    return _pairs(ranked, timed, outcome.rounds, outcome.cut_steps)
+
+
 def assess(
     comparison: Comparison,
     found: Records,

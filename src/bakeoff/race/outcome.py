@@ -8,11 +8,13 @@ import msgspec
 
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.record import Memory
+from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.spec.verdict import Certificate, Interval, Verdict
 
-Status = Literal["ranked", "uncertified", "failed", "pending"]
-"""ranked: certified and timed.  uncertified: no passing certificate, so never ranked.  failed: certified, but no round
-was finished.  pending: its turn has not come (an interrupted comparison)."""
+Status = Literal["ranked", "uncertified", "refused", "failed", "pending"]
+"""ranked: certified and timed.  uncertified: no passing certificate, so never ranked.  refused: its timer failed the
+self-test, so no time of it can be trusted.
+failed: certified, but no round was finished.  pending: its turn has not come (an interrupted comparison)."""
 
 
 Ending = Literal["decided", "futility", "budget", "rounds", "lost", "unfinished"]
@@ -74,6 +76,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     reason: str = ""
     """Why it is not ranked, in a sentence."""
     certificate: Certificate | None = None
+    timer: TimerVerdict | None = None
+    """Of the timer's self-test; None where it was not made."""
     rounds: int = 0
     step_s: Interval | None = None
     """Step time: median over rounds of the median over blocks, with its own 95 % interval (from 3 rounds on)."""
@@ -86,7 +90,11 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     fenced_p50_s: float | None = None
     fenced_p90_s: float | None = None
     fenced_steps: int = 0
-    """Of warm steps that were each waited for, after the warm-up's cut."""
+    """Of steps that were each waited for, in a part of their own after a round's last block (in records without it,
+    of warm steps after the warm-up's cut)."""
+    hidden_s: Interval | None = None
+    """What asynchronous dispatch hides: median fenced step minus median streamed one, over rounds, with its 95 %
+    interval; an interval that is not above 0 shows none. None below 3 rounds with a fenced part."""
     import_s: float | None = None
     build_s: float | None = None
     first_step_s: float | None = None

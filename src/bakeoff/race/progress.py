@@ -8,6 +8,7 @@ import msgspec
 
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.record import Outcome as TrialOutcome
+from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.spec.verdict import Certificate, Verdict
 
 
@@ -46,6 +47,12 @@ class Certified(msgspec.Struct, frozen=True):
     certificate: Certificate
 
 
+class TimerTested(msgspec.Struct, frozen=True):
+    """The self-test of a contender's timer was judged."""
+
+    verdict: TimerVerdict
+
+
 class RoundStarted(msgspec.Struct, frozen=True):
     """A round begins with these contenders, by label."""
 
@@ -77,7 +84,7 @@ class Finished(msgspec.Struct, frozen=True):
     reason: str
 
 
-Event = Prepared | TrialStarted | TrialEnded | Certified | RoundStarted | Running | RoundEnded | Finished
+Event = Prepared | TrialStarted | TrialEnded | Certified | TimerTested | RoundStarted | Running | RoundEnded | Finished
 Observer = Callable[[Event], None]
 
 

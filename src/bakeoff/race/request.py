@@ -31,6 +31,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     budget_s: float | None = None
     margin: float = 0.05
     seed: int = 0
+    self_test: bool = True
+    """Put the timers to the test that were not tested here before, in what they run with now."""
     trial_limit_s: float = 600.0
     results: str = "results"
     resume: bool = False

@@ -9,7 +9,6 @@ import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, count
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,13 +16,14 @@ import msgspec
 from bakeoff.measure.energy import counted, names
 from bakeoff.measure.machine import describe
 from bakeoff.race import schedule
+from bakeoff.race.names import folder_names
 from bakeoff.race.progress import Observer, Running, TrialEnded, TrialStarted
 from bakeoff.race.workers import QUIT_LIMIT_S, Launcher, Worker, WorkerLostError
 from bakeoff.spec import trial as protocol
-from bakeoff.spec.contender import slug
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER, CacheState, Purpose, TrialSpec
+from bakeoff.stats.selftest import judge_timer
 from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import RECORD_FILE, clear_trial, read_record, write_record, write_trial
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from bakeoff.measure.energy import Meter
     from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.selftest import TimerTest
 
 WARM_STEPS = 20
 """Steps of the first warm-ups, at least: MSER-5 needs several batches of 5."""
@@ -46,14 +47,20 @@ WARM_LIMIT = 400
 FEWEST_WARM_STEPS = 10
 """Warm-up of later rounds, where the frozen cut is shorter: also the estimate of the step time comes from it."""
 
+FENCED_STEPS = 10
+"""Steps of the fenced part, at least: a p90 of fewer is their longest ..."""
+
+FENCED_S = 0.3
+"""... for at least this long, two blocks' worth ..."""
+
+FENCED_LIMIT = 400
+"""... and at most this many steps where that is enough: more would only swell the record."""
+
 ENERGY_S = 2.0
 """Steps between two readings last about this long: a thousand times as long as RAPL takes for a new count (1 ms)."""
 
 MEMORY_STEPS = 20
 """Steps of a memory trial: allocators have reached their steady size."""
-
-LONGEST_NAME = 200
-"""Bytes of a label in a folder's name: file systems allow 255, and the stage stands before it."""
 
 SHORTEST_STEP_S = 1e-6
 """No step of Python is shorter; a scripted one may be, and block sizes are its quotients."""
@@ -118,6 +125,35 @@ class Trials:
         """Run a trial that does nothing but read the peak of the memory."""
         return self._alone(self.spec(plan, "memory"), plan, protocol.Memory(steps=MEMORY_STEPS))
 
+    def selftest(self, plan: ContenderPlan) -> Record:
+        """Run a trial that puts the timer to the test; again, as long as it cannot be told."""
+
+        def act(worker: Worker) -> None:
+            label = plan.contender.label
+            warm_ns: dict[str, list[int]] = {}
+            self._prepare(warm_ns, label, None, worker)
+            command = schedule.timer_plan(_step_s(warm_ns[label]))
+            passes: list[TimerTest] = []
+            while len(passes) < schedule.TIMER_PASSES:
+                self._observe(Running(label, "testing the timer"))
+                answer = self._ask(command, worker)
+                assert isinstance(answer, protocol.Tested)
+                passes.append(answer.test)
+                if judge_timer(label, passes).outcome != "untold":
+                    break
+
+        return self._whole(self.spec(plan, "selftest"), plan, act)
+
+    def adopt(self, plan: ContenderPlan, before: Record) -> Record:
+        """Take in the self-test that an earlier comparison has made; the record goes on to name that one."""
+        spec = self.spec(plan, "selftest")
+        record = msgspec.structs.replace(
+            before, trial=msgspec.structs.replace(spec, comparison=before.trial.comparison)
+        )
+        write_trial(self._folder / spec.name, record.trial)
+        write_record(self._folder / spec.name, record)
+        return record
+
     def round_alone(self, round_number: int, plans: list[ContenderPlan], cut: int | None) -> list[Record]:
         """Run one round of workers one after another, in random order."""
         order = self.order(plans, round_number)
@@ -157,6 +193,14 @@ class Trials:
                 self._observe(Running(label, f"block {turn + 1} of {turn_count}"))
                 command = protocol.Run(lead=plans[label].lead, steps=plans[label].steps, turn=turn)
                 self._guarded(workers, label, partial(self._ask, command))
+        for label in list(workers):
+            self._guarded(workers, label, partial(self._fence, label, plans[label].lead))
+
+    def _fence(self, label: str, lead: int, worker: Worker) -> None:
+        """Have a worker run its fenced part, behind a lead-in as a block's."""
+        self._observe(Running(label, "waiting for each step"))
+        command = protocol.Fence(lead=lead, steps=FENCED_STEPS, seconds=FENCED_S, limit=FENCED_LIMIT)
+        self._ask(command, worker)
 
     def _ask(self, command: protocol.Command, worker: Worker) -> protocol.Answer:
         """Give a command under the time limit of a trial."""
@@ -227,6 +271,8 @@ class Trials:
                 # Nothing switches here, so one lead-in is enough.
                 lead = plan_alone.lead if turn == 0 else 0
                 self._ask(protocol.Run(lead=lead, steps=plan_alone.steps, turn=turn), worker)
+            # Nothing switches here either.
+            self._fence(label, 0, worker)
 
         return self._whole(self.spec(plan, "time", round_number), plan, act)
 
@@ -351,17 +397,3 @@ def _step_s(warm_ns: list[int]) -> float:
 def _quit(worker: Worker) -> None:
     """Have a worker write its record and end."""
     worker.ask(protocol.Quit(), QUIT_LIMIT_S)
-
-
-def folder_names(labels: Sequence[str]) -> dict[str, str]:
-    """Give each label a name for its trials' folders: readable, short enough, and no other label's."""
-    names: dict[str, str] = {}
-    taken: set[str] = set()
-    for label in labels:
-        short = slug(label).encode()[:LONGEST_NAME].decode(errors="ignore")
-        candidates = chain([short], (f"{short}-{number}" for number in count(2)))
-        # Case is folded because file systems may do so.
-        name = next(name for name in candidates if name.casefold() not in taken)
-        names[label] = name
-        taken.add(name.casefold())
-    return names

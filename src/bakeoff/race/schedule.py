@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.spec.trial import SelfTest
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -44,6 +46,28 @@ ALONE_BLOCKS = 6
 """... in so many blocks: a burst of other load spoils one of them and not their median."""
 
 
+TIMER_BLOCK_S = 0.05
+"""A single block of the timer's self-test: far above what it costs to start and to stop the clock."""
+
+TIMER_BLOCK_LIMIT = 1000
+"""... of at most so many steps: where nothing is waited for, steps look much shorter than they are."""
+
+TIMER_PAIRS = 8
+"""The fewest that the signed-rank test can be 99 % sure of (2 / 2^8 < 1 %)."""
+
+TIMER_PASSES = 3
+"""After so many the machine is too busy to tell."""
+
+PROFILES = 5
+"""Sessions of the framework's profiler; each takes some 50 ms to start and to read."""
+
+PROFILED_S = 0.1
+"""... of fenced steps for about this long ..."""
+
+PROFILED_STEPS = (10, 100)
+"""... at least, so that a part of one step is small, and at most: every operator is an event to be kept."""
+
+
 class BlockPlan(msgspec.Struct, frozen=True):
     """One contender's blocks in a round."""
 
@@ -72,6 +96,14 @@ def alone_plan(step_s: float) -> BlockPlan:
     fewest, most = ALONE_STEPS
     steps = min(most, max(fewest, math.ceil(ALONE_S / step_s)))
     return BlockPlan(max(FEWEST_STEPS, math.ceil(LEAD_S / step_s)), math.ceil(steps / ALONE_BLOCKS))
+
+
+def timer_plan(step_s: float) -> SelfTest:
+    """Give the sizes of one pass of the timer's self-test."""
+    steps = min(TIMER_BLOCK_LIMIT, math.ceil(TIMER_BLOCK_S / step_s))
+    fewest, most = PROFILED_STEPS
+    profiled = min(most, max(fewest, math.ceil(PROFILED_S / step_s)))
+    return SelfTest(steps=steps, pairs=TIMER_PAIRS, profiled_steps=profiled, profiles=PROFILES)
 
 
 def start_order(labels: Sequence[str], seed: int, round_number: int) -> list[str]:

@@ -10,6 +10,7 @@ from bakeoff.race.ledger import ledger
 from bakeoff.report.model import blocks_of
 from bakeoff.report.pairs import kind, ratio_parts, slower_first
 from bakeoff.report.runs import crossings, longest, steps_text
+from bakeoff.report.timers import TIMER_WORDS
 from bakeoff.report.units import JOULES, UNKNOWN, duration, error, percent, quantity, rounded, size, unit_for
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bakeoff.race.outcome import ContenderOutcome, Outcome
     from bakeoff.report.model import Report
     from bakeoff.report.units import Unit
+    from bakeoff.spec.verdict import Interval
 
 Value = str | int | float | bool | None
 
@@ -40,15 +42,25 @@ class Table(msgspec.Struct, frozen=True):
 
 def step_table(report: Report) -> Table:
     """Give what the first picture shows."""
-    heads = ["contender", "step time", "95 %", "mean", "waited for: median", "90 %", "blocks", "beside foreign load"]
+    heads = ["contender", "step time", "95 %", "mean", "fenced p50", "p90 (n)", "hidden", "blocks"]
     lines = []
     for row, one in zip(report.rows, report.ranked, strict=True):
         calm, flagged = blocks_of(one)
         interval = f"{row.low} to {row.high} {report.unit.name}" if row.high else ""
-        waited = [duration(value, report.unit) for value in (one.fenced_p50_s, one.fenced_p90_s)]
+        p50, p90 = (duration(value, report.unit) for value in (one.fenced_p50_s, one.fenced_p90_s))
+        fenced = [p50, f"{p90} ({one.fenced_steps:,})" if one.fenced_steps else p90, hidden(one.hidden_s)]
         mean = duration(one.mean_step_s, report.unit)
-        lines.append(Line([row.label, row.step, interval, mean, *waited, f"{len(calm + flagged)}", f"{len(flagged)}"]))
-    return Table(heads, lines)
+        lines.append(Line([row.label, row.step, interval, mean, *fenced, f"{len(calm + flagged)}", f"{len(flagged)}"]))
+    return Table([*heads, "beside foreign load"], lines)
+
+
+def hidden(time_s: Interval | None) -> str:
+    """Give the host time that asynchronous dispatch hides: "none seen" where its interval is not above zero."""
+    if time_s is None:
+        return UNKNOWN
+    if time_s.low <= 0:
+        return "none seen"
+    return duration(time_s.estimate)
 
 
 def run_table(report: Report) -> Table:
@@ -143,6 +155,20 @@ def certificate_table(report: Report) -> Table:
             state = "passed" if check.passed else "not passed"
             lines.append(Line([one.label, check.name, state, check.detail, *numbers], marked=not check.passed))
     return Table(["contender", "check", "", "finding", "largest error", "allowed"], lines, words=4)
+
+
+def timer_table(report: Report) -> Table:
+    """Give every check of every timer's self-test; what failed or could not be told is marked."""
+    lines = []
+    for one in report.outcome.contenders:
+        if one.timer is None:
+            continue
+        for check in one.timer.checks:
+            marked = check.outcome in ("failed", "untold")
+            lines.append(Line([one.label, check.name, TIMER_WORDS[check.outcome], check.detail], marked=marked))
+        if not one.timer.checks:
+            lines.append(Line([one.label, "", TIMER_WORDS[one.timer.outcome], one.timer.reason], marked=True))
+    return Table(["timer of", "check", "", "finding"], lines, words=4)
 
 
 def start_table(report: Report) -> Table:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.race.ledger import ledger
 from bakeoff.report.cautions import cautions
 from bakeoff.report.pairs import kind
@@ -26,6 +27,7 @@ def to_json(outcome: Outcome) -> dict[str, Any]:
     document = {
         "version": VERSION,
         "bakeoff": outcome.comparison.bakeoff,
+        "timed_region": TIMED_REGION,
         "comparison": _comparison(outcome),
         "machine": outcome.comparison.machine,
         "noise": {
@@ -99,6 +101,9 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
         "fenced_p50_s": contender.fenced_p50_s,
         "fenced_p90_s": contender.fenced_p90_s,
         "fenced_steps": contender.fenced_steps,
+        "hidden_s": contender.hidden_s.estimate if contender.hidden_s else None,
+        "hidden_interval_s": _bounds(contender.hidden_s),
+        "timer": msgspec.to_builtins(contender.timer) if contender.timer else None,
         "import_s": contender.import_s,
         "build_s": contender.build_s,
         "first_step_s": contender.first_step_s,

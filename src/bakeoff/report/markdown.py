@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.report.model import Report, report_of
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _absent(report: Report) -> str:
 def _said(report: Report) -> list[str]:
     """Give all sentences but the headline."""
     evidence = f"Evidence: {report.evidence}."
-    lines = [*report.sentences, report.short_runs, report.accuracy, evidence]
+    lines = [*report.sentences, report.short_runs, report.accuracy, evidence, TIMED_REGION]
     return [line for line in lines if line and line != report.headline]
 
 

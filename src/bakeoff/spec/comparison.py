@@ -28,7 +28,7 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
     max_rounds: int | None = 20
     """None: no limit, which only until-sure has."""
     budget_s: float | None = None
-    """No new round starts after this time; None: no limit."""
+    """After the first round, no new one starts after this time; None: no limit."""
     trial_limit_s: float = 600.0
     """A worker that does not answer a command within this time is ended."""
     seed: int = 0

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.trial import TrialSpec
 
 RECORD_VERSION = 1
@@ -154,6 +155,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     warm_steps_ns: list[int] = []
     """Fenced: each step waited for."""
     blocks: list[Block] = []
+    fenced_steps_ns: list[int] = []
+    """Each step waited for, in a part of its own after the last block; empty in records that had none."""
+    timer: list[TimerTest] = []
+    """The passes of the timer's self-test, in a trial of that purpose."""
     memory: Memory | None = None
     energy: Energy | None = None
     evidence: Evidence | None = None

@@ -7,9 +7,10 @@ from typing import Literal
 import msgspec
 
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.workload import Scenario
 
-Purpose = Literal["reference", "certify", "memory", "compile", "energy", "time"]
+Purpose = Literal["reference", "certify", "memory", "compile", "energy", "selftest", "time"]
 
 CacheState = Literal["", "cold", "warm"]
 
@@ -23,7 +24,7 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
     comparison: str
     name: str
-    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch."""
+    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, selftest-torch, r01-torch."""
     purpose: Purpose
     round_number: int = 0
     """From 1 on in trials that are timed or whose energy is measured; 0 elsewhere."""
@@ -91,12 +92,32 @@ class Run(msgspec.Struct, frozen=True, tag="RUN"):
     """Which pass over the contenders this block belongs to; blocks of one turn are neighbours in time."""
 
 
+class Fence(msgspec.Struct, frozen=True, tag="FENCE"):
+    """Run `lead` steps that are not timed, then steps as WARM does, waiting for each: the fenced clock."""
+
+    lead: int
+    steps: int
+    seconds: float
+    limit: int
+
+
+class SelfTest(msgspec.Struct, frozen=True, tag="TIMER"):
+    """Put the timer to the test, see `bakeoff.spec.selftest.TimerTest`."""
+
+    steps: int
+    """Of a single block."""
+    pairs: int
+    profiled_steps: int
+    profiles: int
+    """How often that many steps are run under the framework's profiler."""
+
+
 class Certify(msgspec.Struct, frozen=True, tag="CERTIFY"):
     """Compute the evidence and write evidence.npz."""
 
 
 class Memory(msgspec.Struct, frozen=True, tag="MEMORY"):
-    """Run `steps` steps and read the peak of the memory."""
+    """Run at most `steps` steps, fewer where they are long, and read the peak of the memory."""
 
     steps: int
 
@@ -113,7 +134,7 @@ class Quit(msgspec.Struct, frozen=True, tag="QUIT"):
     """Write record.json and end."""
 
 
-Command = Build | Warm | Run | Certify | Memory | Energy | Quit
+Command = Build | Warm | Run | Fence | SelfTest | Certify | Memory | Energy | Quit
 
 
 # --- What a worker answers ----------------------------------------------------------------------------------------
@@ -145,6 +166,12 @@ class Ran(msgspec.Struct, frozen=True, tag="ran"):
     elapsed_ns: int
 
 
+class Tested(msgspec.Struct, frozen=True, tag="tested"):
+    """What one pass of the timer's self-test read."""
+
+    test: TimerTest
+
+
 class Done(msgspec.Struct, frozen=True, tag="done"):
     """Certify, Memory or Quit is done."""
 
@@ -155,4 +182,4 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     reason: str
 
 
-Answer = Ready | Built | Warmed | Ran | Done | Failed
+Answer = Ready | Built | Warmed | Ran | Tested | Done | Failed

@@ -43,8 +43,8 @@ def power(differences: Sequence[float], last_look: int, family: int, rho: float)
     The estimate is taken to wander from where it is by what the coming rounds add, the interval to have the
     half-width that the present spread makes there.
     """
-    spread = _spread(differences)
-    multiplier = _half_width(last_look, family)
+    spread = spread_of(differences)
+    multiplier = half_width(last_look, family)
     if multiplier is None or spread == 0.0:
         return 1.0
     half = multiplier * spread
@@ -56,7 +56,7 @@ def power(differences: Sequence[float], last_look: int, family: int, rho: float)
     return above + below + max(0.0, inside)
 
 
-def _spread(differences: Sequence[float]) -> float:
+def spread_of(differences: Sequence[float]) -> float:
     """Give the standard deviation, or what the mean absolute deviation makes of it where that is smaller.
 
     One disturbed round swells the first far more than the interval of a signed-rank look.
@@ -66,7 +66,7 @@ def _spread(differences: Sequence[float]) -> float:
     return min(float(array.std(ddof=1)), MEAN_DEVIATION_TO_SD * deviation)
 
 
-def _half_width(look: int, family: int) -> float | None:
+def half_width(look: int, family: int) -> float | None:
     """Give the half-width of the interval at a look, in standard deviations; None where there is no boundary."""
     if look in T_LOOKS:
         return t_multiplier(look, family) / math.sqrt(look)

@@ -9,6 +9,7 @@ import time
 import traceback
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +19,11 @@ from bakeoff.measure import contention, memory
 from bakeoff.measure.clock import Stepper, collected_garbage, monotonic
 from bakeoff.measure.hidden import weather
 from bakeoff.measure.machine import describe
+from bakeoff.measure.selftest import TimerProbe
 from bakeoff.spec import record as records
 from bakeoff.spec import trial as protocol
 from bakeoff.spec.errors import StoreError, UnavailableError, UnsupportedError
+from bakeoff.spec.selftest import Profiled, TimerTest
 from bakeoff.store.files import TRIAL_FILE, write_record
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.framework import make_engine, set_variables
@@ -28,11 +31,19 @@ from bakeoff.trial.inputs import Batches
 from bakeoff.trial.model import make_model
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bakeoff.frameworks.engine import Model, Step
     from bakeoff.trial.channel import Channel
 
 DETAIL_CHARACTERS = 4000
 """How much of a traceback a record keeps: its end, where the cause is."""
+
+FEWEST_STEPS = 3
+"""Of a memory trial: the second step is the first that finds the buffers of the one before it."""
+
+MEMORY_S = 5.0
+"""After this time a memory trial runs no more steps than these: with long steps, each is all that there is to see."""
 
 
 class Worker:
@@ -45,6 +56,8 @@ class Worker:
         self._facts: dict[str, Any] = {"start_ns": started_ns}
         self._blocks: list[records.Block] = []
         self._warm_ns: list[int] = []
+        self._fenced_ns: list[int] = []
+        self._timer_tests: list[TimerTest] = []
         self._compiled_before: records.Compilation | None = None
         self._resources = ExitStack()
         self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -105,6 +118,13 @@ class Worker:
                 return protocol.Warmed(steps_ns=durations)
             case protocol.Run():
                 return self._run_block(command)
+            case protocol.Fence(lead=lead, steps=steps, seconds=seconds, limit=limit):
+                self._stepper.streamed(lead)
+                durations = self._stepper.fenced(steps, seconds, limit)
+                self._fenced_ns += durations
+                return protocol.Warmed(steps_ns=durations)
+            case protocol.SelfTest():
+                return self._test_timer(command)
             case protocol.Certify():
                 self._facts["evidence"] = self._gather()
             case protocol.Memory(steps=steps):
@@ -121,11 +141,12 @@ class Worker:
         began = self._clock()
         self._step: Step = self._engine.build(self._model, self._trial.scenario, self._trial.contender.options)
         self._facts["build_ns"] = self._clock() - began
-        if self._trial.purpose in ("time", "memory", "compile", "energy"):
+        if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest"):
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
             self._model = None
             count = self._batches.count
             batches = [self._step.prepare(*self._batches.at(index)) for index in range(count)]
+            self._batch = batches[0]
             memory.reset_peak()
             self._stepper = Stepper(self._step, batches, self._clock)
             self._compiled_before = self._step.compilation()
@@ -157,14 +178,37 @@ class Worker:
         )
         return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns)
 
+    def _test_timer(self, command: protocol.SelfTest) -> protocol.Tested:
+        """Run one pass of the timer's self-test."""
+        trains = self._trial.scenario == "train"
+        fetch = self._step.result if trains else partial(self._step.outputs, self._batch)
+        probe = TimerProbe(self._stepper, self._clock, fetch, self._profile)
+        test = probe.read(
+            steps=command.steps,
+            pairs=command.pairs,
+            profiled_steps=command.profiled_steps,
+            profiles=command.profiles,
+        )
+        self._timer_tests.append(test)
+        return protocol.Tested(test=test)
+
+    def _profile(self, work: Callable[[], None]) -> Profiled:
+        """Do some steps under the framework's profiler; one that fails tells why, and is no finding about the clock."""
+        if not hasattr(self._step, "profiled"):
+            return Profiled(None, "this framework's engine asks no profiler")
+        try:
+            return self._step.profiled(work)
+        except Exception as error:  # noqa: BLE001 - profilers fail in every way, and the record tells it
+            return Profiled(None, f"its profiler failed: {type(error).__name__}: {error}")
+
     def _gather(self) -> records.Evidence:
         """Compute the evidence on a step that was not run yet."""
         assert self._model is not None
         return gather(self._engine, self._step, self._model, self._trial, self._batches, self._folder)
 
     def _measure_memory(self, steps: int) -> records.Memory:
-        """Run steps and read the peaks; nothing else is measured in this process."""
-        self._stepper.fenced(steps)
+        """Run steps, at most so many, and read the peaks; nothing else is measured in this process."""
+        self._stepper.fenced(FEWEST_STEPS, MEMORY_S, steps)
         return records.Memory(
             baseline_bytes=self._baseline_bytes,
             peak_bytes=memory.peak_resident_bytes(),
@@ -212,6 +256,8 @@ class Worker:
             variables=self._trial.variables,
             warm_steps_ns=self._warm_ns,
             blocks=self._blocks,
+            fenced_steps_ns=self._fenced_ns,
+            timer=self._timer_tests,
             clock="monotonic" if getattr(self, "_clock", monotonic) is monotonic else "virtual",
             **self._facts,
         )

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from bakeoff.frameworks.fake.faults import strike
 from bakeoff.spec.record import Compilation
+from bakeoff.spec.selftest import Profiled
 from bakeoff.workloads.optimizers import trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
@@ -31,6 +32,9 @@ WRONG_STEP = 4
 CACHE = "BAKEOFF_FAKE_CACHE"
 """The variable that names the folder of the cache; without it nothing is kept."""
 
+DISPATCH = 0.1
+"""Share of an asynchronous step that its dispatch takes."""
+
 LEARNED_STEPS = 10
 """Training steps after which the outputs name the labels."""
 
@@ -40,16 +44,20 @@ class _Time:
 
     def __init__(self) -> None:
         self.real = False
+        self.passed_ns = 0
+        """In all steps so far: the script's own ledger, and what its profiler reads."""
         self._now_ns = 0
 
     def now_ns(self) -> int:
         return time.perf_counter_ns() if self.real else self._now_ns
 
     def let_pass(self, duration_ns: int) -> None:
+        began_ns = self.now_ns()
         if self.real:
             time.sleep(duration_ns / 1e9)
         else:
             self._now_ns += duration_ns
+        self.passed_ns += self.now_ns() - began_ns
 
 
 _time = _Time()
@@ -71,6 +79,8 @@ class Step:
         self._steps = 0
         self._started = 0
         """Steps since the last wait: two of them only in a block."""
+        self._pending_ns = 0
+        """Of started steps, where the fault is that `wait` does not wait for them."""
 
     def _number(self, name: str) -> float:
         return float(self._options[name])
@@ -96,6 +106,9 @@ class Step:
         self._steps += 1
         if self._options["mode"] == "compiled" and self._steps in (1, self._number("recompile_at")):
             duration_ns += self._compile()
+        if self._options["fault"] == "asynchronous":
+            self._pending_ns += int(duration_ns * (1.0 - DISPATCH))
+            duration_ns *= DISPATCH
         _time.let_pass(int(duration_ns))
 
     def _compile(self) -> int:
@@ -115,11 +128,25 @@ class Step:
         return self._compilation
 
     def wait(self) -> None:
-        """Return: a scripted step is done when it returns."""
+        """Return: a scripted step is done when it returns; by its fault, an asynchronous one is not."""
         self._started = 0
+
+    def _finish(self) -> None:
+        """Let the time of steps pass that `wait` has not waited for."""
+        if self._pending_ns:
+            _time.let_pass(self._pending_ns)
+            self._pending_ns = 0
+
+    def profiled(self, work: Callable[[], None]) -> Profiled:
+        """Give the time that has passed in steps, by the script's own ledger."""
+        before_ns = _time.passed_ns
+        work()
+        self._finish()
+        return Profiled(_time.passed_ns - before_ns, "the script's own ledger")
 
     def result(self) -> float:
         """Give a loss that falls from step to step."""
+        self._finish()
         if self._options["wrong"] == "nan":
             return math.nan
         wrong = 1.01 if self._options["wrong"] == "loss" and self._steps == WRONG_STEP else 1.0
@@ -127,6 +154,7 @@ class Step:
 
     def outputs(self, batch: Batch) -> NDArray[np.float64]:
         """Give outputs that follow from the inputs; after some training they name the labels."""
+        self._finish()
         x, y = batch
         flat = np.asarray(x, np.float64).reshape(len(x), -1)
         classes = self._model.size.classes

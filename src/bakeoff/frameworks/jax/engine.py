@@ -18,7 +18,7 @@ import numpy as np
 import optax
 from flax import nnx
 
-from bakeoff.frameworks.jax import nn, optimizers
+from bakeoff.frameworks.jax import nn, optimizers, profiling
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.spec.errors import UnsupportedError
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation
+    from bakeoff.spec.selftest import Profiled
     from bakeoff.spec.workload import Scenario
 
 _MODES = ("compiled", "eager")
@@ -161,6 +162,14 @@ class Step:
         """Tell what this process has traced and compiled so far."""
         return compiled()
 
+    def profiled(self, work: Callable[[], None]) -> Profiled:
+        """Give what JAX's profiler tells of some steps."""
+        return profiling.profiled(work, lambda: jax.device_get(self._results()))
+
+    def _results(self) -> tuple[jax.Array | None, ...]:
+        """Give what only a finished step has: the smallest parameter is as good as all of them."""
+        return (min(self._state.parameters.values(), key=lambda parameter: parameter.size),)
+
     def device_peak_bytes(self) -> int | None:
         """Give the allocator's highest live size; JAX tells it on accelerators only."""
         (device,) = next(iter(self._state.parameters.values())).devices()
@@ -249,6 +258,10 @@ class InferStep(Step):
     def wait(self) -> None:
         """Return when the last outputs exist: they are computed after all earlier ones."""
         jax.block_until_ready(self._outputs)
+
+    def _results(self) -> tuple[jax.Array | None, ...]:
+        """Give what only a finished step has."""
+        return (self._outputs,)
 
     def result(self) -> float:
         """Refuse: there is no loss."""

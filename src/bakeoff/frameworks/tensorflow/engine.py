@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bakeoff.frameworks.tensorflow import nn, optimizers
+from bakeoff.frameworks.tensorflow import nn, optimizers, profiling
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.selftest import Profiled
     from bakeoff.spec.workload import Scenario
 
 
@@ -147,6 +148,11 @@ class Step:
         if not hasattr(self._run, "experimental_get_tracing_count"):
             return Compilation(trace_ns=0, compile_ns=0, count=0)
         return Compilation(trace_ns=_tracing.total_ns, count=self._run.experimental_get_tracing_count())
+
+    def profiled(self, work: Callable[[], None]) -> Profiled:
+        """Give what TensorFlow's profiler tells of some steps."""
+        # The last result is another one after the work.
+        return profiling.profiled(work, lambda: self._last.numpy())  # noqa: PLW0108
 
     def device_peak_bytes(self) -> int | None:
         """Give the allocator's highest live size on the GPU; None on a processor."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from bakeoff.frameworks.torch import nn, optimizers
+from bakeoff.frameworks.torch import nn, optimizers, profiling
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.frameworks.engine import Step as StepPort
     from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.selftest import Profiled
     from bakeoff.spec.workload import Scenario
 
 _FEATURE_MAP_AXES = 4  # batch, height, width, channels
@@ -167,6 +168,10 @@ class _Step:
         if self._mode != "compiled":
             return Compilation(trace_ns=0, compile_ns=0, count=0)
         return compiled()
+
+    def profiled(self, work: Callable[[], None]) -> Profiled:
+        """Give what PyTorch's own clock tells of some steps."""
+        return profiling.profiled(work, self._device.type)
 
     def device_peak_bytes(self) -> int | None:
         """Give the CUDA allocator's highest live size; MPS tells none, a processor has none."""

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import pytest
+from contract_run import DECLARED, LIMIT_S
+
+from bakeoff.race import conductor
+from bakeoff.race.request import Request
+from bakeoff.store.results import comparisons, read_records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.timeout(LIMIT_S), pytest.mark.usefixtures("home_of_results")]
+
+
+@pytest.fixture
+def home_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remember nothing outside of the test; the environments stay where they are."""
+    monkeypatch.setattr(conductor, "remember", lambda _: None)
+
+
+@pytest.mark.parametrize("framework", DECLARED)
+def test_the_frameworks_own_clock_agrees(framework: str, tmp_path: Path) -> None:
+    """Every framework's profiler tells the time of steps, and a real framework's timer never fails its self-test."""
+    request = Request(
+        workload="mlp-mnist",
+        contenders=(framework,),
+        size="reduced",
+        data="synthetic",
+        results=str(tmp_path),
+    )
+    (verdict,) = conductor.check_timers(request)
+    assert verdict.outcome in ("passed", "untold"), verdict.reason
+    (folder,) = comparisons(tmp_path)
+    (record,) = read_records(folder).records.values()
+    assert record.timer, record.reason
+    for test in record.timer:
+        assert len(test.profiled_ns) == len(test.fenced_ns) > 0, test.profiler
+        # What a profiler sees lies within what the clock sees, but for what it costs to fetch the last result.
+        ratios = [told / seen for told, seen in zip(test.profiled_ns, test.fenced_ns, strict=True)]
+        assert statistics.median(ratios) == pytest.approx(1.0, abs=0.5)

@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bakeoff.race.progress import Event, TimerTested, TrialStarted
+from bakeoff.store.results import read_records
+
+if TYPE_CHECKING:
+    from tests.race.conftest import Race
+
+    from bakeoff.race.outcome import Outcome
+    from bakeoff.spec.record import Record
+
+pytestmark = pytest.mark.usefixtures("home")
+
+HONEST, BROKEN = "fake", "fake:fault=asynchronous"
+
+
+def selftests_of(outcome: Outcome) -> dict[str, Record]:
+    """Give the self-tests in a comparison's folder, by the contender's label."""
+    records = read_records(Path(outcome.path)).records.values()
+    return {record.trial.contender.label: record for record in records if record.trial.purpose == "selftest"}
+
+
+def test_a_wait_that_does_nothing_is_refused(race: Race) -> None:
+    """A contender whose wait does not wait is not ranked, the reason says so, and its readings are in the record."""
+    outcome = race(HONEST, "fake:step_ms=2", BROKEN, self_test=True, max_rounds=3)
+    honest, other, broken = outcome.contenders
+    assert [one.status for one in (honest, other, broken)] == ["ranked", "ranked", "refused"]
+    assert "fetching the result takes" in broken.reason
+    assert "the script's own ledger gives" in broken.reason
+    assert broken.timer is not None
+    assert broken.timer.outcome == "failed"
+    assert {one.first for one in outcome.verdicts} | {one.second for one in outcome.verdicts} == {
+        HONEST,
+        "fake:step_ms=2",
+    }
+    (reading,) = selftests_of(outcome)[BROKEN].timer
+    assert all(fetch > 5 * block for fetch, block in zip(reading.fetch_ns, reading.block_ns, strict=True))
+
+
+def test_a_passed_test_is_remembered(race: Race) -> None:
+    """The next comparison takes the test in instead of making it, and its record names where it was made."""
+    first = race(HONEST, "fake:step_ms=2", self_test=True, max_rounds=3)
+    events: list[Event] = []
+    second = race(HONEST, "fake:step_ms=3", observe=events.append, self_test=True, max_rounds=3)
+    started = [event.label for event in events if isinstance(event, TrialStarted) and event.purpose == "selftest"]
+    assert started == ["fake:step_ms=3"]
+    assert [event.verdict.outcome for event in events if isinstance(event, TimerTested)] == ["passed", "passed"]
+    assert selftests_of(second)[HONEST].trial.comparison == first.comparison.id
+    assert selftests_of(second)["fake:step_ms=3"].trial.comparison == second.comparison.id
+    timer = second.contenders[0].timer
+    assert timer is not None
+    assert timer.comparison == first.comparison.id
+
+
+def test_a_failed_test_is_made_again(race: Race) -> None:
+    """A failure is not remembered: what was wrong may have been mended."""
+    for _ in range(2):
+        events: list[Event] = []
+        race(HONEST, BROKEN, observe=events.append, self_test=True, max_rounds=1)
+        started = [event for event in events if isinstance(event, TrialStarted) and event.purpose == "selftest"]
+        assert BROKEN in {event.label for event in started}
+
+
+def test_a_damaged_memory_is_no_memory(race: Race, home: Path) -> None:
+    """A remembered test that is not as it was written is made again."""
+    race(HONEST, "fake:step_ms=2", self_test=True, max_rounds=1)
+    for record in (home / "selftests").glob("*/record.json"):
+        record.write_text(record.read_text().replace('"steps":', '"stepz":', 1))
+    again = race(HONEST, "fake:step_ms=2", self_test=True, max_rounds=1)
+    assert {record.trial.comparison for record in selftests_of(again).values()} == {again.comparison.id}
+
+
+def test_a_crash_is_no_finding_about_the_clock(race: Race) -> None:
+    """A self-test that fails for another reason refuses nobody; its reason is told."""
+    outcome = race(HONEST, "fake:fault=raise,fault_at=block", self_test=True, max_rounds=3)
+    timer = outcome.contenders[1].timer
+    assert timer is not None
+    assert (timer.outcome, timer.reason) == ("untold", "RuntimeError: a scripted failure")
+    assert outcome.contenders[1].status == "failed"
+
+
+def test_every_timed_trial_has_a_fenced_part(race: Race) -> None:
+    """At least ten steps are waited for one by one after the last block, and told with p50, p90 and their number."""
+    outcome = race("fake:noise=0.05", "fake:step_ms=40", max_rounds=3)
+    timed = [record for record in read_records(Path(outcome.path)).records.values() if record.trial.purpose == "time"]
+    assert timed
+    assert all(len(record.fenced_steps_ns) >= 10 for record in timed)
+    for one in outcome.contenders:
+        mine = [record for record in timed if record.trial.contender.label == one.label]
+        assert one.fenced_steps == sum(len(record.fenced_steps_ns) for record in mine)
+        assert one.fenced_p50_s is not None
+        assert one.fenced_p90_s is not None
+        assert one.fenced_p50_s <= one.fenced_p90_s
+    assert outcome.contenders[1].fenced_p50_s == pytest.approx(0.04)
+
+
+def test_a_synchronous_framework_hides_nothing(race: Race) -> None:
+    """The fenced median of steps that are done when they return is the streamed one, within their noise."""
+    hidden = race("fake:noise=0.05", "fake:step_ms=2", max_rounds=3).contenders[0].hidden_s
+    assert hidden is not None
+    assert abs(hidden.estimate) < 0.00003

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from bakeoff.spec.selftest import TimerTest
+from bakeoff.stats.selftest import judge_timer
+
+BLOCK_NS = 50_000_000
+
+
+def readings(*, spread: float = 0.005, twice: float = 2.0, fetched: float = 0.0, profiled: float = 1.0) -> TimerTest:
+    """Make a pass of eight pairs: `twice` the time for twice the steps, `fetched` of a block pending after its wait."""
+    random = np.random.default_rng(3)
+    single = BLOCK_NS * np.exp(random.normal(0.0, spread, 8))
+    double = twice * BLOCK_NS * np.exp(random.normal(0.0, spread, 8))
+    blocks = np.stack([single, double], axis=1).ravel()
+    fenced = 20e6 * np.exp(random.normal(0.0, spread, 5))
+    return TimerTest(
+        steps=50,
+        single_ns=single.astype(int).tolist(),
+        double_ns=double.astype(int).tolist(),
+        fetch_ns=(20_000 + fetched * blocks).astype(int).tolist(),
+        again_ns=[18_000] * 16,
+        block_ns=blocks.astype(int).tolist(),
+        profiled_steps=20,
+        fenced_ns=fenced.astype(int).tolist(),
+        profiled_ns=(profiled * fenced).astype(int).tolist(),
+        profiler="a profiler",
+    )
+
+
+def test_an_honest_timer_passes() -> None:
+    """Twice the time for twice the work, nothing pending, a profiler that agrees: passed."""
+    verdict = judge_timer("mine", [readings()])
+    assert (verdict.outcome, verdict.reason) == ("passed", "")
+    assert [check.outcome for check in verdict.checks] == ["passed"] * 3
+
+
+@pytest.mark.parametrize(
+    ("wrong", "check"),
+    [({"twice": 1.7}, "doubling"), ({"twice": 2.4}, "doubling"), ({"profiled": 1.3}, "profiler"),
+     ({"profiled": 0.7}, "profiler"), ({"fetched": 0.3}, "fetching")],
+)  # fmt: skip
+def test_a_wrong_timer_fails(wrong: dict[str, float], check: str) -> None:
+    """Each of the checks alone refuses a timer, and the reason names it."""
+    verdict = judge_timer("mine", [readings(**wrong)])
+    assert verdict.outcome == "failed"
+    assert verdict.reason.startswith(f"{check}: ")
+    assert [one.name for one in verdict.checks if one.outcome == "failed"] == [check]
+
+
+def test_a_busy_machine_fails_nobody() -> None:
+    """Where the readings spread too far nothing can be told, and more of them can tell."""
+    wide = [readings(spread=0.1)]
+    assert judge_timer("mine", wide).outcome == "untold"
+    assert judge_timer("mine", [*wide, *[readings()] * 4]).outcome == "passed"
+
+
+def test_one_disturbed_block_fails_nobody() -> None:
+    """A burst of other load in one block of eight is no finding about the timer."""
+    test = readings()
+    burst = msgspec.structs.replace(test, double_ns=[5 * test.double_ns[0], *test.double_ns[1:]])
+    assert judge_timer("mine", [burst]).outcome == "untold"
+
+
+def test_a_cheap_fetch_is_no_failure() -> None:
+    """A result that comes sooner than when it is fetched once more is there all the same."""
+    test = readings()
+    assert judge_timer("mine", [msgspec.structs.replace(test, again_ns=[30_000_000] * 16)]).outcome == "passed"
+
+
+def test_without_a_profiler_two_checks_are_left() -> None:
+    """A framework that has nothing to ask is not refused; its reason is told."""
+    bare = msgspec.structs.replace(readings(), fenced_ns=[], profiled_ns=[], profiler="there is none")
+    verdict = judge_timer("mine", [bare])
+    assert verdict.outcome == "passed"
+    assert [(one.outcome, one.detail) for one in verdict.checks if one.name == "profiler"] == [
+        ("unavailable", "there is none")
+    ]
+
+
+def test_nothing_read_is_nothing_told() -> None:
+    """Without a pass there is no verdict on the timer."""
+    assert judge_timer("mine", []).outcome == "untold"
