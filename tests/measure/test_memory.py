@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bakeoff.measure import memory
+from bakeoff.spec.errors import UnsupportedError
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells by /proc")
 
@@ -25,8 +26,10 @@ print(json.dumps([*before, during, resident_bytes(), peak_resident_bytes()]))
 
 STEPS = """
 import json, resource, sys, numpy as np
-from bakeoff.measure.memory import settle_malloc
-if sys.argv[1] == "settled":
+from bakeoff.measure.memory import freshen_malloc, settle_malloc
+if sys.argv[1] == "fresh":
+    freshen_malloc()
+if sys.argv[1] in ("settled", "fresh"):
     settle_malloc()
 faults = []
 for _ in range(6):
@@ -61,6 +64,20 @@ def test_a_settled_allocator_keeps_what_steps_free() -> None:
     """After settling, buffers that each step allocates and frees cost no page faults from the second step on."""
     assert max(told(STEPS, "settled")[1:]) < 100
     assert max(told(STEPS, "as it is")[1:]) > 1000
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the thresholds are glibc's")
+def test_a_fresh_allocator_stays_fresh() -> None:
+    """Whatever large block is freed after it, buffers of every step are fetched from the kernel again."""
+    assert min(told(STEPS, "fresh")[1:]) > 1000
+
+
+def test_without_glibc_there_is_no_fresh_malloc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the thresholds cannot be set, malloc=fresh is refused, never ignored; the state is then unknown."""
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
+    with pytest.raises(UnsupportedError, match="malloc=fresh needs glibc"):
+        memory.freshen_malloc()
+    assert memory.malloc_state() is None
 
 
 STATE = """

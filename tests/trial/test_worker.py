@@ -53,7 +53,7 @@ def test_a_trial_from_start_to_record(worker: Worker, folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("options", "times"), [({}, 1), ({"malloc": "settled"}, 1), ({"malloc": "fresh"}, 0)])
-def test_malloc_is_left_alone_only_where_that_is_asked(
+def test_malloc_is_fresh_only_where_that_is_asked(
     trial_of: Any,
     fake: Path,
     fakes_options: dict[str, str],
@@ -63,10 +63,12 @@ def test_malloc_is_left_alone_only_where_that_is_asked(
 ) -> None:
     """Every worker settles malloc before its framework's import, but for malloc=fresh."""
     settled: list[bool] = []
+    fresh: list[bool] = []
     monkeypatch.setattr("bakeoff.measure.memory.settle_malloc", lambda: settled.append(True))
+    monkeypatch.setattr("bakeoff.measure.memory.freshen_malloc", lambda: fresh.append(True))
     worker = Worker(trial_of(fake, **fakes_options, **options), started_ns=1)
     assert isinstance(worker.start(), protocol.Ready)
-    assert len(settled) == times
+    assert (len(settled), len(fresh)) == (times, 1 - times)
 
 
 def test_variables_are_set_before_the_framework_is_imported(

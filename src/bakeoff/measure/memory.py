@@ -10,10 +10,18 @@ from pathlib import Path
 
 import numpy as np
 
+from bakeoff.spec.errors import UnsupportedError
+
 SETTLING_BYTES = 31 << 20
 """One block just below 32 MiB, the upper limit of glibc's dynamic mmap threshold (mallopt(3), M_MMAP_THRESHOLD)."""
 
 PAGE_BYTES = 4096
+
+FRESH_BYTES = 128 << 10
+"""Both of glibc's thresholds when a process starts: mallopt(3)."""
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""From <malloc.h>."""
 
 RESET_PEAK = "5"
 """What resets the peak resident size: proc(5)."""
@@ -28,6 +36,20 @@ def settle_malloc() -> None:
     block = np.empty(SETTLING_BYTES, np.uint8)
     block[::PAGE_BYTES] = 1
     del block
+
+
+def freshen_malloc() -> None:
+    """Hold glibc's thresholds where they are in a fresh process, whatever is freed; raise UnsupportedError elsewhere.
+
+    Held, because bakeoff's own arrays, such as the weights before they are a framework's, would settle it half.
+    """
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError):
+        mallopt = None
+    if mallopt is None or not all(mallopt(name, FRESH_BYTES) for name in (M_TRIM_THRESHOLD, M_MMAP_THRESHOLD)):
+        msg = "malloc=fresh needs glibc's malloc, which this system does not have"
+        raise UnsupportedError(msg)
 
 
 def malloc_state() -> str | None:

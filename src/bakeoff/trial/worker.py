@@ -92,7 +92,9 @@ class Worker:
         set_variables(self._trial.variables)
         watched = set(self._trial.watched) - self._trial.variables.keys()
         self._facts["inherited"] = {name: os.environ[name] for name in sorted(watched & os.environ.keys())}
-        if self._trial.contender.options.get("malloc") != "fresh":
+        if self._trial.contender.options.get("malloc") == "fresh":
+            memory.freshen_malloc()
+        else:
             memory.settle_malloc()
         began = time.perf_counter_ns()
         try:
