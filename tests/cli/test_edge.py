@@ -62,7 +62,10 @@ BAD_INPUT = {
     "batch size": (["run", "mlp-mnist", "fake", "--batch-size", "0"], "batch size 0"),
     "batch word": (["run", "mlp-mnist", "fake", "--batch-size", "many"], "should be a valid integer"),
     "rounds": (["run", "mlp-mnist", "fake", "--rounds", "0"], "rounds 0"),
-    "aims": (["run", "mlp-mnist", "fake", "--how-much", "--until-sure"], "--how-much and --until-sure exclude each other"),
+    "aims": (
+        ["run", "mlp-mnist", "fake", "--how-much", "--until-sure"],
+        "--how-much and --until-sure exclude each other",
+    ),
     "threads": (["run", "mlp-mnist", "fake", "--threads", "0"], "threads 0"),
     "device": (["run", "mlp-mnist", "fake", "--device", "cuda"], "--device: Fake (scripted) does not have device=cuda"),
     "data": (["run", "mlp-mnist", "fake", "--data", "letters"], "letters"),

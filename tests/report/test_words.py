@@ -127,7 +127,9 @@ def test_no_calm_turn_leaves_no_other_ratio(noisy: Outcome) -> None:
     assert "torch over jax: 168 of 168 blocks beside foreign load, so that no turn is left" in text
 
 
-@pytest.mark.parametrize(("stopped", "why"), [("budget", "the time budget has ended"), ("rounds", "all rounds are done")])
+@pytest.mark.parametrize(
+    ("stopped", "why"), [("budget", "the time budget has ended"), ("rounds", "all rounds are done")]
+)
 def test_a_wide_interval_is_told(decided: Outcome, stopped: Literal["budget", "rounds"], why: str) -> None:
     """A ratio that --how-much did not reach is a warning with its reason."""
     pair = msgspec.structs.replace(decided.verdicts[0], wide=True, stopped=stopped)

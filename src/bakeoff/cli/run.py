@@ -36,11 +36,17 @@ def run(
     ] = None,
     budget: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="After the first round, no new one starts after this time: 90s, 5m, 1h.", show_default=False),
+        typer.Option(
+            metavar="TIME",
+            help="After the first round, no new one starts after this time: 90s, 5m, 1h.",
+            show_default=False,
+        ),
     ] = None,
     how_much: Annotated[
         bool,
-        typer.Option("--how-much", help="Go on after a verdict until the ratio is known to 5% or a quarter of the effect."),
+        typer.Option(
+            "--how-much", help="Go on after a verdict until the ratio is known to 5% or a quarter of the effect."
+        ),
     ] = False,
     until_sure: Annotated[
         bool,

@@ -85,7 +85,11 @@ def pair_table(report: Report) -> Table:
         means, without = (rounded(ratio, 3) if ratio else "" for ratio in (pair.ratio_of_means, pair.ratio_unflagged))
         ratio = ratio_parts(pair, report.margin)
         name = f"{pair.first} / {pair.second}"
-        lines.append(Line([name, kind(pair), *ratio, f"{pair.rounds}", means, f"{pair.flagged_blocks} of {pair.blocks}", without]))
+        lines.append(
+            Line(
+                [name, kind(pair), *ratio, f"{pair.rounds}", means, f"{pair.flagged_blocks} of {pair.blocks}", without]
+            )
+        )
     return Table(heads, lines, words=2)
 
 
