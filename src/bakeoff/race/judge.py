@@ -69,9 +69,7 @@ def assess(
     stop: Ended = "budget" if ended == "budget" else ""
     pairs = _pairs(ranked, timed, rounds, cut)
     procedure = comparison.procedure
-    verdicts = decide(
-        pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim
-    )
+    verdicts = decide(pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim)
     foreign, flagged_rounds = flagged_share(timed)
     return Outcome(
         comparison=comparison,
