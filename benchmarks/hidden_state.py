@@ -1,0 +1,114 @@
+"""What the state of malloc alone does to a step: the same frameworks with malloc settled and fresh, block beside block.
+
+    python benchmarks/hidden_state.py [--rounds 3] [--threads N] [--output benchmarks/results/hidden-state]
+
+mlp-mnist, train, batch 32, every framework that is here: its two states in fresh processes that alternate block by
+block, as contenders do in every round of a comparison; certificates are left out, as the two states of one framework
+compute the same. Faults are minor page faults, by the kernel's own count, for each step of the blocks; processor time
+is the process's own and so hardly feels other load. "read back" is the state in which malloc was found at the end of
+the processes. Ratios are fresh over settled, neighbouring blocks against each other: the median over rounds, with the
+range.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from results import write
+
+from bakeoff.environments.interpreters import available
+from bakeoff.measure.contention import is_flagged
+from bakeoff.race.prepare import prepared
+from bakeoff.race.progress import silent
+from bakeoff.race.request import Request
+from bakeoff.race.rounds import Trials
+from bakeoff.race.workers import ProcessWorker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bakeoff.spec.record import Block, Record
+
+STATES = ("settled", "fresh")
+
+
+def step_ms(block: Block) -> float:
+    """Give the time of a step."""
+    return block.elapsed_ns / len(block.steps_ns) / 1e6
+
+
+def processor_ms(block: Block) -> float:
+    """Give the processor time of a step, lead-in included."""
+    return block.signals.cpu_ns / (len(block.steps_ns) + block.lead_steps) / 1e6
+
+
+def faults(block: Block) -> float:
+    """Give the page faults of a step, lead-in included; not a number where the system does not tell."""
+    count = block.signals.minor_faults
+    return float("nan") if count is None else count / (len(block.steps_ns) + block.lead_steps)
+
+
+def median(records: list[Record], read: Callable[[Block], float]) -> float:
+    """Give the median over all blocks of all rounds."""
+    return statistics.median(read(block) for record in records for block in record.blocks)
+
+
+def ratio(mine: list[Record], settled: list[Record], read: Callable[[Block], float]) -> str:
+    """Give the ratio of neighbouring blocks: the median in each round, and of these the median and the range."""
+    rounds = []
+    for one, other in zip(mine, settled, strict=True):
+        pairs = zip(one.blocks, other.blocks, strict=True)
+        rounds.append(statistics.median(read(first) / read(second) for first, second in pairs))
+    return f"{statistics.median(rounds):.2f} ({min(rounds):.2f} to {max(rounds):.2f})"
+
+
+def row(label: str, mine: list[Record], settled: list[Record]) -> dict[str, Any]:
+    """Give one contender's figures."""
+    blocks = [block for record in mine for block in record.blocks]
+    return {
+        "contender": label,
+        "read back": ", ".join(sorted({str(record.settings.get("malloc")) for record in mine})),
+        "step (ms)": f"{median(mine, step_ms):.3g}",
+        "processor time a step (ms)": f"{median(mine, processor_ms):.3g}",
+        "faults a step": f"{median(mine, faults):.3g}",
+        "step over settled": ratio(mine, settled, step_ms),
+        "processor time over settled": ratio(mine, settled, processor_ms),
+        "rounds": len(mine),
+        "blocks beside foreign load": f"{sum(is_flagged(block.signals) for block in blocks)} of {len(blocks)}",
+    }
+
+
+def race(labels: list[str], rounds: int, threads: int | None) -> dict[str, list[Record]]:
+    """Run the rounds; give the records of each contender."""
+    records: dict[str, list[Record]] = {label: [] for label in labels}
+    with tempfile.TemporaryDirectory() as results:
+        request = Request(workload="mlp-mnist", contenders=tuple(labels), threads=threads, results=results)
+        with prepared(request) as (comparison, inputs):
+            trials = Trials(comparison, Path(results), inputs, launch=ProcessWorker, observe=silent)
+            for number in range(1, rounds + 1):
+                for record in trials.round_resident(number, comparison.contenders, None):
+                    records[record.trial.contender.label].append(record)
+    return records
+
+
+def main() -> None:
+    """Race, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    rows = []
+    for name in available()[0]:
+        labels = [f"{name}:malloc={state}" for state in STATES]
+        records = race(labels, arguments.rounds, arguments.threads)
+        rows += [row(label, records[label], records[labels[0]]) for label in labels]
+    write(rows, __doc__ or "", arguments.output)
+
+
+if __name__ == "__main__":
+    main()
