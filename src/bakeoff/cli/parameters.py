@@ -48,6 +48,33 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+Rounds = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="At most so many rounds, 20 if not said; fewer when every pair is decided before.",
+        show_default=False,
+    ),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="After the first round, no new one starts after this time: 90s, 5m, 1h.",
+        show_default=False,
+    ),
+]
+HowMuch = Annotated[
+    bool,
+    typer.Option("--how-much", help="Go on after a verdict until the ratio is known to 5% or a quarter of the effect."),
+]
+UntilSure = Annotated[
+    bool,
+    typer.Option("--until-sure", help="No last round: go on until every pair is decided, or --budget or Ctrl-C."),
+]
+Margin = Annotated[
+    str, typer.Option(metavar="SHARE", help="Step times within this share are practically equal: 0.05 or 5%.")
+]
 Seed = Annotated[int, typer.Option(metavar="N", help="Of weights, batches and the order of rounds.")]
 Results = Annotated[str, typer.Option(metavar="DIR", help="Where records and reports are kept.")]
 TrialLimit = Annotated[

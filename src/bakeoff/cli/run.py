@@ -26,35 +26,11 @@ def run(
     device: given.Device = None,
     threads: given.Threads = None,
     data: given.Data = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="At most so many rounds, 20 if not said; fewer when every pair is decided before.",
-            show_default=False,
-        ),
-    ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TIME",
-            help="After the first round, no new one starts after this time: 90s, 5m, 1h.",
-            show_default=False,
-        ),
-    ] = None,
-    how_much: Annotated[
-        bool,
-        typer.Option(
-            "--how-much", help="Go on after a verdict until the ratio is known to 5% or a quarter of the effect."
-        ),
-    ] = False,
-    until_sure: Annotated[
-        bool,
-        typer.Option("--until-sure", help="No last round: go on until every pair is decided, or --budget or Ctrl-C."),
-    ] = False,
-    margin: Annotated[
-        str, typer.Option(metavar="SHARE", help="Step times within this share are practically equal: 0.05 or 5%.")
-    ] = "0.05",
+    rounds: given.Rounds = None,
+    budget: given.Budget = None,
+    how_much: given.HowMuch = False,
+    until_sure: given.UntilSure = False,
+    margin: given.Margin = "0.05",
     seed: given.Seed = 0,
     trial_limit: given.TrialLimit = "10m",
     results: given.Results = "results",
