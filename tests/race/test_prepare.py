@@ -12,8 +12,8 @@ import pytest
 from bakeoff.environments import interpreters
 from bakeoff.environments.declared import frameworks
 from bakeoff.race import inputs
-from bakeoff.race.prepare import new_folder, prepared
 from bakeoff.race.names import folder_names
+from bakeoff.race.prepare import new_folder, prepared
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 

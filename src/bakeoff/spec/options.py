@@ -41,7 +41,7 @@ WORKER_OPTIONS: dict[str, Option] = {
         Option(
             name="malloc",
             values=("settled", "fresh"),
-            meaning="memory that steps free: kept, as in a process that once freed a large block; or given back at once",
+            meaning="memory that steps free: kept, as where a large block was once freed; or given back at once",
         ),
     )
 }
