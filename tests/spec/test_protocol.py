@@ -6,20 +6,37 @@ import msgspec
 import pytest
 
 from bakeoff.spec import trial as protocol
+from bakeoff.spec.selftest import TimerTest
 
 COMMANDS = [
     protocol.Build(),
     protocol.Warm(steps=20, seconds=1.0, limit=400),
     protocol.Run(lead=3, steps=12, turn=0),
+    protocol.Fence(lead=3, steps=10, seconds=0.3, limit=400),
+    protocol.SelfTest(steps=12, pairs=3, profiled_steps=5, profiles=2),
     protocol.Certify(),
     protocol.Memory(steps=20),
+    protocol.Energy(joules=1.5, steps=12, source="RAPL"),
     protocol.Quit(),
 ]
+TEST = TimerTest(
+    steps=12,
+    single_ns=[1],
+    double_ns=[2],
+    fetch_ns=[0],
+    again_ns=[0],
+    block_ns=[1],
+    profiled_steps=5,
+    fenced_ns=[5],
+    profiled_ns=[5],
+    profiler="a profiler",
+)
 ANSWERS = [
     protocol.Ready(import_ns=1),
     protocol.Built(build_ns=1, first_step_ns=2),
     protocol.Warmed(steps_ns=[1, 2]),
     protocol.Ran(steps=12, elapsed_ns=3),
+    protocol.Tested(test=TEST),
     protocol.Done(),
     protocol.Failed(reason="line\nbreak"),
 ]
