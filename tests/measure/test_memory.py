@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.measure import memory
+from bakeoff.measure import meminfo, memory
 from bakeoff.spec.errors import UnsupportedError
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells by /proc")
@@ -114,7 +114,7 @@ def test_what_the_system_does_not_tell_is_none(
     """Without /proc, or with another form of it, sizes are unknown and never zero."""
     if text is not None:
         (tmp_path / "status").write_text(text)
-    monkeypatch.setattr(memory, "Path", lambda path: tmp_path / Path(path).name)
+    monkeypatch.setattr(meminfo, "Path", lambda path: tmp_path / Path(path).name)
     monkeypatch.setattr(memory.sys, "platform", "other")
     assert (memory.resident_bytes(), memory.peak_resident_bytes()) == (None, None)
 
@@ -122,5 +122,5 @@ def test_what_the_system_does_not_tell_is_none(
 def test_kibibytes_become_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """/proc/self/status counts in kibibytes."""
     (tmp_path / "status").write_text("Name:\tpython\nVmHWM:\t    2000 kB\nVmRSS:\t    1000 kB\n")
-    monkeypatch.setattr(memory, "Path", lambda path: tmp_path / Path(path).name)
+    monkeypatch.setattr(meminfo, "Path", lambda path: tmp_path / Path(path).name)
     assert (memory.resident_bytes(), memory.peak_resident_bytes()) == (1_024_000, 2_048_000)

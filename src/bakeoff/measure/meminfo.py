@@ -1,4 +1,4 @@
-"""The machine's memory as Linux tells it: proc_meminfo(5)."""
+"""Memory as Linux tells it in /proc, in lines of kibibytes: proc_meminfo(5), proc_pid_status(5)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,19 @@ from pathlib import Path
 
 
 def meminfo_bytes(key: str) -> int | None:
-    """Read one line of /proc/meminfo, which counts in kibibytes; None where it is not known."""
+    """Read one line about the machine; None where it is not known."""
+    return _line_bytes("/proc/meminfo", key)
+
+
+def status_bytes(key: str) -> int | None:
+    """Read one line about this process; None where it is not known."""
+    return _line_bytes("/proc/self/status", key)
+
+
+def _line_bytes(path: str, key: str) -> int | None:
+    """Read one line of kibibytes."""
     try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
+        for line in Path(path).read_text().splitlines():
             name, _, value = line.partition(":")
             if name == key:
                 return int(value.removesuffix("kB")) * 1024

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bakeoff.measure.meminfo import status_bytes
 from bakeoff.spec.errors import UnsupportedError
 
 SETTLING_BYTES = 31 << 20
@@ -84,7 +85,7 @@ class _Mallinfo(ctypes.Structure):
 
 def resident_bytes() -> int | None:
     """Give the resident size now; None where the system does not tell."""
-    return _status_bytes("VmRSS")
+    return status_bytes("VmRSS")
 
 
 def peak_resident_bytes() -> int | None:
@@ -92,7 +93,7 @@ def peak_resident_bytes() -> int | None:
 
     On Linux from /proc, because getrusage's ru_maxrss starts from the size of the process that forked this one.
     """
-    peak = _status_bytes("VmHWM")
+    peak = status_bytes("VmHWM")
     if peak is None and sys.platform == "darwin":
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # In bytes on macOS: getrusage(2).
     return peak
@@ -102,15 +103,3 @@ def reset_peak() -> None:
     """Have the peak start again from now, where the system can (proc(5), /proc/pid/clear_refs); else it stays."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text(RESET_PEAK)
-
-
-def _status_bytes(key: str) -> int | None:
-    """Read one line of /proc/self/status, which counts in kibibytes."""
-    try:
-        for line in Path("/proc/self/status").read_text().splitlines():
-            name, _, value = line.partition(":")
-            if name == key:
-                return int(value.removesuffix("kB")) * 1024
-    except (OSError, ValueError):
-        return None
-    return None
