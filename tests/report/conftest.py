@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from bakeoff.race.outcome import BlockTime, Compiling, ContenderOutcome, Energy, Outcome, Start
+from bakeoff.race.outcome import BlockTime, Compiling, ContenderOutcome, Energy, GpuRound, Outcome, Start
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.record import Memory
@@ -228,9 +228,17 @@ def early() -> Outcome:
 
 @pytest.fixture
 def noisy() -> Outcome:
-    """A busy machine: flagged blocks, a mean that disagrees, no steady state, page faults, a damaged record."""
+    """A busy machine: flagged blocks, a mean that disagrees, no steady state, faults, a slowed GPU, damage."""
     slow = ranked("torch", Interval(estimate=2.11e-3, low=2.0e-3, high=2.2e-3), 0.021, 95, flagged=2)
-    slow = msgspec.structs.replace(slow, steady=False, minor_faults_per_step=560.2)
+    hot = GpuRound(
+        round_number=1,
+        clock_mhz=1000.0,
+        clock_limit_mhz=1500,
+        temperature_c=81,
+        slowed=["power limit"],
+        other_processes=1,
+    )
+    slow = msgspec.structs.replace(slow, steady=False, minor_faults_per_step=560.2, gpu=[hot])
     pair = verdict("torch", "jax", "slower", 2.09, 1.98, 2.21, ratio_unflagged=2.03, blocks=168, flagged_blocks=9)
     return outcome(
         [slow, JAX],

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from bakeoff.spec import trial as protocol
+from bakeoff.spec.gpu import GpuState
 from bakeoff.spec.selftest import TimerTest
 
 COMMANDS = [
@@ -17,6 +18,7 @@ COMMANDS = [
     protocol.Certify(),
     protocol.Memory(steps=20),
     protocol.Energy(joules=1.5, steps=12, source="RAPL"),
+    protocol.Gpu(states=[GpuState(turn=0, readings=3, clock_mhz=1000.0, slowed=("power limit",))]),
     protocol.Quit(),
 ]
 TEST = TimerTest(

@@ -9,13 +9,13 @@ from itertools import combinations, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import filelock
 import msgspec
 
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.contenders import timer_verdict
+from bakeoff.race.gpu import watching
 from bakeoff.race.guard import guarded
 from bakeoff.race.judge import assess, certificate_of, frozen_cut, judge
 from bakeoff.race.prepare import new_folder, prepared
@@ -35,6 +35,7 @@ from bakeoff.race.workers import MARK, Launcher, ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.stats.sequential import is_open
 from bakeoff.store.files import forget_end, read_comparison, write_comparison, write_end
+from bakeoff.store.locks import locked
 from bakeoff.store.results import Records, check_same_machine, latest_like, read_records
 
 if TYPE_CHECKING:
@@ -109,10 +110,10 @@ def _conducted(request: Request, observe: Observer, launch: Launcher) -> Iterato
     with prepared(request) as (wanted, inputs):
         find = _resumed if request.resume else new_folder
         folder, comparison = find(Path(request.results), wanted)
-        with _locked(folder), guarded(MARK) if launch is ProcessWorker else nullcontext():
+        with locked(folder, "comparison"), guarded(MARK) if launch is ProcessWorker else nullcontext():
             write_comparison(folder, comparison)
             forget_end(folder)
-            trials = Trials(comparison, folder, inputs, launch=launch, observe=observe)
+            trials = Trials(comparison, folder, inputs, launch=watching(launch), observe=observe)
             yield _Conductor(comparison, folder, trials, self_test=request.self_test)
 
 
@@ -133,24 +134,6 @@ def _resumed(results: Path, wanted: Comparison) -> tuple[Path, Comparison]:
         trial_limit_s=wanted.procedure.trial_limit_s,
     )
     return folder_before, msgspec.structs.replace(before, procedure=procedure)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep a second parent away from this comparison; the system drops the lock with the process."""
-    lock = filelock.FileLock(folder / ".lock")
-    try:
-        lock.acquire(timeout=0)
-    except filelock.Timeout:
-        msg = f"{folder} is in use by another bakeoff; wait for it, or start a new comparison without --resume"
-        raise StoreError(msg) from None
-    except OSError as error:
-        msg = f"cannot lock {folder}: {error.strerror or error}"
-        raise StoreError(msg) from error
-    try:
-        yield
-    finally:
-        lock.release()
 
 
 class _Conductor:

@@ -10,6 +10,7 @@ import numpy as np
 
 from bakeoff.measure.contention import is_flagged
 from bakeoff.race.compiling import compiling
+from bakeoff.race.gpu import gpu_rounds
 from bakeoff.race.outcome import BlockTime, ContenderOutcome, Energy, Status
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.stats.differences import process_median
@@ -121,6 +122,7 @@ def contender_outcome(
         python=told.python if told else "",
         steady=all(mser5(record.warm_steps_ns).steady for record in done if record.trial.round_number <= CUT_ROUNDS),
         blocks=_block_times(done, cut),
+        gpu=gpu_rounds(done),
     )
     return _with_times(outcome, done, times, cut, samples=_batch_size(mine)) if times else outcome
 

@@ -67,6 +67,19 @@ class Energy(msgspec.Struct, frozen=True, kw_only=True):
     """The meters: "package-0 + GPU 0"."""
 
 
+class GpuRound(msgspec.Struct, frozen=True, kw_only=True):
+    """The GPU beside one contender's blocks of one round; None is unknown."""
+
+    round_number: int
+    clock_mhz: float | None
+    """Mean over blocks."""
+    clock_limit_mhz: int | None
+    temperature_c: int | None
+    """The highest."""
+    slowed: list[str]
+    other_processes: int | None
+
+
 class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """What is known of one contender; None is not measured or not known here."""
 
@@ -120,6 +133,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     steady: bool = True
     """False: the warm-up found no steady state."""
     blocks: list[BlockTime] = []
+    gpu: list[GpuRound] = []
+    """Where it ran on an NVIDIA GPU that tells."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

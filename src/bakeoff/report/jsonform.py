@@ -124,6 +124,7 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
         "cores_used": contender.cores_used,
         "minor_faults_per_step": contender.minor_faults_per_step,
         "major_faults": contender.major_faults,
+        "gpu": [msgspec.to_builtins(one) for one in contender.gpu],
         "steady": contender.steady,
         "blocks": len(contender.blocks),
         "flagged_blocks": sum(block.flagged for block in contender.blocks),

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.gpu import GpuState
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.workload import Scenario
 
@@ -130,11 +131,17 @@ class Energy(msgspec.Struct, frozen=True, tag="ENERGY"):
     source: str
 
 
+class Gpu(msgspec.Struct, frozen=True, tag="GPU"):
+    """Put down what the parent saw of the GPU beside the blocks."""
+
+    states: list[GpuState]
+
+
 class Quit(msgspec.Struct, frozen=True, tag="QUIT"):
     """Write record.json and end."""
 
 
-Command = Build | Warm | Run | Fence | SelfTest | Certify | Memory | Energy | Quit
+Command = Build | Warm | Run | Fence | SelfTest | Certify | Memory | Energy | Gpu | Quit
 
 
 # --- What a worker answers ----------------------------------------------------------------------------------------

@@ -131,11 +131,19 @@ class Worker:
                 self._facts["evidence"] = self._gather()
             case protocol.Memory(steps=steps):
                 self._facts["memory"] = self._measure_memory(steps)
-            case protocol.Energy(joules=joules, steps=steps, source=source):
-                self._facts["energy"] = records.Energy(joules=joules, steps=steps, source=source)
+            case protocol.Energy() | protocol.Gpu():
+                self._put_down(command)
             case protocol.Quit():
                 self._finish()
         return protocol.Done()
+
+    def _put_down(self, seen: protocol.Energy | protocol.Gpu) -> None:
+        """Keep what the parent saw from outside."""
+        match seen:
+            case protocol.Energy(joules=joules, steps=steps, source=source):
+                self._facts["energy"] = records.Energy(joules=joules, steps=steps, source=source)
+            case protocol.Gpu(states=states):
+                self._facts["gpu"] = states
 
     def _build(self) -> protocol.Answer:
         """Build the step, put the batches on the device and run it once."""
