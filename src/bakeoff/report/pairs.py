@@ -4,34 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from bakeoff.report.units import carried, rounded
+from bakeoff.spec.verdict import mirrored
 from bakeoff.stats.boundaries import LOOKS
 
 if TYPE_CHECKING:
-    from bakeoff.spec.verdict import Verdict, VerdictKind
+    from bakeoff.spec.verdict import Verdict
 
 FEWEST_ROUNDS = LOOKS[0]
 """With fewer rounds nothing is decided."""
-
-_MIRRORED: dict[VerdictKind, VerdictKind] = {"faster": "slower", "slower": "faster"}
-
-
-def mirrored(verdict: Verdict) -> Verdict:
-    """Exchange first and second."""
-    return msgspec.structs.replace(
-        verdict,
-        first=verdict.second,
-        second=verdict.first,
-        verdict=_MIRRORED.get(verdict.verdict, verdict.verdict),
-        ratio=_inverse(verdict.ratio),
-        low=_inverse(verdict.high),
-        high=_inverse(verdict.low),
-        ratio_of_means=_inverse(verdict.ratio_of_means),
-        ratio_unflagged=_inverse(verdict.ratio_unflagged),
-    )
-
 
 def slower_first(verdict: Verdict) -> Verdict:
     """Turn a verdict so that its ratio is at least 1: `first` takes longer, or seems to."""
@@ -86,8 +67,3 @@ def ratio_parts(verdict: Verdict, margin: float) -> tuple[str, str]:
     marks = (1.0, 1.0 + margin, 1.0 / (1.0 + margin))
     ratio, low, high = carried(verdict.ratio, verdict.low, verdict.high, apart_from=marks)
     return ratio, f"[{low}, {high}]"
-
-
-def _inverse(value: float | None) -> float | None:
-    """Give 1 / value."""
-    return None if value is None else 1.0 / value

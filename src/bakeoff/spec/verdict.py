@@ -50,6 +50,29 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """Rounds with such a block."""
 
 
+_MIRRORED: dict[VerdictKind, VerdictKind] = {"faster": "slower", "slower": "faster"}
+
+
+def mirrored(verdict: Verdict) -> Verdict:
+    """Exchange first and second."""
+    return msgspec.structs.replace(
+        verdict,
+        first=verdict.second,
+        second=verdict.first,
+        verdict=_MIRRORED.get(verdict.verdict, verdict.verdict),
+        ratio=_inverse(verdict.ratio),
+        low=_inverse(verdict.high),
+        high=_inverse(verdict.low),
+        ratio_of_means=_inverse(verdict.ratio_of_means),
+        ratio_unflagged=_inverse(verdict.ratio_unflagged),
+    )
+
+
+def _inverse(value: float | None) -> float | None:
+    """Give 1 / value."""
+    return None if value is None else 1.0 / value
+
+
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One part of a certificate, with the largest error that was found and the error that is allowed."""
 

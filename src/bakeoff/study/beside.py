@@ -1,0 +1,246 @@
+"""Published beside measured: what a study's figures and our verdicts say of the same pair, and what that can tell."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from bakeoff.race.outcome import ContenderOutcome
+from bakeoff.spec.verdict import Verdict, mirrored
+from bakeoff.stats.boundaries import LOOKS
+from bakeoff.study.published import Claim, Declared, Figure, PublishedStudy, step_s
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.study.outcome import PointOutcome, StudyOutcome
+
+Order = Literal["same", "other", "undecided", "unclear there", "not measured"]
+"""Ours against the published one.  unclear there: repeats of the two overlap in the document."""
+Ranking = Literal["agrees", "disagrees", "undecided", "cannot be told"]
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """One row on one of the document's machines, and what stands for it here."""
+
+    comparison: str
+    row: str
+    machine: str
+    figure: Figure | None
+    """None: the document gives no number."""
+    published_step_s: float | None
+    """Of the median of its repeats."""
+    measured: ContenderOutcome | None
+    hole: str
+    """Why nothing was measured; empty where something was."""
+
+
+class Pair(msgspec.Struct, frozen=True, kw_only=True):
+    """Two rows on one machine: the published ratio of their times for the same work, and ours."""
+
+    comparison: str
+    machine: str
+    first: str
+    """The one that the document has as slower."""
+    second: str
+    published: float
+    published_range: tuple[float, float] | None
+    """Over the repeats of both, where there are several."""
+    verdict: Verdict | None
+    """Ours, turned so that it speaks of `first`; None where one of them was not measured."""
+    order: Order
+    ranking: Ranking
+    reason: str
+    """Why the ranking cannot be told."""
+
+
+class Held(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim with what was measured of it."""
+
+    claim: Claim
+    percent: float | None
+    """The same figure of ours, which has no interval; None where a comparison is missing."""
+    verdicts: list[Verdict]
+    reason: str
+    """Why there is none."""
+
+
+def lines(study: StudyOutcome, published: PublishedStudy) -> list[Line]:
+    """Give every row of every comparison, on each of the machines that the document has it for."""
+    found = []
+    for declared, point in _both(study, published):
+        for row in published.rows_of(declared):
+            figures: list[Figure | None] = [one for one in declared.figures if one.row == row.name]
+            found += [_line(published, declared, row.name, figure, point) for figure in figures or [None]]
+    return found
+
+
+def _both(study: StudyOutcome, published: PublishedStudy) -> list[tuple[Declared, PointOutcome]]:
+    """Give every comparison as it is declared and as it went."""
+    points = {one.point.title: one for one in study.points}
+    return [(declared, points[declared.name]) for declared in published.comparisons]
+
+
+def _line(published: PublishedStudy, declared: Declared, row: str, figure: Figure | None, point: PointOutcome) -> Line:
+    """Give one line."""
+    return Line(
+        comparison=declared.name,
+        row=row,
+        machine=machine_of(published, figure) if figure else "",
+        figure=figure,
+        published_step_s=median(steps_s(published, declared, figure)) if figure else None,
+        measured=contender_of(point, row),
+        hole=hole(point, row),
+    )
+
+
+def machine_of(published: PublishedStudy, figure: Figure) -> str:
+    """Give the name of the machine of a figure."""
+    return figure.machine or published.machines[0].name
+
+
+def steps_s(published: PublishedStudy, declared: Declared, figure: Figure) -> list[float]:
+    """Give the seconds of a step by each repeat."""
+    return [step_s(value, published.unit, declared) for value in figure.values]
+
+
+def contender_of(point: PointOutcome, row: str) -> ContenderOutcome | None:
+    """Give what was measured of a row's contender; None where it is not ranked."""
+    label = point.point.rows.get(row)
+    ranked = [one for one in point.outcome.contenders if one.status == "ranked"] if point.outcome else []
+    return next((one for one in ranked if one.label == label), None)
+
+
+def hole(point: PointOutcome, row: str) -> str:
+    """Say why a row has no measured step time; empty where it has one."""
+    label = point.point.rows.get(row)
+    if label is None:
+        return "not asked for"
+    if contender_of(point, row) is not None:
+        return ""
+    if label in point.point.left_out:
+        return point.point.left_out[label]
+    if point.outcome is None:
+        return point.reason or "not run"
+    found = next((one for one in point.outcome.contenders if one.label == label), None)
+    return (found.reason or found.status) if found else point.outcome.comparison.excluded.get(label, "not run")
+
+
+def pairs(study: StudyOutcome, published: PublishedStudy) -> list[Pair]:
+    """Give every pair of rows that the document has figures of on the same machine."""
+    found = []
+    for declared, point in _both(study, published):
+        for machine in published.machines:
+            on_it = [one for one in declared.figures if machine_of(published, one) == machine.name]
+            found += [_pair(study, published, declared, two, point) for two in combinations(on_it, 2)]
+    return found
+
+
+def _pair(
+    study: StudyOutcome,
+    published: PublishedStudy,
+    declared: Declared,
+    figures: tuple[Figure, Figure],
+    point: PointOutcome,
+) -> Pair:
+    """Hold one pair against ours; the one that the document has as slower comes first."""
+    second, first = sorted(figures, key=lambda figure: median(steps_s(published, declared, figure)))
+    above, below = steps_s(published, declared, first), steps_s(published, declared, second)
+    ratio = median(above) / median(below)
+    low, high = min(above) / max(below), max(above) / min(below)
+    verdict = verdict_on(point, first.row, second.row)
+    order = _order(ratio, low, verdict, point)
+    reason = _no_ranking(study, published, declared, (first.row, second.row)) if verdict else _missing(point, figures)
+    if not reason and order == "unclear there":
+        reason = "the document's own repeats overlap"
+    return Pair(
+        comparison=declared.name,
+        machine=machine_of(published, first),
+        first=first.row,
+        second=second.row,
+        published=ratio,
+        published_range=(low, high) if len(above) + len(below) > len(figures) else None,
+        verdict=verdict,
+        order=order,
+        ranking="cannot be told" if reason else _RANKINGS[order],
+        reason=reason,
+    )
+
+
+def verdict_on(point: PointOutcome, first: str, second: str) -> Verdict | None:
+    """Give our verdict on two rows, turned so that it speaks of the first; None before the first look."""
+    labels = point.point.rows.get(first), point.point.rows.get(second)
+    for verdict in point.outcome.verdicts if point.outcome else ():
+        for turned in (verdict, mirrored(verdict)):
+            if (turned.first, turned.second) == labels and turned.rounds >= LOOKS[0]:
+                return turned
+    return None
+
+
+def _order(ratio: float, low: float, verdict: Verdict | None, point: PointOutcome) -> Order:
+    """Compare our order with that of a pair whose published ratio is at least 1; `low` is the least of its repeats."""
+    if verdict is None or point.outcome is None:
+        return "not measured"
+    if verdict.verdict == "undecided":
+        return "undecided"
+    if verdict.verdict == "equal":
+        return "same" if ratio <= 1.0 + point.outcome.comparison.procedure.margin else "other"
+    if low <= 1.0:
+        return "unclear there"
+    return "same" if verdict.verdict == "slower" else "other"
+
+
+_RANKINGS: dict[Order, Ranking] = {"same": "agrees", "other": "disagrees", "undecided": "undecided"}
+"""What an order says where both were measured on the same kind of device, at the same size."""
+
+
+def _no_ranking(study: StudyOutcome, published: PublishedStudy, declared: Declared, rows: tuple[str, str]) -> str:
+    """Say why our order of a pair can neither confirm nor refute the published one; empty where it can."""
+    devices = {published.row(name).device for name in rows}
+    here = study.study.reproduces
+    assert here is not None
+    # Rows for both kinds of device are run on both here, too.
+    other = devices not in ({"gpu", "cpu"}, {here.kind})
+    reasons = (["other hardware"] if other else []) + (["scaled down"] if is_smaller(study, declared) else [])
+    return ", ".join(reasons)
+
+
+def is_smaller(study: StudyOutcome, declared: Declared) -> bool:
+    """Tell whether a step here is smaller than the published one."""
+    request = next(one.point.request for one in study.points if one.point.title == declared.name)
+    return request.size != "full" or request.batch_size != declared.batch_size
+
+
+def _missing(point: PointOutcome, figures: tuple[Figure, Figure]) -> str:
+    """Say which of two rows was not measured."""
+    gone = [f"{one.row} not measured" for one in figures if hole(point, one.row)]
+    return ", ".join(gone) or "too few rounds"
+
+
+def held(study: StudyOutcome, published: PublishedStudy) -> list[Held]:
+    """Give every claim with what was measured of it."""
+    points = {one.point.title: one for one in study.points}
+    return [_held(claim, [points[name] for name in claim.comparisons]) for claim in published.claims]
+
+
+def _held(claim: Claim, points: list[PointOutcome]) -> Held:
+    """Compute a claim's figure from ours: the time of the second over the first's is the first's speed over its."""
+    found = [verdict_on(point, claim.second, claim.first) for point in points]
+    verdicts = [verdict for verdict in found if verdict and verdict.ratio is not None]
+    if len(verdicts) < len(points):
+        gone = sorted({hole(point, row) for point in points for row in (claim.first, claim.second)} - {""})
+        return Held(claim=claim, percent=None, verdicts=verdicts, reason="; ".join(gone) or "too few rounds")
+    percents = [100.0 * ((verdict.ratio or 1.0) - 1.0) for verdict in verdicts]
+    return Held(claim=claim, percent=claim_percent(claim, percents), verdicts=verdicts, reason="")
+
+
+def claim_percent(claim: Claim, percents: Sequence[float]) -> float:
+    """Reduce the differences in a claim's comparisons as the claim does."""
+    if claim.kind == "within":
+        return max(abs(percent) for percent in percents)
+    if claim.kind == "mean-difference":
+        return fmean(abs(percent) for percent in percents)
+    return max(percents) if claim.kind in ("most", "at-least") else fmean(percents)

@@ -1,0 +1,195 @@
+"""Published figures as data: what the files hold, held against what the documents say of themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.study.beside import claim_percent, machine_of, steps_s
+from bakeoff.study.published import SHIPPED, PublishedStudy, load, names, step_s
+
+COUNTS = {  # rows of the document's table or figure, comparisons, single numbers (repeats and starred runs counted)
+    "apx-cnn": (3, 1, 3),
+    "dai2022-figure1": (5, 15, 6),
+    "dai2022-table2": (2, 3, 6),
+    "m1-inference": (2, 2, 12),
+    "m1-transfer": (2, 2, 12),
+    "shootout-table1": (3, 1, 8),
+    "shootout-table2": (4, 1, 8),
+    "shootout-table3": (3, 1, 8),
+    "shootout-table4": (3, 1, 6),
+}
+
+OWN = """
+id = "own"
+title = "A study of one's own"
+unit = "s"
+method = "by a stopwatch"
+compile_time = "excluded"
+minutes = 1
+document = { name = "a page", citation = "A page, 2026", number = "table 1" }
+machines = [{ name = "M", hardware = "a machine" }]
+rows = [
+  { name = "a", contender = "fake", on_cpu = "fake" },
+  { name = "b", contender = "fake:step_ms=2", missing = "it needs a GPU" },
+]
+
+[[comparisons]]
+name = "mlp"
+workload = "mlp-mnist"
+scenario = "train"
+batch_size = 32
+steps = 100
+scaled = { budget_s = 10.0 }
+figures = [{ row = "a", values = [1.0] }, { row = "b", values = [2.0, 2.5] }]
+
+[[claims]]
+text = "a is twice as fast as b"
+first = "a"
+second = "b"
+comparisons = ["mlp"]
+kind = "mean"
+percent = 100
+"""
+
+
+def figures(name: str, machine: str = "") -> dict[tuple[str, str], float]:
+    """Give the median of each figure of a study by comparison and row, on one of its machines."""
+    study = load(name)
+    return {
+        (declared.name, figure.row): median(figure.values)
+        for declared in study.comparisons
+        for figure in declared.figures
+        if figure.machine == machine
+    }
+
+
+def test_every_file_is_listed_and_complete() -> None:
+    """Each shipped file is a study under its own name, with as many rows and numbers as its document's table."""
+    assert set(names()) == set(COUNTS)
+    for name, counts in COUNTS.items():
+        study = load(name)
+        numbers = [len(one.values) + len(one.disturbed) for two in study.comparisons for one in two.figures]
+        assert study.id == name
+        assert (len(study.rows), len(study.comparisons), sum(numbers)) == counts
+        assert study.document.citation
+        assert all(machine.hardware for machine in study.machines)
+
+
+def test_the_documents_own_differences_follow_from_its_figures() -> None:
+    """Table 2 of Dai et al. gives the speeds and their difference in percent: one follows from the other."""
+    study = load("dai2022-table2")
+    known = figures("dai2022-table2")
+    assert len(study.claims) == len(study.comparisons)
+    for claim in study.claims:
+        (comparison,) = claim.comparisons
+        ratio = known[comparison, claim.first] / known[comparison, claim.second]
+        assert claim_percent(claim, [100 * (ratio - 1)]) == pytest.approx(claim.percent, abs=0.005)
+
+
+def test_tables_of_one_document_agree() -> None:
+    """Figure 1 at batch 64 has the numbers of table 2; without a switch the notes on M1 repeat their first table."""
+    table, figure = figures("dai2022-table2"), figures("dai2022-figure1")
+    rows = {"TF-profiling": "TensorFlow", "PT-ori": "PyTorch"}
+    assert {(name.removesuffix(", batch 64"), rows[row]): value for (name, row), value in figure.items()} == table
+    for machine in ("M1", "M1 Ultra", "Xeon Gold and RTX 3090"):
+        inference, transfer = figures("m1-inference", machine), figures("m1-transfer", machine)
+        for model in ("mlp", "resnet50"):
+            assert inference[model, "GPU"] == transfer[model, "no switch"] <= transfer[model, "switch"]
+
+
+def test_claims_are_about_what_is_there() -> None:
+    """The summaries of figure 1 cover the batch sizes that the document names, for the networks that it names."""
+    study = load("dai2022-figure1")
+    sizes = sorted({declared.batch_size for declared in study.comparisons})
+    assert sizes == [8, 16, 32, 64, 128]
+    for claim in study.claims:
+        assert len(claim.comparisons) in (1, 5, 10, 15)
+    largest = next(claim for claim in study.claims if claim.kind == "at-least")
+    assert largest.comparisons == ("vgg16, batch 128",)
+
+
+@pytest.mark.parametrize(
+    ("name", "comparison", "row", "expected_s"),
+    [
+        ("shootout-table1", "mlp-mnist", "tensorflow", 36 / 37_500),  # 20 epochs of 1,875 steps
+        ("shootout-table3", "resnet50-cifar10", "jittor", 229 / 7_815),  # 5 epochs of 1,563 steps, the last one short
+        ("shootout-table4", "resnet50-cifar10", "pytorch", 54.5 / 1_000),
+        ("apx-cnn", "cnn-apx", "PyTorch", 82.86 / 500),
+        ("dai2022-table2", "resnet50", "TensorFlow", 64 / 216.14),
+        ("m1-inference", "resnet50", "CPU", 206 / 50),
+    ],
+)
+def test_a_published_figure_becomes_the_time_of_one_step(
+    name: str, comparison: str, row: str, expected_s: float
+) -> None:
+    """Seconds of a run, epochs and images a second are all told as seconds of one published step."""
+    study = load(name)
+    declared = next(one for one in study.comparisons if one.name == comparison)
+    figure = next(one for one in declared.figures if one.row == row)
+    assert machine_of(study, figure) == study.machines[0].name
+    assert median(steps_s(study, declared, figure)) == pytest.approx(expected_s, rel=1e-12)
+
+
+def test_the_other_unit_needs_no_steps() -> None:
+    """Steps a second are the inverse of a step's time, whatever the batch."""
+    declared = load("dai2022-table2").comparisons[0]
+    assert step_s(4.0, "steps/s", declared) == 0.25
+
+
+def test_repeats_beside_another_task_are_kept_apart() -> None:
+    """The starred runs of the notes' table 3 are told and do not enter its ratios."""
+    (declared,) = load("shootout-table3").comparisons
+    starred = {one.row: one.disturbed for one in declared.figures if one.disturbed}
+    assert starred == {"tensorflow": (206.0,), "pytorch": (182.0,)}
+
+
+def test_a_study_of_ones_own(tmp_path: Path) -> None:
+    """A user's file in the same form is a study by its path; a name that is neither is told with those there are."""
+    path = tmp_path / "own.toml"
+    path.write_text(OWN)
+    study = load(str(path))
+    assert isinstance(study, PublishedStudy)
+    assert study.comparisons[0].run_steps() == 100
+    with pytest.raises(UnknownNameError, match="unknown study 'dai2022-table3'; did you mean 'dai2022-table2'"):
+        load("dai2022-table3")
+    with pytest.raises(UsageError, match=r"none\.toml cannot be used as a study: .*No such file"):
+        load(str(tmp_path / "none.toml"))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("minutes = 1", "minutes = 1\nhours = 2", "unknown field `hours`"),
+        ('unit = "s"', 'unit = "ms"', "Invalid enum value 'ms'"),
+        ("steps = 100\n", "", "mlp has figures in s and needs steps, or epochs and samples"),
+        ("steps = 100\n", "steps = 0\n", "Expected `int` >= 1"),
+        ('{ row = "a", values = [1.0] }', '{ row = "c", values = [1.0] }', "mlp, c: this row is not measured there"),
+        ('{ row = "a", values = [1.0] }', '{ row = "b", values = [1.0] }', "figure of 'b ' is there twice"),
+        ("values = [1.0]", "values = []", "Expected `array` of length >= 1"),
+        ("values = [1.0]", "values = [-1.0]", "Expected `float` > 0.0"),
+        ("values = [1.0]", 'values = [1.0], machine = "N"', "mlp, a: machine 'N' is not there"),
+        (', missing = "it needs a GPU"', "", "row 'b' wants either on_cpu or missing"),
+        ('first = "a"', 'first = "z"', "names 'z', which is not there"),
+        ('comparisons = ["mlp"]', 'comparisons = ["cnn"]', "names 'cnn', which is not there"),
+        ('contender = "fake",', 'contender = ":",', "is not of the form framework"),
+        ("document = ", "document ", "Expected '='"),
+    ],
+)
+def test_a_file_that_does_not_fit_together_is_refused(tmp_path: Path, before: str, after: str, told: str) -> None:
+    """What is misspelt, missing, twice or impossible is an error that says where."""
+    assert before in OWN
+    path = tmp_path / "own.toml"
+    path.write_text(OWN.replace(before, after, 1))
+    with pytest.raises(UsageError) as raised:
+        load(str(path))
+    assert told in str(raised.value)
+
+
+def test_no_file_names_this_machine() -> None:
+    """The shipped files cite documents, not the places where they were read."""
+    for path in SHIPPED.glob("*.toml"):
+        assert not [word for word in ("/work", "/tmp", "shared/") if word in path.read_text()]  # noqa: S108
