@@ -67,7 +67,7 @@ BAD_INPUT = {
         "--how-much and --until-sure exclude each other",
     ),
     "threads": (["run", "mlp-mnist", "fake", "--threads", "0"], "threads 0"),
-    "device": (["run", "mlp-mnist", "fake", "--device", "cuda"], "--device: Fake (scripted) does not have device=cuda"),
+    "device": (["run", "mlp-mnist", "fake", "--device", "cuda"], "asked of all contenders: Fake (scripted) does not have device=cuda"),
     "data": (["run", "mlp-mnist", "fake", "--data", "letters"], "letters"),
     "budget": (["run", "mlp-mnist", "fake", "--budget", "soon"], "--budget 'soon' is not a duration"),
     "margin": (["run", "mlp-mnist", "fake", "--margin", "5"], "--margin '5' is not a share"),

@@ -76,7 +76,7 @@ def test_a_value_that_the_framework_lacks_is_refused() -> None:
 
 def test_the_command_line_is_refused_where_a_framework_cannot() -> None:
     """--device for all is an error for one that has no such option, and names it."""
-    with pytest.raises(UsageError, match="--device: Tiny"):
+    with pytest.raises(UsageError, match="asked of all contenders: Tiny"):
         resolve("tiny", device="cuda")
 
 

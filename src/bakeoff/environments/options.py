@@ -31,14 +31,14 @@ def resolve_options(
 ) -> dict[str, str]:
     """Give the value of every option that the framework has, or the worker for it.
 
-    The contender's own word wins over `defaults` (what --device and --threads say for all), which wins over the
+    The contender's own word wins over `defaults` (what is asked of all alike), which wins over the
     framework's default. Raise UsageError for an option or a value that the framework does not have.
     """
     for name, value in contender.options.items():
         _check(info, name, value, where=f"contender {contender.label!r}")
     wanted = {name: value for name, value in defaults.items() if name not in contender.options}
     for name, value in wanted.items():
-        _check(info, name, value, where=f"--{name}")
+        _check(info, name, value, where="asked of all contenders")
     own = {name: support.default for name, support in supported(info).items()}
     return {name: _value(value, usable_cores) for name, value in (own | wanted | contender.options).items()}
 

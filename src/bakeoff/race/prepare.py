@@ -40,18 +40,22 @@ LARGEST_FAMILY = 8
 @contextmanager
 def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
     """Give the comparison that a request asks for and the folder of its batches, which is removed in the end."""
-    loaded = load(request.workload)
-    workload = loaded.workload
-    _scenario(workload, request.scenario)
-    batch_size = _batch_size(request, loaded)
-    _check_numbers(request, batch_size)
+    loaded, plans, excluded = checked(request)
+    workload, batch_size = loaded.workload, _batch_size(request, loaded)
     source = request.data or workload.data[0]
-    plans, excluded = _plans(request)
     with inputs_folder(_results(request.results)) as folder:
         inputs = data.prepare(source, workload, loaded.size(request.size), batch_size, request.seed, folder)
         comparison = _comparison(request, loaded, inputs, plans, excluded)
         _check_text(comparison)
         yield comparison, folder
+
+
+def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict[str, str]]:
+    """Look up all that a request names but its data; give the workload, plans, and who is excluded for which reason."""
+    loaded = load(request.workload)
+    _scenario(loaded.workload, request.scenario)
+    _check_numbers(request, _batch_size(request, loaded))
+    return loaded, *_plans(request)
 
 
 def _comparison(
@@ -185,10 +189,15 @@ def _plans(request: Request) -> tuple[list[ContenderPlan], dict[str, str]]:
 def _plan(contender: Contender, request: Request) -> ContenderPlan:
     """Resolve one contender: its framework, its options and its interpreter."""
     declared = framework(contender.framework)
-    defaults = {"device": request.device, "threads": None if request.threads is None else str(request.threads)}
-    wanted = {name: value for name, value in defaults.items() if value is not None}
+    wanted = run_wide(request)
     options = resolve_options(declared.info, contender, wanted, usable_cores())
     return _with_options(declared, contender, options, wanted | contender.options)
+
+
+def run_wide(request: Request) -> dict[str, str]:
+    """Give the options that hold for all contenders alike."""
+    named = {"device": request.device, "threads": None if request.threads is None else str(request.threads)}
+    return request.options | {name: value for name, value in named.items() if value is not None}
 
 
 def _with_options(

@@ -23,6 +23,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Each framework's own; a contender's option wins."""
     threads: int | None = None
     """Every usable processor; a contender's option wins."""
+    options: dict[str, str] = {}
+    """For all contenders alike; a contender's option wins."""
     data: str | None = None
     """The workload's first."""
     aim: Aim = "verdict"

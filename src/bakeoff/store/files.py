@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import TrialSpec
 
 COMPARISON_FILE = "comparison.json"
+STUDY_FILE = "study.json"
 TRIAL_FILE = "trial.json"
 RECORD_FILE = "record.json"
 EVIDENCE_FILE = "evidence.npz"

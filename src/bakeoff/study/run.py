@@ -1,0 +1,127 @@
+"""A study from its first point to its last: each is a comparison of its own, and one that fails ends no other."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.measure.noise import PROBE_S
+from bakeoff.race import conductor
+from bakeoff.race import progress as told
+from bakeoff.race.judge import judge as judge_comparison
+from bakeoff.race.workers import Launcher, ProcessWorker
+from bakeoff.spec.errors import BakeoffError, UsageError
+from bakeoff.store.locks import locked
+from bakeoff.study import stored
+from bakeoff.study.progress import Event, Observer, PointEnded, PointStarted, StudyStarted, silent
+
+if TYPE_CHECKING:
+    from bakeoff.study.declared import Study
+    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.study.stored import PointState, StudyFile
+
+_FINAL = ("decided", "futility", "lost")
+"""Endings after which more time would change nothing."""
+
+OUT_OF_TIME = "not begun: the time budget had ended (--resume with a new --budget goes on)"
+
+
+def run(
+    study: Study,
+    observe: Observer = silent,
+    *,
+    results: str = "results",
+    resume: bool = False,
+    launch: Launcher = ProcessWorker,
+    probe_s: float = PROBE_S,
+) -> StudyOutcome:
+    """Run every point that is not finished; give the study's outcome.
+
+    The study's budget is shared: each point may take the time that is left over the points that are left. Ctrl-C
+    ends it at once; finished points, and finished trials of the one that ran, are on disk. Raises UsageError where
+    there is nothing to go on with, StoreError where the study itself cannot be written.
+    """
+    folder, begun = _resumed(Path(results), study) if resume else stored.new(Path(results), study)
+    with locked(folder, "study"):
+        _Running(folder, begun, observe, launch, probe_s).all_points()
+    return stored.judge(folder)
+
+
+def _resumed(results: Path, study: Study) -> tuple[Path, StudyFile]:
+    """Find the study to go on with; how long it may go on is said anew."""
+    folder = stored.latest_like(results, study)
+    if folder is None:
+        msg = f"nothing to go on with: no study in {results} asked for the same; run it without --resume"
+        raise UsageError(msg)
+    return folder, msgspec.structs.replace(stored.read(folder), study=study)
+
+
+class _Running:
+    """A study on its way: after each point all that is known is on disk."""
+
+    def __init__(self, folder: Path, begun: StudyFile, observe: Observer, launch: Launcher, probe_s: float) -> None:
+        self._folder, self._file = folder, begun
+        self._observe, self._launch, self._probe_s = observe, launch, probe_s
+
+    def all_points(self) -> None:
+        """Run what is not finished, each with its share of the time that is left."""
+        began = time.monotonic()
+        points, budget_s = self._file.study.points, self._file.study.budget_s
+        stored.write(self._folder, self._file)
+        open_points = [index for index, state in enumerate(self._file.states) if not self._is_final(state)]
+        done = len(points) - len(open_points)
+        self._observe(StudyStarted(self._file.study, str(self._folder), done))
+        for place, index in enumerate(open_points):
+            share_s = points[index].request.budget_s
+            if budget_s is not None:
+                share_s = (budget_s - (time.monotonic() - began)) / (len(open_points) - place)
+            reason = OUT_OF_TIME if share_s is not None and share_s <= 0 else self._point(index, share_s)
+            self._note(index, reason=reason)
+            self._observe(PointEnded(index + 1, len(points), points[index], reason))
+
+    def _point(self, index: int, budget_s: float | None) -> str:
+        """Run one point; give the reason where that is not possible."""
+        point, state = self._file.study.points[index], self._file.states[index]
+        self._observe(PointStarted(index + 1, len(self._file.study.points), point, budget_s))
+        request = msgspec.structs.replace(
+            point.request, results=str(self._folder), budget_s=budget_s, resume=bool(state.comparison)
+        )
+        try:
+            conductor.run(request, self._noting(index), launch=self._launch, probe_s=self._probe_s)
+        except BakeoffError as error:
+            if isinstance(error, UsageError) and not any(one.comparison or one.reason for one in self._file.states):
+                # What the first point cannot have, the user has most likely asked for at every point.
+                shutil.rmtree(self._folder)
+                raise
+            return str(error)
+        return ""
+
+    def _noting(self, index: int) -> Observer:
+        """Give an observer that keeps which comparison belongs to a point, before its first trial."""
+
+        def observe(event: Event) -> None:
+            if isinstance(event, told.Prepared):
+                self._note(index, comparison=Path(event.path).name)
+            self._observe(event)
+
+        return observe
+
+    def _note(self, index: int, **changes: str) -> None:
+        """Write what is new about a point."""
+        states = list(self._file.states)
+        states[index] = msgspec.structs.replace(states[index], **changes)
+        self._file = msgspec.structs.replace(self._file, states=states)
+        stored.write(self._folder, self._file)
+
+    def _is_final(self, state: PointState) -> bool:
+        """Tell whether more time would change nothing about a point."""
+        if not state.comparison or state.reason:
+            return False
+        try:
+            return judge_comparison(self._folder / state.comparison).ended in _FINAL
+        except BakeoffError:
+            return False

@@ -1,0 +1,144 @@
+"""A study on disk: results/<study>/study.json, and beside it a folder for each of its comparisons."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import msgspec
+
+import bakeoff
+from bakeoff.race.judge import judge as judge_comparison
+from bakeoff.race.request import Request
+from bakeoff.spec.errors import BakeoffError, StoreError
+from bakeoff.store.files import STUDY_FILE, write_atomically
+from bakeoff.study.declared import Study
+from bakeoff.study.outcome import PointOutcome, StudyOutcome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# What may be said anew when a study goes on: how long, and where; what is measured and how it is decided stays.
+_ANEW = ("aim", "max_rounds", "budget_s", "trial_limit_s", "results", "resume", "command")
+
+
+class PointState(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a point has come."""
+
+    comparison: str = ""
+    """Its folder beside study.json; empty: not begun."""
+    reason: str = ""
+    """Why it has ended without an outcome."""
+
+
+class StudyFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of study.json, written before the first point and after each."""
+
+    version: int = 1
+    id: str
+    created_at: str
+    bakeoff: str
+    study: Study
+    states: list[PointState]
+
+
+def new(results: Path, study: Study) -> tuple[Path, StudyFile]:
+    """Make the folder of a new study."""
+    made = StudyFile(
+        id="",
+        created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+        bakeoff=bakeoff.__version__,
+        study=study,
+        states=[PointState() for _ in study.points],
+    )
+    while True:
+        identity = f"{study.name}-{secrets.token_hex(2)}"
+        try:
+            (results / identity).mkdir(parents=True)
+        except FileExistsError:
+            continue  # An id that is taken is drawn again.
+        except OSError as error:
+            msg = f"cannot make {results / identity}: {error.strerror}"
+            raise StoreError(msg) from error
+        return results / identity, msgspec.structs.replace(made, id=identity)
+
+
+def write(folder: Path, stored: StudyFile) -> None:
+    """Write how far a study has come."""
+    write_atomically(folder / STUDY_FILE, msgspec.json.format(msgspec.json.encode(stored)))
+
+
+def read(folder: Path) -> StudyFile:
+    """Read a study; raise StoreError with the reason."""
+    path = folder / STUDY_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=StudyFile)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise StoreError(msg) from error
+    except msgspec.MsgspecError as error:
+        msg = f"{path} is damaged or of another version of bakeoff: {error}"
+        raise StoreError(msg) from error
+
+
+def judge(folder: Path) -> StudyOutcome:
+    """Judge a study from its folder: every comparison from its own records."""
+    stored = read(folder)
+    return StudyOutcome(
+        study=stored.study,
+        id=stored.id,
+        path=str(folder),
+        created_at=stored.created_at,
+        bakeoff=stored.bakeoff,
+        points=[
+            _judged(folder, state, msgspec.structs.replace(PointOutcome(point=point), reason=state.reason))
+            for point, state in zip(stored.study.points, stored.states, strict=True)
+        ],
+    )
+
+
+def _judged(folder: Path, state: PointState, known: PointOutcome) -> PointOutcome:
+    """Add a point's outcome, where its comparison was begun."""
+    if not state.comparison:
+        return known if known.reason else msgspec.structs.replace(known, reason="its turn has not come")
+    try:
+        return msgspec.structs.replace(known, outcome=judge_comparison(folder / state.comparison))
+    except BakeoffError as error:
+        return msgspec.structs.replace(known, reason=str(error))
+
+
+def studies(results: Path) -> list[Path]:
+    """Give the folders of all studies, oldest first; before them those that cannot be read."""
+    folders = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
+    return sorted(folders, key=lambda folder: (created_at(folder), folder.name))
+
+
+def created_at(folder: Path) -> str:
+    """Give when a study was made; "" where its file is damaged: only who reads that one is told."""
+    try:
+        return read(folder).created_at
+    except StoreError:
+        return ""
+
+
+def latest_like(results: Path, wanted: Study) -> Path | None:
+    """Give the latest study that asked for the same points, to go on with."""
+    for folder in reversed(studies(results)):
+        try:
+            before = read(folder).study
+        except StoreError:
+            continue  # It cannot be told what that one asked for.
+        if _what(before) == _what(wanted):
+            return folder
+    return None
+
+
+def _what(study: Study) -> tuple[object, ...]:
+    """Give what must agree for one run to go on with another's comparisons."""
+    default = Request(workload="")
+    anew = {name: getattr(default, name) for name in _ANEW}
+    return (
+        study.name,
+        [(one.title, one.coordinates, msgspec.structs.replace(one.request, **anew)) for one in study.points],
+    )

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bakeoff.race.progress import RoundEnded, TrialStarted
+from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.store.locks import locked
+from bakeoff.study import stored
+from bakeoff.study.progress import Event, PointEnded, PointStarted, StudyStarted
+
+if TYPE_CHECKING:
+    from tests.study.conftest import Swept
+
+
+def test_every_point_is_a_comparison_of_its_own(swept: Swept) -> None:
+    """Each point has its verdict, its records stand beside study.json, and the same is judged from disk again."""
+    outcome = swept("fake", "fake:step_ms=2")
+    assert [point.point.coordinates for point in outcome.points] == [{"batch size": "8"}, {"batch size": "16"}]
+    assert [one.comparison.batch_size for one in outcome.outcomes] == [8, 16]
+    assert [one.verdicts[0].verdict for one in outcome.outcomes] == ["faster", "faster"]
+    assert {Path(one.path).parent for one in outcome.outcomes} == {Path(outcome.path)}
+    assert stored.judge(Path(outcome.path)) == outcome
+
+
+def test_a_point_that_fails_does_not_end_the_study(swept: Swept) -> None:
+    """A batch that the data cannot fill is told with its reason, and the next point is run."""
+    outcome = swept("fake", data="digits", axes={"batch size": ("8", "100000", "16")})
+    assert [bool(point.outcome) for point in outcome.points] == [True, False, True]
+    assert "has only" in outcome.points[1].reason
+
+
+def test_what_the_first_point_cannot_have_is_an_error(swept: Swept, tmp_path: Path) -> None:
+    """Words that no point can have leave nothing behind."""
+    with pytest.raises(UsageError, match="unknown data source"):
+        swept("fake", data="letters")
+    assert not list(tmp_path.glob("results/*/study.json"))
+
+
+def test_a_study_goes_on_where_it_was_interrupted(swept: Swept) -> None:
+    """After Ctrl-C finished points are not touched, the one that ran goes on, and the others follow."""
+
+    def interrupt(event: Event) -> None:
+        if isinstance(event, PointStarted) and event.number == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        swept("fake", "fake:step_ms=2", observe=interrupt)
+    events: list[Event] = []
+    outcome = swept("fake", "fake:step_ms=2", observe=events.append, resume=True)
+    assert [event.done for event in events if isinstance(event, StudyStarted)] == [1]
+    assert [event.number for event in events if isinstance(event, PointStarted)] == [2]
+    assert [one.ended for one in outcome.outcomes] == ["decided", "decided"]
+
+
+def test_within_a_point_finished_trials_are_not_done_again(swept: Swept) -> None:
+    """A comparison that was cut off goes on from its records, in its own folder."""
+
+    def interrupt(event: Event) -> None:
+        if isinstance(event, RoundEnded):
+            raise KeyboardInterrupt
+
+    noisy = ("fake:process_noise=0.02", "fake:process_noise=0.02")
+    with pytest.raises(KeyboardInterrupt):
+        swept(*noisy, observe=interrupt)
+    events: list[Event] = []
+    outcome = swept(*noisy, observe=events.append, resume=True)
+    first_point = events[: next(index for index, event in enumerate(events) if isinstance(event, PointEnded))]
+    started = [event.name for event in first_point if isinstance(event, TrialStarted)]
+    assert started[0].startswith("r02-")
+    assert len(list(Path(outcome.path).glob("*/comparison.json"))) == 2
+
+
+def test_a_budget_is_shared(swept: Swept) -> None:
+    """Each point is told its share of what is left; without time it is not begun, and --resume goes on."""
+    events: list[Event] = []
+    swept("fake", "fake:step_ms=2", observe=events.append, budget_s=100.0)
+    shares = [event.budget_s for event in events if isinstance(event, PointStarted)]
+    assert shares[0] == pytest.approx(50, abs=1)
+    assert 60 < (shares[1] or 0) < 100
+
+    def dawdle(event: Event) -> None:
+        if isinstance(event, PointEnded):
+            time.sleep(0.2)
+
+    late = swept("fake", "fake:step_ms=3", observe=dawdle, budget_s=0.1)
+    assert [bool(point.outcome) for point in late.points] == [True, False]
+    assert "the time budget had ended" in late.points[1].reason
+    on = swept("fake", "fake:step_ms=3", resume=True)
+    assert [point.reason for point in on.points] == ["", ""]
+
+
+def test_there_must_be_something_to_go_on_with(swept: Swept) -> None:
+    """--resume without such a study is an error that says what to do; other values are another study."""
+    with pytest.raises(UsageError, match="run it without --resume"):
+        swept("fake", resume=True)
+    swept("fake")
+    with pytest.raises(UsageError, match="run it without --resume"):
+        swept("fake", axes={"batch size": ("8", "32")}, resume=True)
+
+
+def test_a_second_parent_is_kept_away(swept: Swept) -> None:
+    """Two runs never write into one study."""
+    folder = Path(swept("fake").path)
+    with locked(folder, "study"), pytest.raises(StoreError, match="start a new study without --resume"):
+        swept("fake", resume=True)
+
+
+def test_a_damaged_study_is_named(swept: Swept) -> None:
+    """A study.json that is not as it was written is an error that names it, and a comparison that is gone a reason."""
+    outcome = swept("fake", "fake:step_ms=2")
+    folder = Path(outcome.path)
+    (Path(outcome.outcomes[0].path) / "comparison.json").unlink()
+    judged = stored.judge(folder)
+    assert "cannot read" in judged.points[0].reason
+    assert judged.points[1].outcome is not None
+    (folder / "study.json").write_text("{")
+    with pytest.raises(StoreError, match=r"study\.json is damaged"):
+        stored.judge(folder)
