@@ -106,15 +106,19 @@ def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
         size=SIZE,
         optimizer=SGD(learning_rate=0.0),
         weights=plan.weights(build, SIZE, 0),
+        state=plan.state_values(build, SIZE, 0),
     )
     step = engine.build(model, "train", options)
     batch = step.prepare(case.x, labels(case.x))
     found: dict[str, Any] = {"outputs": step.outputs(batch)}
     if case.deterministic:
         found |= {f"gradient/{key}": value for key, value in step.gradients(batch).items()}
+        found |= {f"before/{key}": value for key, value in step.state().items()}
         step.run(batch)
         step.wait()
         found["loss"] = step.result()
+        found |= {f"after/{key}": value for key, value in step.state().items()}
+        found["unbiased"] = np.array(engine.running_variance == "unbiased")
     return found
 
 
@@ -185,6 +189,7 @@ def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
         size=size,
         optimizer=loaded.workload.optimizer,
         weights=plan.weights(loaded.build, size, trial.seed),
+        state=plan.state_values(loaded.build, size, trial.seed),
     )
     step = engine.build(model, trial.scenario, trial.contender.options)
     folder = Path(trial.inputs_path)

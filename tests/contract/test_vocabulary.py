@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from contract_cases import dropout
-from contract_cases.vocabulary import CASES, expected_gradients, expected_loss
+from contract_cases.vocabulary import CASES, expected_gradients, expected_loss, expected_state
 from contract_run import DECLARED, LIMIT_S, computed
 
 from bakeoff.certify.sample import distance
@@ -29,6 +29,11 @@ def _weights(name: str) -> Any:
     return plan.weights(lambda nn, size: CASES[name].build(nn), SIZE, 0)
 
 
+def _state(name: str) -> Any:
+    """Give the running statistics that every framework starts a case from."""
+    return plan.state_values(lambda nn, size: CASES[name].build(nn), SIZE, 0)
+
+
 def test_every_name_has_a_case() -> None:
     """A name of the vocabulary that no case tries fails here."""
     assert {name for case in CASES.values() for name in case.names} == VOCABULARY.keys()
@@ -37,7 +42,7 @@ def test_every_name_has_a_case() -> None:
 @pytest.mark.parametrize("case", [name for name in CASES if CASES[name].deterministic])
 def test_numpy_forms_are_the_functions_of_their_gradients(case: str) -> None:
     """Central differences of two widths agree, so the expected gradients are those of the expected loss."""
-    wide, narrow = (expected_gradients(CASES[case], _weights(case), width) for width in (1e-5, 1e-6))
+    wide, narrow = (expected_gradients(CASES[case], _weights(case), _state(case), width) for width in (1e-5, 1e-6))
     for name, gradient in narrow.items():
         np.testing.assert_allclose(wide[name], gradient, rtol=1e-5, atol=1e-6)
 
@@ -54,7 +59,7 @@ def test_vocabulary_is_complete_and_has_nothing_else(framework: str) -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_outputs(framework: str, case: str) -> None:
     """Every name gives what it gives in NumPy float64, within float32."""
-    expected = CASES[case].forward(_weights(case), CASES[case].x.astype(np.float64))
+    expected = CASES[case].forward(_weights(case) | _state(case), CASES[case].x.astype(np.float64))
     found = _default(framework).of(f"case/{case}")["outputs"]
     assert found.shape == expected.shape
     assert found.dtype == np.float64
@@ -66,13 +71,25 @@ def test_outputs(framework: str, case: str) -> None:
 def test_loss_and_gradients(framework: str, case: str) -> None:
     """Every name passes gradients on as its closed form does, to every parameter, in canonical layout."""
     found = _default(framework).of(f"case/{case}")
-    expected = expected_gradients(CASES[case], _weights(case))
-    assert found["loss"] == pytest.approx(expected_loss(CASES[case], _weights(case)), rel=1e-5)
+    expected = expected_gradients(CASES[case], _weights(case), _state(case))
+    assert found["loss"] == pytest.approx(expected_loss(CASES[case], _weights(case) | _state(case)), rel=1e-5)
     assert {name for name in found if name.startswith("gradient/")} == {f"gradient/{name}" for name in expected}
     largest = max(np.abs(gradient).max() for gradient in expected.values())
     for name, gradient in expected.items():
         assert found[f"gradient/{name}"].shape == gradient.shape, name
         assert distance(found[f"gradient/{name}"].astype(np.float64), gradient, floor=1e-2 * largest) < 1e-4, name
+
+
+@FRAMEWORKS
+@pytest.mark.parametrize("case", [name for name in CASES if CASES[name].batch_statistics])
+def test_running_statistics(framework: str, case: str) -> None:
+    """Asking for gradients moves no running statistic; a step moves each by its momentum and the framework's rule."""
+    found, before = _default(framework).of(f"case/{case}"), _state(case)
+    after = expected_state(CASES[case], before, _weights(case), unbiased=bool(found["unbiased"]))
+    for moment, expected in (("before", before), ("after", after)):
+        assert {name for name in found if name.startswith(moment)} == {f"{moment}/{name}" for name in expected}
+        for name, value in expected.items():
+            np.testing.assert_allclose(found[f"{moment}/{name}"], value, rtol=1e-5, atol=1e-6, err_msg=name)
 
 
 @FRAMEWORKS

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     optimizer: Optimizer | None
     weights: Arrays
     """By canonical name, in canonical layout, float64; an engine converts them to its layout and precision."""
+    state: Arrays = {}
+    """The values of running statistics before the first step, in the same form; empty in a model that has none."""
 
 
 class Step(Protocol):
@@ -60,12 +62,16 @@ class Step(Protocol):
     def gradients(self, batch: Any) -> Arrays:
         """Give every parameter's gradient at the present parameters, by canonical name and layout; changes nothing.
 
-        Computed by the same function, in the same mode, as `run` computes them. Called only on models whose Dropout
+        Computed by the same function, in the same mode, as `run` computes them, and nothing means the running
+        statistics too. Called only on models whose Dropout
         drops nothing: draws are each framework's own, so the certificate runs without.
         """
 
     def parameters(self) -> Arrays:
         """Give every parameter as it is now, by canonical name and layout."""
+
+    def state(self) -> Arrays:
+        """Give every running statistic as it is now, by canonical name; empty in a model that has none."""
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is really in force: mode, precision, threads, device, TF32, layout, optimiser's class.
@@ -90,6 +96,10 @@ class Step(Protocol):
 
 class Engine(Protocol):
     """One framework in this process."""
+
+    running_variance: Literal["biased", "unbiased"]
+    """Which variance of the batch its BatchNorm moves the running one towards: biased divides by the number n of values
+    that a channel has in the batch, unbiased by n - 1. The certificate holds it to what it says."""
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads for this process, before anything is built; raise UnsupportedError."""

@@ -7,9 +7,14 @@ axis for channels: feature maps are in the layout that the framework prefers, an
 Linear     weight (in, out), bias (out,)
 Conv2d     weight (kernel, kernel, in, out), bias (out,)
 LayerNorm  scale (features,), bias (features,)
+BatchNorm  scale (features,), bias (features,); state: running_mean (features,), running_variance (features,)
 Embedding  weight (entries, features)
+Parameter  itself, of the shape that it is made with
 
-A parameter's name is the path of attributes to its layer and the name above: `blocks.0.conv.weight`.
+A parameter's name is the path of attributes to its layer and the name above: `blocks.0.conv.weight`; that of a
+Parameter is the path alone: `class_token`. State is what training changes beside the parameters: it has no gradient,
+no optimiser sees it, it is counted apart, and evaluation reads it. Arrays take indices and slices as NumPy's do:
+`x[:, 0]`.
 """
 
 from __future__ import annotations
@@ -26,8 +31,18 @@ LAYERS: dict[str, str] = {
         "the same zero padding on all four sides."
     ),
     "LayerNorm": "LayerNorm(features, epsilon=1e-5): over the last axis.",
+    "BatchNorm": (
+        "BatchNorm(features, momentum=0.1, epsilon=1e-5): each channel of a feature map, or each feature of "
+        "(batch, features), over all the rest. Training normalises by the batch's mean and biased variance and moves "
+        "the running ones by momentum x (batch's - running); evaluation normalises by the running ones. Whether the "
+        "running variance takes the batch's biased or unbiased one is each framework's own (docs/decisions/007)."
+    ),
     "Embedding": "Embedding(entries, features): rows by integer index.",
     "Dropout": "Dropout(rate): scaled by 1 / (1 - rate) in training, nothing in evaluation.",
+    "Parameter": (
+        "Parameter(shape): an array that is trained by itself, such as a class token or the embedding of positions; "
+        "an attribute of a Module, used in forward like any array."
+    ),
 }
 
 FUNCTIONS: dict[str, str] = {
@@ -42,9 +57,16 @@ FUNCTIONS: dict[str, str] = {
     "global_avg_pool2d": "global_avg_pool2d(x): feature map to (batch, channels).",
     "flatten": "flatten(x): everything but the batch axis into one, in the framework's layout (see Linear).",
     "reshape": "reshape(x, shape): shape includes the batch axis; not for feature maps.",
+    "tokens": "tokens(x): feature map to (batch, height * width, channels), row by row.",
     "concat": "concat(arrays, axis): not for feature maps.",
+    "concat_channels": "concat_channels(maps): feature maps of one height and width, joined by their channels.",
+    "broadcast_to": "broadcast_to(x, shape): not for feature maps.",
     "permute_dims": "permute_dims(x, axes): not for feature maps.",
     "matmul": "matmul(a, b).",
+    "attention": (
+        "attention(q, k, v): softmax(q k^T / sqrt(features)) v for each head, without a mask; "
+        "each (batch, length, heads, features), and so is what it gives."
+    ),
     "mean": "mean(x, axis=None): not for feature maps.",
     "sum": "sum(x, axis=None): not for feature maps.",
 }

@@ -27,6 +27,7 @@ def make_model(trial: TrialSpec) -> Model:
         size=size,
         optimizer=loaded.workload.optimizer,
         weights=plan.weights(loaded.build, size, trial.seed),
+        state=plan.state_values(loaded.build, size, trial.seed),
     )
 
 

@@ -26,14 +26,16 @@ if TYPE_CHECKING:
     from bakeoff.spec.workload import Size
 
 
-class Parameter(msgspec.Struct, frozen=True, kw_only=True):
-    """One parameter: its shape in canonical layout and the distribution that its first value is drawn from."""
+class Array(msgspec.Struct, frozen=True, kw_only=True):
+    """One array of a model: its shape in canonical layout and the distribution that its first value is drawn from."""
 
     shape: tuple[int, ...]
     distribution: Literal["uniform", "normal"] = "uniform"
     mean: float = 0.0
     spread: float
     """Half the width of a uniform distribution, the standard deviation of a normal one."""
+    momentum: float | None = None
+    """Of a running statistic: the weight of each new value. None for a parameter."""
 
     @property
     def count(self) -> int:
@@ -45,6 +47,12 @@ class Parameter(msgspec.Struct, frozen=True, kw_only=True):
 # scale that is left out, must change the outputs by far more than any tolerance.
 _BIAS_SPREAD = 0.1
 _SCALE_SPREAD = 0.2
+# Running statistics likewise away from 0 and 1: outputs in evaluation tell whether they were read. Variances stay well
+# above 0, so that no output is much enlarged.
+_RUNNING_MEAN_SPREAD = 0.5
+_RUNNING_VARIANCE_SPREAD = 0.5
+# As Embedding's rows are added to what they are near to in size: a Parameter that is left out shows.
+_PARAMETER_SPREAD = 1.0
 
 
 class Module:
@@ -74,7 +82,7 @@ class ModuleList:
         """Take an iterable of layers and modules."""
         self.modules = list(modules)
         for place, module in enumerate(self.modules):
-            if not _holds_layers(module):
+            if not _holds_layers(module) or isinstance(module, Parameter):
                 msg = f"nn.ModuleList holds layers and modules; number {place} is {module!r}"
                 raise TypeError(msg)
 
@@ -92,9 +100,10 @@ class ModuleList:
 
 
 class Layer:
-    """A layer: its parameters by the last part of their names."""
+    """A layer: its parameters and its state by the last part of their names."""
 
-    parameters: dict[str, Parameter]
+    parameters: dict[str, Array]
+    state: dict[str, Array] = {}  # noqa: RUF012 - layers set their own and never change this one
 
 
 class Linear(Layer):
@@ -138,14 +147,36 @@ class LayerNorm(Layer):
 
     def __init__(self, features: int, epsilon: float = 1e-5) -> None:
         """List scale (features,) and bias (features,)."""
+        self.parameters = _scale_and_bias(_count("features", features), epsilon)
+
+
+class BatchNorm(Layer):
+    """See the vocabulary."""
+
+    def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
+        """List scale and bias (features,), and the running mean and variance of the same shape."""
         features = _count("features", features)
-        if not epsilon > 0:
-            msg = f"epsilon={epsilon!r}: it must be above 0"
+        if not 0 < momentum < 1:
+            msg = f"momentum={momentum!r}: it is the weight of the new value and must be above 0 and below 1"
             raise ValueError(msg)
-        self.parameters = {
-            "scale": Parameter(shape=(features,), mean=1.0, spread=_SCALE_SPREAD),
-            "bias": Parameter(shape=(features,), spread=_BIAS_SPREAD),
+        self.parameters = _scale_and_bias(features, epsilon)
+        mean, variance = (0.0, _RUNNING_MEAN_SPREAD), (1.0, _RUNNING_VARIANCE_SPREAD)
+        self.state = {
+            name: Array(shape=(features,), mean=centre, spread=spread, momentum=momentum)
+            for name, (centre, spread) in (("running_mean", mean), ("running_variance", variance))
         }
+
+
+class Parameter(Layer):
+    """See the vocabulary."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        """List itself."""
+        if not isinstance(shape, (tuple, list)) or not shape:
+            msg = f"shape={shape!r}: it must be a tuple of whole numbers"
+            raise TypeError(msg)
+        shape = tuple(_count("shape", number) for number in shape)
+        self.parameters = {"": Array(shape=shape, distribution="normal", spread=_PARAMETER_SPREAD)}
 
 
 class Embedding(Layer):
@@ -154,7 +185,7 @@ class Embedding(Layer):
     def __init__(self, entries: int, features: int) -> None:
         """List weight (entries, features)."""
         shape = (_count("entries", entries), _count("features", features))
-        self.parameters = {"weight": Parameter(shape=shape, distribution="normal", spread=1.0)}
+        self.parameters = {"weight": Array(shape=shape, distribution="normal", spread=1.0)}
 
 
 class Dropout(Layer):
@@ -168,8 +199,18 @@ class Dropout(Layer):
         self.parameters = {}
 
 
-def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Parameter]:
+def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:
     """List the parameters of a model by canonical name; raise ModelFileError where `build` fails, with the line."""
+    return _arrays(build, size, lambda layer: layer.parameters)
+
+
+def state(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:
+    """List the arrays that training changes beside the parameters, by canonical name; fails as `parameters` does."""
+    return _arrays(build, size, lambda layer: layer.state)
+
+
+def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer], dict[str, Array]]) -> dict[str, Array]:
+    """Build the model over shapes and list arrays of its layers by canonical name."""
     path = build.__code__.co_filename
     try:
         model = build(_VOCABULARY, size)
@@ -178,7 +219,7 @@ def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Param
     if not isinstance(model, Module):
         msg = f"{path}: build returned {model!r}; it must return an instance of a class derived from nn.Module"
         raise ModelFileError(msg)
-    found: dict[str, Parameter] = {}
+    found: dict[str, Array] = {}
     names: dict[int, str] = {}
     for name, part in _walk(model, ""):
         if id(part) in names:
@@ -186,7 +227,7 @@ def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Param
             raise ModelFileError(msg)
         names[id(part)] = name
         if isinstance(part, Layer):
-            found |= {f"{name}.{last}": parameter for last, parameter in part.parameters.items()}
+            found |= {f"{name}.{last}".rstrip("."): array for last, array in of(part).items()}
         elif isinstance(part, Module) and not callable(getattr(part, "forward", None)):
             msg = f"{path}: class {type(part).__name__} has no method forward(self, x, ...)"
             raise ModelFileError(msg)
@@ -199,30 +240,46 @@ def weights(build: Callable[[Any, Size], Any], size: Size, seed: int) -> dict[st
     Each parameter has a stream of its own, so their order does not matter. RandomState's streams are frozen by NumPy's
     policy (NEP 19): the NumPy of every environment draws the same numbers.
     """
-    return {name: _draw(name, parameter, seed) for name, parameter in parameters(build, size).items()}
+    return {name: _draw(name, array, seed) for name, array in parameters(build, size).items()}
 
 
-def _draw(name: str, parameter: Parameter, seed: int) -> NDArray[np.float64]:
-    """Draw one parameter from the stream of its name."""
+def state_values(build: Callable[[Any, Size], Any], size: Size, seed: int) -> dict[str, NDArray[np.float64]]:
+    """Draw the value of all state before the first step, as `weights` draws parameters; variances are positive."""
+    return {name: _draw(name, array, seed) for name, array in state(build, size).items()}
+
+
+def _draw(name: str, array: Array, seed: int) -> NDArray[np.float64]:
+    """Draw one array from the stream of its name."""
     import numpy as np
 
     stream = np.random.RandomState([seed, zlib.crc32(name.encode())])
-    draw = stream.standard_normal if parameter.distribution == "normal" else lambda shape: stream.uniform(-1, 1, shape)
-    drawn = parameter.mean + parameter.spread * draw(parameter.shape)
+    draw = stream.standard_normal if array.distribution == "normal" else lambda shape: stream.uniform(-1, 1, shape)
+    drawn = array.mean + array.spread * draw(array.shape)
     # Exactly what a float32 holds: else the reference would start elsewhere, and where a float32 rounds to the other
     # side of a ReLU or a maximum, every contender would be off by the same error.
     return drawn.astype(np.float32).astype(np.float64)
 
 
-def _weighted(shape: tuple[int, ...], fan_in: int, bias: bool) -> dict[str, Parameter]:  # noqa: FBT001 - private
+def _weighted(shape: tuple[int, ...], fan_in: int, bias: bool) -> dict[str, Array]:  # noqa: FBT001 - private
     """List a weight, and a bias over its last axis.
 
     The bound sqrt(6 / fan_in) keeps the variance of activations through ReLU (He et al. 2015, equation 10).
     """
-    found = {"weight": Parameter(shape=shape, spread=math.sqrt(6 / fan_in))}
+    found = {"weight": Array(shape=shape, spread=math.sqrt(6 / fan_in))}
     if bias:
-        found["bias"] = Parameter(shape=shape[-1:], spread=_BIAS_SPREAD)
+        found["bias"] = Array(shape=shape[-1:], spread=_BIAS_SPREAD)
     return found
+
+
+def _scale_and_bias(features: int, epsilon: float) -> dict[str, Array]:
+    """List what a normalisation is followed by."""
+    if not epsilon > 0:
+        msg = f"epsilon={epsilon!r}: it must be above 0"
+        raise ValueError(msg)
+    return {
+        "scale": Array(shape=(features,), mean=1.0, spread=_SCALE_SPREAD),
+        "bias": Array(shape=(features,), spread=_BIAS_SPREAD),
+    }
 
 
 def _count(name: str, value: Any, least: int = 1) -> int:
@@ -271,5 +328,6 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
-_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, Linear, Conv2d, LayerNorm, Embedding, Dropout)}
+_KINDS = (Module, ModuleList, Linear, Conv2d, LayerNorm, BatchNorm, Embedding, Dropout, Parameter)
+_LAYERS = {kind.__name__: kind for kind in _KINDS}
 _VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})

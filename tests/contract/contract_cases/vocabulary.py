@@ -34,7 +34,12 @@ class Case:
     """Of the vocabulary, which this case is there for."""
     build: Callable[[Any], Any]
     forward: Callable[[Weights, Array], Array]
+    """In evaluation, from parameters and state."""
     x: Array
+    in_training: Callable[[Weights, Array], Array] | None = None
+    """None: the same as in evaluation."""
+    batch_statistics: Callable[[Weights, Array], dict[str, tuple[Array, Array, int, float]]] | None = None
+    """By layer: the batch's mean and biased variance, of how many values a channel, and the layer's momentum."""
     loss: Callable[[Any, Any, Any], Any] | None = None
     """None: cross_entropy."""
     expected_loss: Callable[[Array, Array], float] | None = None
@@ -54,10 +59,23 @@ def cross_entropy(logits: Array, targets: Array) -> float:
 
 def expected_loss(case: Case, weights: Weights) -> float:
     """Give the loss of a case on its own batch."""
-    return (case.expected_loss or cross_entropy)(case.forward(weights, case.x.astype(np.float64)), labels(case.x))
+    forward = case.in_training or case.forward
+    return (case.expected_loss or cross_entropy)(forward(weights, case.x.astype(np.float64)), labels(case.x))
 
 
-def expected_gradients(case: Case, weights: Weights, width: float = 1e-6) -> Weights:
+def expected_state(case: Case, state: Weights, weights: Weights, *, unbiased: bool) -> Weights:
+    """Give the running statistics after one training step."""
+    assert case.batch_statistics is not None
+    moved = {}
+    x = case.x.astype(np.float64)
+    for layer, (mean, variance, count, momentum) in case.batch_statistics(weights, x).items():
+        moments = {"running_mean": mean, "running_variance": variance * (count / (count - 1) if unbiased else 1)}
+        for name, new in ((f"{layer}.{last}", moment) for last, moment in moments.items()):
+            moved[name] = (1 - momentum) * state[name] + momentum * new
+    return moved
+
+
+def expected_gradients(case: Case, weights: Weights, state: Weights, width: float = 1e-6) -> Weights:
     """Give every parameter's gradient by central differences, exact to about 1e-9 in float64."""
     gradients = {name: np.zeros_like(value) for name, value in weights.items()}
     for name, value in weights.items():
@@ -66,7 +84,7 @@ def expected_gradients(case: Case, weights: Weights, width: float = 1e-6) -> Wei
             for offset in (width, -width):
                 moved = value.copy()
                 moved[index] += offset
-                losses.append(expected_loss(case, weights | {name: moved}))
+                losses.append(expected_loss(case, weights | state | {name: moved}))
             gradients[name][index] = (losses[0] - losses[1]) / (2 * width)
     return gradients
 
@@ -108,6 +126,14 @@ def layer_norm(weights: Weights, name: str, x: Array, epsilon: float) -> Array:
     centred = x - x.mean(-1, keepdims=True)
     normal = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + epsilon)
     return normal * weights[f"{name}.scale"] + weights[f"{name}.bias"]
+
+
+def batch_norm(weights: Weights, name: str, x: Array, epsilon: float, *, training: bool) -> Array:
+    """Over all axes but the last: in training by the batch's mean and biased variance."""
+    axes = tuple(range(x.ndim - 1))
+    mean = x.mean(axes) if training else weights[f"{name}.running_mean"]
+    variance = x.var(axes) if training else weights[f"{name}.running_variance"]
+    return (x - mean) / np.sqrt(variance + epsilon) * weights[f"{name}.scale"] + weights[f"{name}.bias"]
 
 
 def softmax(x: Array) -> Array:
@@ -206,6 +232,91 @@ def flattened(*, conv_first: bool) -> Case:
         return linear(weights, "head", x.reshape(len(x), -1))
 
     return Case(names=("Linear", "flatten"), build=build, forward=forward, x=random(BATCH, 2, 3, 2))
+
+
+def normalised(*, maps: bool, epsilon: float, momentum: float, scale: float) -> Case:
+    """Make the case of two BatchNorms, the second with the default momentum and epsilon, on maps or on vectors."""
+
+    def build(nn: Any) -> Any:
+        layers = {
+            "first": nn.Conv2d(2, CLASSES, 3, stride=2, padding=1) if maps else nn.Linear(5, CLASSES),
+            "norm": nn.BatchNorm(CLASSES, momentum=momentum, epsilon=epsilon),
+            "last": nn.BatchNorm(CLASSES),
+        }
+
+        def forward(m: Any, x: Any) -> Any:
+            x = m.last(nn.tanh(m.norm(m.first(x))) * scale)
+            return nn.global_avg_pool2d(nn.sigmoid(x)) if maps else x
+
+        return model(nn, layers, forward)
+
+    def inner(weights: Weights, x: Array, *, training: bool) -> tuple[Array, Array]:
+        first = conv2d(weights, "first", x, 2, 1) if maps else linear(weights, "first", x)
+        return first, scale * np.tanh(batch_norm(weights, "norm", first, epsilon, training=training))
+
+    def outer(weights: Weights, x: Array, *, training: bool) -> Array:
+        x = batch_norm(weights, "last", inner(weights, x, training=training)[1], 1e-5, training=training)
+        return sigmoid(x).mean((1, 2)) if maps else x
+
+    def statistics(weights: Weights, x: Array) -> dict[str, tuple[Array, Array, int, float]]:
+        found = {}
+        for name, seen, weight in zip(("norm", "last"), inner(weights, x, training=True), (momentum, 0.1), strict=True):
+            axes = tuple(range(seen.ndim - 1))
+            found[name] = (seen.mean(axes), seen.var(axes), seen[..., 0].size, weight)
+        return found
+
+    return Case(
+        names=("BatchNorm",),
+        build=build,
+        forward=lambda w, x: outer(w, x, training=False),
+        in_training=lambda w, x: outer(w, x, training=True),
+        batch_statistics=statistics,
+        x=random(BATCH, 6, 6, 2) if maps else random(BATCH, 5),
+    )
+
+
+def with_tokens(nn: Any) -> Any:
+    """Put a class token before the tokens of a map that is not square, and embeddings of positions on all of them."""
+    layers = {
+        "first": nn.Conv2d(2, 4, 1),
+        "class_token": nn.Parameter((1, 1, 4)),
+        "kernel": nn.Parameter((7, 4)),  # a name that a framework gives to its own arrays
+        "head": nn.Linear(4, CLASSES),
+    }
+
+    def forward(m: Any, x: Any) -> Any:
+        x = nn.tokens(m.first(x))
+        x = nn.concat([nn.broadcast_to(m.class_token, (x.shape[0], 1, 4)), x], axis=1) * m.kernel
+        return m.head(x[:, 0] + x[:, 3] * m.class_token[0])
+
+    return model(nn, layers, forward)
+
+
+def with_tokens_in_numpy(weights: Weights, x: Array) -> Array:
+    """Give the same."""
+    x = conv2d(weights, "first", x).reshape(len(x), 6, 4)
+    x = np.concatenate([np.broadcast_to(weights["class_token"], (len(x), 1, 4)), x], 1) * weights["kernel"]
+    return linear(weights, "head", x[:, 0] + x[:, 3] * weights["class_token"][0])
+
+
+def heads(nn: Any) -> Any:
+    """Attend with two heads of three features, where keys and values are longer than the queries."""
+    layers = {"first": nn.Linear(4, 18), "head": nn.Linear(6, CLASSES)}
+
+    def forward(m: Any, x: Any) -> Any:
+        x = nn.reshape(m.first(x), (-1, 5, 3, 2, 3))
+        attended = nn.attention(x[:, :2, 0], x[:, :, 1], x[:, :, 2])
+        return m.head(nn.mean(nn.reshape(attended, (-1, 2, 6)) * 2.0, 1))
+
+    return model(nn, layers, forward)
+
+
+def heads_in_numpy(weights: Weights, x: Array) -> Array:
+    """Give the same."""
+    x = linear(weights, "first", x).reshape(len(x), 5, 3, 2, 3).transpose(2, 0, 3, 1, 4)
+    q, k, v = x[0][:, :, :2], x[1], x[2]
+    attended = softmax(q @ k.swapaxes(-1, -2) / math.sqrt(3)) @ v
+    return linear(weights, "head", 2 * attended.transpose(0, 2, 1, 3).reshape(len(attended), 2, 6).mean(1))
 
 
 def list_of_layers(nn: Any) -> Any:
@@ -345,6 +456,28 @@ CASES: dict[str, Case] = {
         build=lambda nn: model(nn, {"norm": nn.LayerNorm(5, epsilon=0.5)}, lambda m, x: nn.mean(m.norm(x), 1)),
         forward=lambda w, x: layer_norm(w, "norm", x, 0.5).mean(1),
         x=random(BATCH, 2, 5),
+    ),
+    "batch norm of vectors": normalised(maps=False, epsilon=0.5, momentum=0.25, scale=1.0),
+    # So small, in the end, that the default epsilon is not small against the variance.
+    "batch norm of maps": normalised(maps=True, epsilon=1e-3, momentum=0.01, scale=0.01),
+    "tokens and parameters": Case(
+        names=("Parameter", "tokens", "broadcast_to", "concat"),
+        build=with_tokens,
+        forward=with_tokens_in_numpy,
+        x=random(BATCH, 2, 3, 2),
+    ),
+    "attention of heads": Case(names=("attention",), build=heads, forward=heads_in_numpy, x=random(BATCH, 5, 4)),
+    "concat of channels": Case(
+        names=("concat_channels",),
+        build=lambda nn: model(
+            nn,
+            {"first": nn.Conv2d(2, 1, 1), "second": nn.Conv2d(2, 2, 3, padding=1)},
+            lambda m, x: nn.global_avg_pool2d(nn.tanh(nn.concat_channels([m.first(x), m.second(x)]))),
+        ),
+        forward=lambda w, x: np.tanh(
+            np.concatenate([conv2d(w, "first", x), conv2d(w, "second", x, padding=1)], 3)
+        ).mean((1, 2)),
+        x=random(BATCH, 4, 4, 2),
     ),
     "embedding": Case(
         names=("Embedding",),

@@ -177,6 +177,10 @@ class Step:
             weights["extra"] = np.zeros(3)
         return weights
 
+    def state(self) -> Arrays:
+        """Give the state."""
+        return dict(self._model.state)
+
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Give the options back."""
         options = self._options
@@ -199,6 +203,8 @@ class Step:
 
 class Engine:
     """The scripted framework in this process."""
+
+    running_variance = "biased"
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Choose the clock."""

@@ -16,9 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from flax import nnx
 
-from bakeoff.frameworks.jax import nn, optimizers, profiling
+from bakeoff.frameworks.jax import border, nn, optimizers, profiling
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.spec.errors import UnsupportedError
 
@@ -50,14 +49,16 @@ class State(NamedTuple):
 
     parameters: dict[str, jax.Array]
     optimizer: Any
-    rest: Any
-    """Arrays of the model that are no parameters."""
+    statistics: dict[str, jax.Array]
+    """Running means and variances; empty in a model that has none."""
     key: jax.Array | None
     """For Dropout; None in a model without one."""
 
 
 class Engine:
     """JAX in this process."""
+
+    running_variance = nn.RUNNING_VARIANCE
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set platform and precision, whatever the user's environment says of them; NPROC has set the threads."""
@@ -104,7 +105,7 @@ class Engine:
         for given in gradients:
             gradient = {name: jnp.array(value, self._dtype) for name, value in given.items()}
             present, state = apply(present, state, gradient)
-            trajectory.append(nn.export(present))
+            trajectory.append(border.export(present))
         return trajectory
 
 
@@ -113,14 +114,15 @@ class Step:
 
     def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
         """Build the model and load its weights."""
-        self._split = nn.Split(model.build(nn, model.size))
+        self._split = border.Split(model.build(nn, model.size))
         self._dtype = dtype
         self._forward = _in_mode(self._evaluate, compiled=compiled)
-        self._state = State(nn.load(self._split, model.weights, dtype), None, self._split.rest, None)
+        parameters, statistics = self._split.part(border.load(self._split, model.weights | model.state, dtype))
+        self._state = State(parameters, None, statistics, None)
 
-    def _evaluate(self, parameters: dict[str, jax.Array], rest: Any, x: jax.Array) -> jax.Array:
-        """Compute the model's outputs without dropout."""
-        return self._split.merge(parameters, rest)(x)
+    def _evaluate(self, parameters: dict[str, jax.Array], statistics: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+        """Compute the model's outputs as in evaluation."""
+        return self._split.merge(parameters, statistics)(x)
 
     def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[jax.Array, jax.Array]:
         """Copy one batch to the device."""
@@ -132,11 +134,15 @@ class Step:
 
     def outputs(self, batch: tuple[jax.Array, jax.Array]) -> NDArray[np.float64]:
         """Give the model's outputs in evaluation mode."""
-        return np.array(self._forward(self._state.parameters, self._state.rest, batch[0]), np.float64)
+        return np.array(self._forward(self._state.parameters, self._state.statistics, batch[0]), np.float64)
 
     def parameters(self) -> Arrays:
         """Give every parameter as it is now, in float64."""
-        return nn.export(self._state.parameters)
+        return border.export(self._state.parameters)
+
+    def state(self) -> Arrays:
+        """Give every running statistic as it is now, in float64."""
+        return border.export(self._state.statistics)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
@@ -201,21 +207,25 @@ class TrainStep(Step):
         self._loss: jax.Array = jnp.array(jnp.nan)
 
     def _compute_loss(
-        self, parameters: dict[str, jax.Array], rest: Any, key: jax.Array | None, batch: tuple[jax.Array, jax.Array]
-    ) -> tuple[jax.Array, Any]:
-        """Give the loss, and what the forward pass made of the arrays that are no parameters."""
+        self,
+        parameters: dict[str, jax.Array],
+        statistics: dict[str, jax.Array],
+        key: jax.Array | None,
+        batch: tuple[jax.Array, jax.Array],
+    ) -> tuple[jax.Array, dict[str, jax.Array]]:
+        """Give the loss, and what the forward pass made of the running statistics."""
         x, y = batch
-        model = self._split.merge(parameters, rest)
-        with nn.draws(key):
+        model = self._split.merge(parameters, statistics)
+        with nn.training(key):
             loss = self._loss_of(model(x), y)
-        return loss, nnx.state(model, nnx.Not(nnx.Param))
+        return loss, self._split.statistics(model)
 
     def _next(self, state: State, batch: tuple[jax.Array, jax.Array]) -> tuple[State, jax.Array]:
         """Give the state after one step, and the loss before it."""
         key, draw = (None, None) if state.key is None else jax.random.split(state.key)
-        (loss, rest), gradients = self._differentiate(state.parameters, state.rest, draw, batch)
+        (loss, statistics), gradients = self._differentiate(state.parameters, state.statistics, draw, batch)
         parameters, optimizer = _apply(self._transformation, state.parameters, state.optimizer, gradients)
-        return State(parameters, optimizer, rest, key), loss
+        return State(parameters, optimizer, statistics, key), loss
 
     def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
         """Start one training step."""
@@ -231,8 +241,8 @@ class TrainStep(Step):
 
     def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:
         """Give every parameter's gradient in float64, without dropout."""
-        _, gradients = self._gradients(self._state.parameters, self._state.rest, None, batch)
-        return nn.export(gradients)
+        _, gradients = self._gradients(self._state.parameters, self._state.statistics, None, batch)
+        return border.export(gradients)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force; `donation` tells whether a step has really consumed the arrays it was given."""
@@ -253,7 +263,7 @@ class InferStep(Step):
     def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
         """Start one forward pass."""
         state = self._state
-        self._outputs = self._forward(state.parameters, state.rest, batch[0])
+        self._outputs = self._forward(state.parameters, state.statistics, batch[0])
 
     def wait(self) -> None:
         """Return when the last outputs exist: they are computed after all earlier ones."""

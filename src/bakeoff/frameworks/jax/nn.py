@@ -1,4 +1,4 @@
-"""The vocabulary in flax.nnx, and the border between canonical weights and its parameters.
+"""The vocabulary in flax.nnx.
 
 Feature maps are NHWC, the layout of flax and of XLA's convolutions on a processor: canonical layouts hold unchanged.
 Layers start at zero because every weight is loaded from canonical ones: the random streams that flax demands are idle.
@@ -9,22 +9,20 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 import optax
 from flax import nnx
 
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from bakeoff.frameworks.engine import Arrays
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
@@ -32,9 +30,13 @@ __all__ = [
     "Linear",
     "Module",
     "ModuleList",
+    "Parameter",
+    "attention",
     "avg_pool2d",
     "binary_cross_entropy",
+    "broadcast_to",
     "concat",
+    "concat_channels",
     "cross_entropy",
     "flatten",
     "gelu",
@@ -51,7 +53,11 @@ __all__ = [
     "softmax",
     "sum",
     "tanh",
+    "tokens",
 ]
+
+RUNNING_VARIANCE: Literal["biased"] = "biased"
+"""Which variance of the batch flax's normalisation moves the running one towards."""
 
 # --- Layers -------------------------------------------------------------------------------------------------------
 
@@ -113,6 +119,23 @@ class LayerNorm(nnx.LayerNorm):
         super().__init__(features, epsilon=epsilon, rngs=_rngs())
 
 
+class BatchNorm(nnx.BatchNorm):
+    """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
+
+    def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
+        """Hand on the weight of the old value, which is what flax calls momentum."""
+        super().__init__(features, momentum=1 - momentum, epsilon=epsilon, rngs=_rngs())
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """Normalise by the batch while a training step is traced, else by the running statistics."""
+        return super().__call__(x, use_running_average=not _training)
+
+
+def Parameter(shape: tuple[int, ...]) -> nnx.Param[jax.Array]:  # noqa: N802 - the vocabulary's name for it
+    """Make an array that is trained by itself."""
+    return nnx.Param(jnp.zeros(shape))
+
+
 class Embedding(nnx.Embed):
     """Rows by integer index."""
 
@@ -129,26 +152,27 @@ class Dropout(nnx.Dropout):
         super().__init__(rate)
 
     def __call__(self, x: jax.Array) -> jax.Array:
-        """Drop with the next draw of the innermost `draws`."""
-        key = next(_draws[-1]) if _draws else None
+        """Drop with the next draw of the innermost `training`."""
+        stream = _training[-1] if _training else None
+        key = None if stream is None else next(stream)
         return super().__call__(x, deterministic=key is None, rngs=key)
 
 
-_draws: list[Iterator[jax.Array]] = []
-"""The streams of keys in force while a step is traced, innermost last."""
+_training: list[Iterator[jax.Array] | None] = []
+"""The streams of keys in force while training steps are traced, innermost last; empty in evaluation."""
 
 
 @contextmanager
-def draws(key: jax.Array | None) -> Iterator[None]:
-    """Give each Dropout called inside a key of its own, derived from `key`; None is evaluation."""
-    if key is None:
-        yield
-        return
-    _draws.append(jax.random.fold_in(key, number) for number in range(2**31))
+def training(key: jax.Array | None) -> Iterator[None]:
+    """Make the models called inside behave as in training; Dropout draws from `key`, and drops nothing for None.
+
+    Each Dropout gets a key of its own.
+    """
+    _training.append(None if key is None else (jax.random.fold_in(key, number) for number in range(2**31)))
     try:
         yield
     finally:
-        _draws.pop()
+        _training.pop()
 
 
 def _rngs() -> nnx.Rngs:
@@ -216,9 +240,29 @@ def reshape(x: jax.Array, shape: Sequence[int]) -> jax.Array:
     return jnp.reshape(x, shape)
 
 
+def tokens(x: jax.Array) -> jax.Array:
+    """Give a feature map as (batch, height * width, channels)."""
+    return jnp.reshape(x, (x.shape[0], -1, x.shape[-1]))
+
+
 def concat(arrays: Sequence[jax.Array], axis: int) -> jax.Array:
     """Join arrays along an axis."""
     return jnp.concat(arrays, axis=axis)
+
+
+def concat_channels(maps: Sequence[jax.Array]) -> jax.Array:
+    """Join feature maps by their channels."""
+    return jnp.concat(maps, axis=-1)
+
+
+def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:
+    """Give x repeated to a shape."""
+    return jnp.broadcast_to(x, shape)
+
+
+def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
+    """Give scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it."""
+    return jax.nn.dot_product_attention(q, k, v)
 
 
 def permute_dims(x: jax.Array, axes: Sequence[int]) -> jax.Array:
@@ -268,58 +312,3 @@ def binary_cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
 def mse(outputs: jax.Array, targets: jax.Array) -> jax.Array:
     """Give the mean of squares over all elements."""
     return jnp.mean(optax.squared_error(outputs, targets))
-
-
-# --- The border ---------------------------------------------------------------------------------------------------
-
-Path = tuple[str | int, ...]
-
-_CANONICAL = {"kernel": "weight", "embedding": "weight"}
-"""What flax calls a parameter, and its canonical name where that is another."""
-
-
-def canonical_name(path: Path) -> str:
-    """Give the canonical name of the parameter at a path of attributes: `blocks.0.conv.weight`."""
-    *layers, parameter = map(str, path)
-    return ".".join((*layers, _CANONICAL.get(parameter, parameter)))
-
-
-class Split:
-    """A model taken apart: `graph` and `paths` are fixed, parameters and the rest are arrays that a step is given.
-
-    Parameters are a plain dict by canonical name: jax.jit takes it apart in C++, an nnx.State in Python at every call.
-    """
-
-    def __init__(self, model: nnx.Module) -> None:
-        """Take the model apart; it is not used afterwards."""
-        self.graph, parameters, self.rest = nnx.split(model, nnx.Param, ...)
-        flat = dict(nnx.to_flat_state(parameters))
-        self.paths: dict[str, Path] = {canonical_name(path): path for path in flat}
-        self._modules = {type(module) for _, module in nnx.iter_modules(model)}
-        self.shapes: dict[str, tuple[int, ...]] = {canonical_name(path): flat[path].shape for path in flat}
-
-    def has(self, layer: type[nnx.Module]) -> bool:
-        """Tell whether a layer of this class is somewhere in the model."""
-        return layer in self._modules
-
-    def merge(self, parameters: Mapping[str, jax.Array], rest: Any) -> Any:
-        """Put the model together, around arrays that may be traced."""
-        state = nnx.from_flat_state({path: parameters[name] for name, path in self.paths.items()})
-        return nnx.merge(self.graph, state, rest, copy=True)
-
-
-def load(split: Split, weights: Arrays, dtype: np.dtype[Any]) -> dict[str, jax.Array]:
-    """Give the parameters from canonical weights, in a precision; raise ModelFileError where names or shapes differ."""
-    given = {(name, weight.shape) for name, weight in weights.items()}
-    if differing := sorted({name for name, _ in given ^ set(split.shapes.items())}):
-        msg = (
-            f"the model's parameters and its weights differ in: {', '.join(differing)}; "
-            "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
-        )
-        raise ModelFileError(msg)
-    return {name: jnp.array(weights[name], dtype) for name in split.paths}
-
-
-def export(arrays: Mapping[str, jax.Array]) -> Arrays:
-    """Give parameters or gradients as canonical arrays, copied: the step may donate the memory that they are in."""
-    return {name: np.array(array, np.float64) for name, array in arrays.items()}

@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bakeoff.frameworks.tensorflow import nn, optimizers, profiling
+from bakeoff.frameworks.tensorflow import border, nn, optimizers, profiling
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 class Engine:
     """TensorFlow in this process."""
 
+    running_variance = nn.RUNNING_VARIANCE
     _mode = "graph"
 
     def configure(self, options: Mapping[str, str]) -> None:
@@ -80,8 +81,9 @@ class Step:
     def __init__(self, model: Model, mode: str) -> None:
         """Build the model with its weights."""
         self._net = model.build(nn, model.size)
-        nn.load(self._net, model.weights)
-        self._parameters = nn.parameters(self._net)
+        border.load(self._net, model.weights | model.state)
+        self._parameters = border.parameters(self._net)
+        self._statistics = border.state(self._net)
         self._variables = list(self._parameters.values())
         self._forward = _in_mode(self._evaluate, mode)
         self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
@@ -119,6 +121,10 @@ class Step:
     def parameters(self) -> Arrays:
         """Give every parameter as it is now."""
         return {name: variable.numpy() for name, variable in self._parameters.items()}
+
+    def state(self) -> Arrays:
+        """Give every running statistic as it is now."""
+        return {name: variable.numpy() for name, variable in self._statistics.items()}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
@@ -196,7 +202,10 @@ class TrainStep(Step):
 
     def gradients(self, batch: tuple[Any, Any]) -> Arrays:
         """Give every parameter's gradient, by the function that training runs."""
+        before = self.state()
         _, gradients = self._differentiate(*batch)
+        for name, variable in self._statistics.items():
+            variable.assign(before[name])
         # An embedding's gradient comes as the rows that were taken.
         dense = (tf.convert_to_tensor(gradient).numpy() for gradient in gradients)
         return dict(zip(self._parameters, dense, strict=True))

@@ -13,19 +13,16 @@ import itertools
 import math
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import keras
 import tensorflow as tf
 
-from bakeoff.spec.errors import ModelFileError
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
@@ -33,9 +30,13 @@ __all__ = [
     "Linear",
     "Module",
     "ModuleList",
+    "Parameter",
+    "attention",
     "avg_pool2d",
     "binary_cross_entropy",
+    "broadcast_to",
     "concat",
+    "concat_channels",
     "cross_entropy",
     "flatten",
     "gelu",
@@ -52,7 +53,11 @@ __all__ = [
     "softmax",
     "sum",
     "tanh",
+    "tokens",
 ]
+
+RUNNING_VARIANCE: Literal["biased"] = "biased"
+"""Which variance of the batch Keras' normalisation moves the running one towards."""
 
 _in_training: ContextVar[bool] = ContextVar("in_training", default=False)
 _dropout_seeds = itertools.count()
@@ -156,6 +161,30 @@ class LayerNorm(keras.layers.LayerNormalization):
         self.build((None, features))
 
 
+class BatchNorm(keras.layers.BatchNormalization):
+    """Batch normalisation of each channel of a feature map, or each feature of (batch, features)."""
+
+    def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
+        """Build the layer; what Keras calls momentum is the weight of the old value."""
+        super().__init__(momentum=1 - momentum, epsilon=epsilon)
+        self.build((None, features))
+        self.input_spec = None  # Keras would take no other rank than the one that it was built for
+
+    def call(self, inputs: Any) -> Any:
+        """Normalise by the batch if the step is in training, else by the running statistics."""
+        return super().call(inputs, training=_in_training.get())
+
+    def _moments(self, inputs: Any, mask: None) -> tuple[Any, Any]:
+        """Give mean and biased variance over all axes but the last, whatever the rank; nothing here is masked."""
+        del mask
+        return keras.ops.moments(inputs, axes=tuple(range(len(inputs.shape) - 1)))
+
+
+def Parameter(shape: tuple[int, ...]) -> keras.Variable:  # noqa: N802 - the vocabulary's name for it
+    """Make an array that is trained by itself."""
+    return keras.Variable(tf.zeros(shape), dtype=keras.config.floatx())
+
+
 class Embedding(keras.layers.Embedding):
     """Rows by integer index."""
 
@@ -243,9 +272,29 @@ def reshape(x: Any, shape: Sequence[int]) -> Any:
     return tf.reshape(x, shape)
 
 
+def tokens(x: Any) -> Any:
+    """Feature map to (batch, height * width, channels)."""
+    return tf.reshape(x, (-1, math.prod(x.shape[1:3]), x.shape[3]))
+
+
 def concat(arrays: Sequence[Any], axis: int) -> Any:
     """Join arrays along an existing axis."""
     return tf.concat(arrays, axis)
+
+
+def concat_channels(maps: Sequence[Any]) -> Any:
+    """Join feature maps by their channels."""
+    return tf.concat(maps, 3)
+
+
+def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
+    """Repeat x to a shape."""
+    return tf.broadcast_to(x, shape)
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    """Scaled dot-product attention of (batch, length, heads, features), as Keras' own operation computes it."""
+    return keras.ops.dot_product_attention(q, k, v, scale=q.shape[-1] ** -0.5)
 
 
 def permute_dims(x: Any, axes: Sequence[int]) -> Any:
@@ -298,56 +347,3 @@ def _padded(x: Any, kernel: int, stride: int, padding: int, value: float) -> tup
         return x, "SAME"
     sides = [padding, padding]
     return tf.pad(x, [[0, 0], sides, sides, [0, 0]], constant_values=value), "VALID"
-
-
-# --- Parameters by canonical name ---------------------------------------------------------------------------------
-
-_ATTRIBUTES: dict[Any, dict[str, str]] = {
-    Linear: {"weight": "kernel", "bias": "bias"},
-    Conv2d: {"weight": "kernel", "bias": "bias"},
-    LayerNorm: {"scale": "gamma", "bias": "beta"},
-    Embedding: {"weight": "embeddings"},
-    Dropout: {},
-}
-"""For each layer, Keras' attribute for each canonical parameter; the layouts are the same."""
-
-
-def parameters(model: Any) -> dict[str, Any]:
-    """Give the Keras variables by canonical name, in the order of construction; a shared one by its first name."""
-    seen: set[int] = set()
-    found = {}
-    for name, variable in _walk(model, ""):
-        if id(variable) not in seen:
-            seen.add(id(variable))
-            found[name] = variable
-    return found
-
-
-def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Go through the variables of a module or layer, each with its path of attributes."""
-    attributes = _ATTRIBUTES.get(type(module))
-    if attributes is not None:
-        for name, attribute in attributes.items():
-            variable = getattr(module, attribute)
-            if variable is not None:
-                yield f"{path}{name}", variable
-        return
-    children: Iterable[tuple[Any, Any]] = enumerate(module) if isinstance(module, ModuleList) else vars(module).items()
-    for name, child in children:
-        if isinstance(child, (tf.Module, keras.layers.Layer)):
-            yield from _walk(child, f"{path}{name}.")
-
-
-def load(model: Any, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Set every parameter from canonical weights; raise ModelFileError where names or shapes differ."""
-    own = parameters(model)
-    wanted = {(name, tuple(variable.shape)) for name, variable in own.items()}
-    given = {(name, weight.shape) for name, weight in weights.items()}
-    if differing := sorted({name for name, _ in wanted ^ given}):
-        msg = (
-            f"the model's parameters and its weights differ in: {', '.join(differing)}; "
-            "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
-        )
-        raise ModelFileError(msg)
-    for name, variable in own.items():
-        variable.assign(weights[name])

@@ -43,6 +43,7 @@ _SYNCHRONIZE: dict[str, Callable[[], None]] = {
 class Engine:
     """PyTorch in this process."""
 
+    running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
     _dtype = torch.float32
 
@@ -76,7 +77,7 @@ class Engine:
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> StepPort:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
         network = model.build(nn, model.size).to(device=self._device, dtype=self._dtype)
-        nn.load(network, model.weights)
+        nn.load(network, model.weights | model.state)
         if scenario == "infer":
             return InferStep(network, options["mode"])
         return TrainStep(network, options["mode"], model)
@@ -144,6 +145,10 @@ class _Step:
         """Give every parameter as it is now."""
         return nn.read(self._network, lambda parameter: parameter)
 
+    def state(self) -> Arrays:
+        """Give every running statistic as it is now."""
+        return {name: np.array(tensor.cpu().numpy()) for name, tensor in nn.state(self._network).items()}
+
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
         settings: dict[str, str | int | float | bool | None] = {
@@ -209,10 +214,14 @@ class TrainStep(_Step):
 
     def gradients(self, batch: tuple[Any, Any]) -> Arrays:
         """Give every parameter's gradient, by the loss function that `run` calls."""
+        statistics = nn.state(self._network)
+        before = {name: tensor.clone() for name, tensor in statistics.items()}
         self._optimizer.zero_grad()
         self._loss_of(*batch).backward()
         gradients = nn.read(self._network, _gradient)
         self._optimizer.zero_grad()
+        for name, tensor in statistics.items():
+            tensor.copy_(before[name])
         return gradients
 
     def settings(self) -> dict[str, str | int | float | bool | None]:

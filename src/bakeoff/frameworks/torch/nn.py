@@ -9,7 +9,7 @@ arguments. What converts weights (`load`, `read`) runs outside of every step.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
@@ -32,9 +33,13 @@ __all__ = [
     "Linear",
     "Module",
     "ModuleList",
+    "Parameter",
+    "attention",
     "avg_pool2d",
     "binary_cross_entropy",
+    "broadcast_to",
     "concat",
+    "concat_channels",
     "cross_entropy",
     "flatten",
     "gelu",
@@ -51,10 +56,14 @@ __all__ = [
     "softmax",
     "sum",
     "tanh",
+    "tokens",
 ]
 
 Module = torch.nn.Module
 ModuleList = torch.nn.ModuleList
+
+RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
+"""Which variance of the batch PyTorch's normalisation moves the running one towards."""
 
 
 class Layout(NamedTuple):
@@ -113,6 +122,17 @@ class LayerNorm(torch.nn.LayerNorm):
         super().__init__(features, eps=epsilon)
 
 
+class BatchNorm(torch.nn.BatchNorm2d):
+    """Normalise each channel of a feature map, or each feature of (batch, features)."""
+
+    def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
+        """Take the vocabulary's arguments, which mean the same here."""
+        super().__init__(features, eps=epsilon, momentum=momentum)
+
+    def _check_input_dim(self, input: Any) -> None:  # noqa: A002 - PyTorch's name
+        """Take (batch, features) too: that is all that PyTorch's BatchNorm1d and BatchNorm2d differ in."""
+
+
 class Embedding(torch.nn.Embedding):
     """Rows of a table by integer index."""
 
@@ -129,6 +149,11 @@ class Dropout(torch.nn.Dropout):
         super().__init__(rate)
 
 
+def Parameter(shape: tuple[int, ...]) -> torch.nn.Parameter:  # noqa: N802 - the vocabulary's name for it
+    """Make an array that is trained by itself."""
+    return torch.nn.Parameter(torch.zeros(shape))
+
+
 # --- Functions: PyTorch's own where it takes the same arguments -------------------------------------------------------
 
 relu = torch.relu
@@ -137,6 +162,7 @@ tanh = torch.tanh
 sigmoid = torch.sigmoid
 matmul = torch.matmul
 reshape = torch.reshape
+broadcast_to = torch.broadcast_to
 
 
 def softmax(x: Any) -> Any:
@@ -169,9 +195,24 @@ def flatten(x: Any) -> Any:
     return torch.flatten(x, 1)
 
 
+def tokens(x: Any) -> Any:
+    """Feature map to (batch, height * width, channels)."""
+    return x.flatten(2).transpose(1, 2)
+
+
 def concat(arrays: Any, axis: int) -> Any:
     """Join arrays along an axis that they have."""
     return torch.cat(arrays, axis)
+
+
+def concat_channels(maps: Any) -> Any:
+    """Join feature maps by their channels."""
+    return torch.cat(maps, 1)
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    """Scaled dot-product attention of (batch, length, heads, features), by PyTorch's fused kernels."""
+    return F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)
 
 
 def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
@@ -215,15 +256,30 @@ def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
     found = {}
     for path, layer in model.named_modules():
         for name, tensor in layer.named_parameters(recurse=False):
-            canonical = "scale" if isinstance(layer, LayerNorm) and name == "weight" else name
-            layout = getattr(layer, "layout", None) if name == "weight" else None
+            canonical = "scale" if isinstance(layer, (LayerNorm, BatchNorm)) and name == "weight" else name
+            layout = layer.layout if isinstance(layer, (Linear, Conv2d)) and name == "weight" else None
             found[f"{path}.{canonical}".removeprefix(".")] = (tensor, layout)
     return found
 
 
+_STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
+"""PyTorch's names of a normalisation's buffers, and the canonical ones; its counter of batches computes nothing."""
+
+
+def state(model: Any) -> dict[str, Any]:
+    """Give every running statistic by canonical name."""
+    return {
+        f"{path}.{_STATE[name]}": tensor
+        for path, layer in model.named_modules()
+        if isinstance(layer, BatchNorm)
+        for name, tensor in layer.named_buffers(recurse=False)
+        if name in _STATE
+    }
+
+
 def load(model: Any, weights: Arrays) -> None:
-    """Set every parameter from canonical weights, in its own precision; raise ModelFileError where names differ."""
-    own = parameters(model)
+    """Set parameters and state from canonical arrays, in their own precision; raise ModelFileError at other names."""
+    own = parameters(model) | {name: (tensor, None) for name, tensor in state(model).items()}
     if differing := sorted(own.keys() ^ weights.keys()):
         msg = (
             f"the model's parameters and its weights differ in: {', '.join(differing)}; "

@@ -1,0 +1,98 @@
+"""The border between canonical weights and flax's own, and a model taken apart into what a pure function is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import nnx
+
+from bakeoff.frameworks.jax import nn
+from bakeoff.spec.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bakeoff.frameworks.engine import Arrays
+
+Path = tuple[str | int, ...]
+
+_CANONICAL: dict[type[nnx.Module], dict[str, str]] = {
+    nn.Linear: {"kernel": "weight"},
+    nn.Conv2d: {"kernel": "weight"},
+    nn.Embedding: {"embedding": "weight"},
+    nn.BatchNorm: {"mean": "running_mean", "var": "running_variance"},
+}
+"""What flax calls a layer's array, and its canonical name where that is another."""
+
+
+class Split:
+    """A model taken apart: the graph and paths are fixed, parameters and statistics are arrays that a step is given.
+
+    They are plain dicts by canonical name: jax.jit takes them apart in C++, an nnx.State in Python at every call.
+    """
+
+    def __init__(self, model: nnx.Module) -> None:
+        """Take the model apart; it is not used afterwards."""
+        layers = {path: type(module) for path, module in nnx.iter_modules(model)}
+        self._graph, *states = nnx.split(model, nnx.Param, nnx.BatchStat)
+        parameters, statistics = ({_canonical_name(path, layers): path for path, _ in flat(state)} for state in states)
+        self._paths: dict[str, Path] = parameters | statistics
+        self._statistics = set(statistics)
+        self._modules = set(layers.values())
+        arrays = {path: array for state in states for path, array in flat(state)}
+        self.shapes: dict[str, tuple[int, ...]] = {name: arrays[path].shape for name, path in self._paths.items()}
+
+    def has(self, layer: type[nnx.Module]) -> bool:
+        """Tell whether a layer of this class is somewhere in the model."""
+        return layer in self._modules
+
+    def part(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Give the parameters among the model's arrays, and the running statistics."""
+        parameters = {name: array for name, array in arrays.items() if name not in self._statistics}
+        return parameters, {name: arrays[name] for name in arrays if name in self._statistics}
+
+    def merge(self, parameters: Mapping[str, jax.Array], statistics: Mapping[str, jax.Array]) -> Any:
+        """Put the model together, around arrays that may be traced.
+
+        A copy: flax refuses to change a running statistic within a gradient that the model's own array came from.
+        """
+        arrays = {**parameters, **statistics}
+        state = nnx.from_flat_state({path: arrays[name] for name, path in self._paths.items()})
+        return nnx.merge(self._graph, state, copy=True)
+
+    def statistics(self, model: Any) -> dict[str, jax.Array]:
+        """Give the running statistics of a model that was put together here, as it has left them."""
+        found = dict(flat(nnx.state(model, nnx.BatchStat)))
+        return {name: found[self._paths[name]][...] for name in sorted(self._statistics)}
+
+
+def flat(state: Any) -> Any:
+    """Give a state's variables, each with its path of attributes."""
+    return nnx.to_flat_state(state)
+
+
+def _canonical_name(path: Path, layers: Mapping[Path, type[nnx.Module]]) -> str:
+    """Give the canonical name of the array at a path of attributes: `blocks.0.conv.weight`."""
+    *parents, last = path
+    last = _CANONICAL.get(layers[tuple(parents)], {}).get(str(last), last)
+    return ".".join(map(str, (*parents, last)))
+
+
+def load(split: Split, weights: Arrays, dtype: np.dtype[Any]) -> dict[str, jax.Array]:
+    """Give the model's arrays in a precision, from canonical ones; raise ModelFileError where they differ in shape."""
+    given = {(name, weight.shape) for name, weight in weights.items()}
+    if differing := sorted({name for name, _ in given ^ set(split.shapes.items())}):
+        msg = (
+            f"the model's parameters and its weights differ in: {', '.join(differing)}; "
+            "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
+        )
+        raise ModelFileError(msg)
+    return {name: jnp.array(weights[name], dtype) for name in split.shapes}
+
+
+def export(arrays: Mapping[str, jax.Array]) -> Arrays:
+    """Give parameters or gradients as canonical arrays, copied: the step may donate the memory that they are in."""
+    return {name: np.array(array, np.float64) for name, array in arrays.items()}

@@ -1,0 +1,75 @@
+"""The border between canonical weights and Keras' variables: which variable has which canonical name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import keras
+import tensorflow as tf
+
+from bakeoff.frameworks.tensorflow import nn
+from bakeoff.spec.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+_ATTRIBUTES: dict[Any, dict[str, str]] = {
+    nn.Linear: {"weight": "kernel", "bias": "bias"},
+    nn.Conv2d: {"weight": "kernel", "bias": "bias"},
+    nn.LayerNorm: {"scale": "gamma", "bias": "beta"},
+    nn.BatchNorm: {
+        "scale": "gamma",
+        "bias": "beta",
+        "running_mean": "moving_mean",
+        "running_variance": "moving_variance",
+    },
+    nn.Embedding: {"weight": "embeddings"},
+    nn.Dropout: {},
+}
+"""For each layer, Keras' attribute for each canonical array; the layouts are the same."""
+
+
+def parameters(model: Any) -> dict[str, Any]:
+    """Give the trainable Keras variables by canonical name, in the order of construction."""
+    return {name: variable for name, variable in _walk(model, "") if variable.trainable}
+
+
+def state(model: Any) -> dict[str, Any]:
+    """Give the running statistics by canonical name."""
+    return {name: variable for name, variable in _walk(model, "") if not variable.trainable}
+
+
+def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """Go through the variables of a module or layer, each with its path of attributes."""
+    attributes = _ATTRIBUTES.get(type(module))
+    if attributes is not None:
+        for name, attribute in attributes.items():
+            variable = getattr(module, attribute)
+            if variable is not None:
+                yield f"{path}{name}", variable
+        return
+    children: Iterable[tuple[Any, Any]] = (
+        enumerate(module) if isinstance(module, nn.ModuleList) else vars(module).items()
+    )
+    for name, child in children:
+        if isinstance(child, keras.Variable):
+            yield f"{path}{name}", child
+        elif isinstance(child, (tf.Module, keras.layers.Layer)):
+            yield from _walk(child, f"{path}{name}.")
+
+
+def load(model: Any, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Set parameters and state from canonical arrays; raise ModelFileError where names or shapes differ."""
+    own = parameters(model) | state(model)
+    wanted = {(name, tuple(variable.shape)) for name, variable in own.items()}
+    given = {(name, weight.shape) for name, weight in weights.items()}
+    if differing := sorted({name for name, _ in wanted ^ given}):
+        msg = (
+            f"the model's parameters and its weights differ in: {', '.join(differing)}; "
+            "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
+        )
+        raise ModelFileError(msg)
+    for name, variable in own.items():
+        variable.assign(weights[name])
