@@ -20,7 +20,7 @@ from bakeoff.spec.workload import Scenario, Size
 if TYPE_CHECKING:
     import numpy as np
 
-    from bakeoff.spec.record import Compilation
+    from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.selftest import Profiled
 
 Arrays = dict[str, NDArray[Any]]
@@ -76,8 +76,8 @@ class Step(Protocol):
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is really in force: mode, precision, threads, device, TF32, layout, optimiser's class.
 
-        Keys shared by all frameworks: mode, precision, device, threads, tf32_matmul, tf32_convolution, layout,
-        optimizer. None is "the framework does not tell". Further keys are the framework's own.
+        Keys shared by all frameworks: mode, precision, device, threads, tf32_matmul, tf32_convolution, accumulation,
+        layout, optimizer. None is "the framework does not tell". Further keys are the framework's own.
         """
 
     def compilation(self) -> Compilation:
@@ -90,8 +90,8 @@ class Step(Protocol):
         may leave this method out.
         """
 
-    def device_peak_bytes(self) -> int | None:
-        """Give the allocator's highest live size on an accelerator; None on a processor or where it is not told."""
+    def device_memory(self) -> DeviceMemory:
+        """Tell what the allocator of an accelerator has held and reserved at most, and what it takes beforehand."""
 
 
 class Engine(Protocol):

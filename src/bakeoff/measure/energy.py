@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
+from bakeoff.measure import nvml
+from bakeoff.spec.errors import UnavailableError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -53,14 +56,9 @@ class Gpu(msgspec.Struct, frozen=True):
 
     def read_uj(self) -> int:
         """Give the count, which NVML has in millijoules."""
-        import pynvml
-
-        pynvml.nvmlInit()
-        try:
+        with nvml.opened() as pynvml:
             handle = pynvml.nvmlDeviceGetHandleByIndex(0)
             return 1000 * int(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle))
-        finally:
-            pynvml.nvmlShutdown()
 
     def between_uj(self, before: int, after: int) -> int:
         """Subtract: 64 bits do not start again."""
@@ -116,13 +114,9 @@ def _packages(powercap: Path) -> tuple[list[Package], str]:
 
 def _gpu() -> tuple[Gpu | None, str]:
     """Find the GPU's counter; or say why there is none."""
-    try:
-        import pynvml
-    except ImportError:
-        return None, "NVML's Python package, nvidia-ml-py, is missing"
     gpu = Gpu("GPU 0")
     try:
         gpu.read_uj()
-    except pynvml.NVMLError as error:
+    except UnavailableError as error:
         return None, f"NVML tells no energy: {error}"
     return gpu, ""

@@ -8,8 +8,9 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.measure import group, hidden
+from bakeoff.measure import group, hidden, nvml
 from bakeoff.measure.meminfo import meminfo_bytes
+from bakeoff.spec.errors import UnavailableError
 
 if TYPE_CHECKING:
     from bakeoff.measure.hidden import Facts
@@ -74,22 +75,13 @@ def _hypervisor() -> str | None:
 def _gpu() -> Facts:
     """Give name, driver and memory of the first GPU by NVML; empty where NVML or a GPU is missing."""
     try:
-        import pynvml
-    except ImportError:
+        with nvml.opened() as pynvml:
+            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+            return {
+                "gpu": str(pynvml.nvmlDeviceGetName(handle)),
+                "gpus": int(pynvml.nvmlDeviceGetCount()),
+                "gpu_driver": str(pynvml.nvmlSystemGetDriverVersion()),
+                "gpu_memory_bytes": int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
+            }
+    except UnavailableError:
         return {}
-    try:
-        pynvml.nvmlInit()
-    except pynvml.NVMLError:
-        return {}
-    try:
-        handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-        return {
-            "gpu": str(pynvml.nvmlDeviceGetName(handle)),
-            "gpus": int(pynvml.nvmlDeviceGetCount()),
-            "gpu_driver": str(pynvml.nvmlSystemGetDriverVersion()),
-            "gpu_memory_bytes": int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
-        }
-    except pynvml.NVMLError:
-        return {}
-    finally:
-        pynvml.nvmlShutdown()

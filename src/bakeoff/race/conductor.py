@@ -31,6 +31,7 @@ from bakeoff.race.progress import (
 )
 from bakeoff.race.remembered import remember, remembered
 from bakeoff.race.rounds import Trials
+from bakeoff.race.weighed import weighing
 from bakeoff.race.workers import MARK, Launcher, ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.stats.sequential import is_open
@@ -113,7 +114,7 @@ def _conducted(request: Request, observe: Observer, launch: Launcher) -> Iterato
         with locked(folder, "comparison"), guarded(MARK) if launch is ProcessWorker else nullcontext():
             write_comparison(folder, comparison)
             forget_end(folder)
-            trials = Trials(comparison, folder, inputs, launch=watching(launch), observe=observe)
+            trials = Trials(comparison, folder, inputs, launch=weighing(watching(launch)), observe=observe)
             yield _Conductor(comparison, folder, trials, self_test=request.self_test)
 
 

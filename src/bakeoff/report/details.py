@@ -231,15 +231,30 @@ def energy_line(report: Report) -> str:
 
 def memory_table(report: Report) -> Table:
     """Give memory, processors and page faults."""
-    heads = ["contender", "memory after import", "peak", "on the device"]
+    heads = ["contender", "memory after import", "peak"]
     lines = []
     for one in report.ranked:
         memory = one.memory
-        counts = [memory.baseline_bytes, memory.peak_bytes, memory.device_peak_bytes] if memory else [None] * 3
+        counts = [memory.baseline_bytes, memory.peak_bytes] if memory else [None] * 2
         cells = [one.label, *(size(number) for number in counts)]
         numbers = [_number(one.cores_used), _number(one.minor_faults_per_step)]
         lines.append(Line([*cells, *numbers]))
     return Table([*heads, "cores used", "page faults a step"], lines)
+
+
+def device_memory_table(report: Report) -> Table:
+    """Give what accelerators hold: of the whole process from outside, and of the framework's allocator."""
+    heads = ["contender", "process, by NVML", "allocator: live at most", "reserved at most", "taken beforehand"]
+    lines = []
+    for one in report.ranked:
+        memory = one.memory
+        if memory is None or one.plan.contender.options.get("device", "cpu") == "cpu":
+            continue
+        process = size(memory.device_process_bytes)
+        process += f": {memory.device_reason}" if memory.device_process_bytes is None and memory.device_reason else ""
+        counts = [size(memory.device_peak_bytes), size(memory.device_reserved_bytes)]
+        lines.append(Line([one.label, process, *counts, memory.device_preallocation or UNKNOWN]))
+    return Table(heads, lines)
 
 
 def noise_table(report: Report) -> Table:

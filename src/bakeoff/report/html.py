@@ -64,7 +64,12 @@ def _folds(report: Report) -> list[dict[str, Any]]:
             (
                 "Compilation, memory, energy",
                 f"{_COMPILATION} {details.energy_line(report)}",
-                [details.start_table(report), details.memory_table(report), details.energy_table(report)],
+                [
+                    details.start_table(report),
+                    details.memory_table(report),
+                    details.device_memory_table(report),
+                    details.energy_table(report),
+                ],
             ),
             ("Noise", details.noise_line(report), [details.noise_table(report)]),
             ("Environment", _made(report), [details.machine_table(report), details.version_table(report)]),
@@ -80,7 +85,9 @@ _COMPILATION = (
     "Medians over rounds, each in a fresh process without any cache of a compiler. Tracing and lowering go from Python "
     "to what the compiler is given; the first step holds both, autotuning and first allocations. Warm is one process "
     "that finds the compiler's cache of an earlier one. Programs are those traced or compiled from the first step on. "
-    "Memory was measured in a process of its own: resident after the import, and at its peak."
+    "Memory was measured in a process of its own: resident after the import, and at its peak. On a GPU the process's "
+    "peak by NVML holds context, kernels and all that its allocator has reserved; what an allocator takes beforehand "
+    "says nothing about the work, and its live peak does."
 )
 
 

@@ -77,6 +77,17 @@ class Compilation(msgspec.Struct, frozen=True, kw_only=True):
     """Programs: each of them once for each shape it was compiled for."""
 
 
+class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
+    """What a framework tells of its allocator on an accelerator; None is not told, and all of it on a processor."""
+
+    peak_bytes: int | None = None
+    """Highest live size."""
+    reserved_bytes: int | None = None
+    """The most that was taken from the accelerator, in use or not."""
+    preallocation: str | None = None
+    """What is taken before anything is asked for, in a few words: "none", "0.75 of the GPU"."""
+
+
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Memory of a process that did nothing else; None is unknown here."""
 
@@ -86,6 +97,16 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Highest resident size from the first step on; where the system cannot tell, of the process's life."""
     device_peak_bytes: int | None = None
     """Highest live size by the framework's own allocator, on an accelerator."""
+    device_reserved_bytes: int | None = None
+    """The most that this allocator had taken from the accelerator, in use or not."""
+    device_preallocation: str | None = None
+    """What it takes before anything is asked of it, as read back from the framework."""
+    device_process_bytes: int | None = None
+    """The most that the process and its children held of all NVIDIA GPUs, by NVML, seen from outside."""
+    device_readings: int = 0
+    """How often that was read."""
+    device_reason: str = ""
+    """Why it is unknown on a GPU."""
     steps: int = 0
 
 

@@ -137,11 +137,19 @@ class Gpu(msgspec.Struct, frozen=True, tag="GPU"):
     states: list[GpuState]
 
 
+class GpuMemory(msgspec.Struct, frozen=True, tag="GPU_MEMORY"):
+    """Put down the most that the parent saw this process hold of NVIDIA GPUs; None is unknown, for this reason."""
+
+    peak_bytes: int | None
+    readings: int
+    reason: str
+
+
 class Quit(msgspec.Struct, frozen=True, tag="QUIT"):
     """Write record.json and end."""
 
 
-Command = Build | Warm | Run | Fence | SelfTest | Certify | Memory | Energy | Gpu | Quit
+Command = Build | Warm | Run | Fence | SelfTest | Certify | Memory | Energy | Gpu | GpuMemory | Quit
 
 
 # --- What a worker answers ----------------------------------------------------------------------------------------

@@ -131,19 +131,26 @@ class Worker:
                 self._facts["evidence"] = self._gather()
             case protocol.Memory(steps=steps):
                 self._facts["memory"] = self._measure_memory(steps)
-            case protocol.Energy() | protocol.Gpu():
+            case protocol.Energy() | protocol.Gpu() | protocol.GpuMemory():
                 self._put_down(command)
             case protocol.Quit():
                 self._finish()
         return protocol.Done()
 
-    def _put_down(self, seen: protocol.Energy | protocol.Gpu) -> None:
+    def _put_down(self, seen: protocol.Energy | protocol.Gpu | protocol.GpuMemory) -> None:
         """Keep what the parent saw from outside."""
         match seen:
             case protocol.Energy(joules=joules, steps=steps, source=source):
                 self._facts["energy"] = records.Energy(joules=joules, steps=steps, source=source)
             case protocol.Gpu(states=states):
                 self._facts["gpu"] = states
+            case protocol.GpuMemory(peak_bytes=peak_bytes, readings=readings, reason=reason):
+                self._facts["memory"] = msgspec.structs.replace(
+                    self._facts["memory"],
+                    device_process_bytes=peak_bytes,
+                    device_readings=readings,
+                    device_reason=reason,
+                )
 
     def _build(self) -> protocol.Answer:
         """Build the step, put the batches on the device and run it once."""
@@ -219,10 +226,13 @@ class Worker:
     def _measure_memory(self, steps: int) -> records.Memory:
         """Run steps, at most so many, and read the peaks; nothing else is measured in this process."""
         self._stepper.fenced(FEWEST_STEPS, MEMORY_S, steps)
+        device = self._step.device_memory()
         return records.Memory(
             baseline_bytes=self._baseline_bytes,
             peak_bytes=memory.peak_resident_bytes(),
-            device_peak_bytes=self._step.device_peak_bytes(),
+            device_peak_bytes=device.peak_bytes,
+            device_reserved_bytes=device.reserved_bytes,
+            device_preallocation=device.preallocation,
             steps=self._stepper.steps_run,
         )
 

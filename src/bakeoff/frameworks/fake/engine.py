@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.frameworks.fake.faults import strike
-from bakeoff.spec.record import Compilation
+from bakeoff.spec.record import Compilation, DeviceMemory
 from bakeoff.spec.selftest import Profiled
 from bakeoff.workloads.optimizers import trajectory
 
@@ -195,10 +195,10 @@ class Step:
             "optimizer": type(self._model.optimizer).__name__,
         }
 
-    def device_peak_bytes(self) -> int | None:
+    def device_memory(self) -> DeviceMemory:
         """There is no device."""
         strike(self._options, "memory")
-        return None
+        return DeviceMemory()
 
 
 class Engine:

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from bakeoff.frameworks.jax import border, nn, optimizers, profiling
+from bakeoff.frameworks.jax import border, memory, nn, optimizers, profiling
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.spec.errors import UnsupportedError
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
-    from bakeoff.spec.record import Compilation
+    from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.selftest import Profiled
     from bakeoff.spec.workload import Scenario
 
@@ -156,6 +156,7 @@ class Step:
             "threads": _threads(),
             "tf32_matmul": reduced,
             "tf32_convolution": reduced,
+            "accumulation": None,
             "layout": "NHWC",
             "optimizer": None,
             "matmul_precision": jax.config.jax_default_matmul_precision,
@@ -176,11 +177,10 @@ class Step:
         """Give what only a finished step has: the smallest parameter is as good as all of them."""
         return (min(self._state.parameters.values(), key=lambda parameter: parameter.size),)
 
-    def device_peak_bytes(self) -> int | None:
-        """Give the allocator's highest live size; JAX tells it on accelerators only."""
+    def device_memory(self) -> DeviceMemory:
+        """Tell what the allocator has held; JAX tells it on accelerators only."""
         (device,) = next(iter(self._state.parameters.values())).devices()
-        statistics = device.memory_stats() or {}
-        return statistics.get("peak_bytes_in_use")
+        return memory.told(device)
 
 
 class TrainStep(Step):

@@ -11,9 +11,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bakeoff.frameworks.tensorflow import border, nn, optimizers, profiling
+from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, profiling
 from bakeoff.spec.errors import UnsupportedError
-from bakeoff.spec.record import Compilation
+from bakeoff.spec.record import Compilation, DeviceMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -140,6 +140,7 @@ class Step:
             "inter_op_threads": tf.config.threading.get_inter_op_parallelism_threads(),
             "tf32_matmul": tf32,
             "tf32_convolution": tf32,
+            "accumulation": None,
             "layout": "NHWC",
             "optimizer": None,
             "jit_compile": jit_compile,
@@ -160,9 +161,9 @@ class Step:
         # The last result is another one after the work.
         return profiling.profiled(work, lambda: self._last.numpy())  # noqa: PLW0108
 
-    def device_peak_bytes(self) -> int | None:
-        """Give the allocator's highest live size on the GPU; None on a processor."""
-        return tf.config.experimental.get_memory_info("GPU:0")["peak"] if self._on_gpu else None
+    def device_memory(self) -> DeviceMemory:
+        """Tell what the GPU's allocator has held; a processor has none."""
+        return memory.told() if self._on_gpu else DeviceMemory()
 
 
 class TrainStep(Step):

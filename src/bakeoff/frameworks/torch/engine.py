@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from bakeoff.frameworks.torch import nn, optimizers, profiling
+from bakeoff.frameworks.torch import memory, nn, optimizers, profiling
+from bakeoff.frameworks.torch.accumulation import accumulation
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.frameworks.engine import Step as StepPort
     from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.record import DeviceMemory
     from bakeoff.spec.selftest import Profiled
     from bakeoff.spec.workload import Scenario
 
@@ -158,6 +160,7 @@ class _Step:
             "threads": torch.get_num_threads(),
             "tf32_matmul": torch.get_float32_matmul_precision() != "highest",
             "tf32_convolution": torch.backends.cudnn.allow_tf32,
+            "accumulation": accumulation(self._dtype, self._device.type),
             "layout": "NCHW",
             "optimizer": None,
             "onednn": torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled,
@@ -178,9 +181,9 @@ class _Step:
         """Give what PyTorch's own clock tells of some steps."""
         return profiling.profiled(work, self._device.type)
 
-    def device_peak_bytes(self) -> int | None:
-        """Give the CUDA allocator's highest live size; MPS tells none, a processor has none."""
-        return torch.cuda.max_memory_allocated(self._device) if self._device.type == "cuda" else None
+    def device_memory(self) -> DeviceMemory:
+        """Tell what CUDA's allocator has held; MPS tells no peak, a processor has none."""
+        return memory.told(self._device)
 
 
 class TrainStep(_Step):

@@ -1,0 +1,63 @@
+"""Workers on NVIDIA GPUs, weighed: what they hold there is read from outside while their memory is measured."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import psutil
+
+from bakeoff.measure.gpu_memory import weighed
+from bakeoff.spec import trial as protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bakeoff.race.workers import Launcher, Worker
+    from bakeoff.spec.trial import Answer, Command, Ready, TrialSpec
+
+
+class WeighedWorker:
+    """A worker that stands on the scale from its build until its memory is read."""
+
+    def __init__(self, worker: Worker) -> None:
+        """Take a started worker."""
+        self._worker = worker
+        self._weighing = ExitStack()
+
+    def ready(self, limit_s: float) -> Ready:
+        """Wait until the framework is imported."""
+        return self._worker.ready(limit_s)
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Give a command; after the last that is weighed, hand over what was seen."""
+        if isinstance(command, protocol.Build):
+            self._scale = self._weighing.enter_context(weighed(_own_processes))
+        answer = self._worker.ask(command, limit_s)
+        if isinstance(command, protocol.Memory):
+            self._weighing.close()
+            seen = self._scale
+            told = protocol.GpuMemory(peak_bytes=seen.peak_bytes, readings=seen.readings, reason=seen.reason)
+            self._worker.ask(told, limit_s)
+        return answer
+
+    def end(self) -> None:
+        """End the weighing and the worker."""
+        self._weighing.close()
+        self._worker.end()
+
+
+def weighing(launch: Launcher) -> Launcher:
+    """Give a launcher that weighs the workers of memory trials on CUDA."""
+
+    def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
+        worker = launch(folder, trial, interpreter)
+        is_weighed = trial.purpose == "memory" and trial.contender.options.get("device") == "cuda"
+        return WeighedWorker(worker) if is_weighed else worker
+
+    return start
+
+
+def _own_processes() -> frozenset[int]:
+    """Give the processes below this one: a memory trial has the machine for itself, so they are its own."""
+    return frozenset(process.pid for process in psutil.Process().children(recursive=True))

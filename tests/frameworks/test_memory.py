@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bakeoff
+from bakeoff.environments.declared import frameworks
+from bakeoff.environments.interpreters import resolve
+from bakeoff.spec.contender import Contender
+
+CHILD = Path(__file__).with_name("memory_child.py")
+
+
+def told(framework: str) -> Any:
+    """Ask a framework in its own interpreter, in which nothing of the user's environment sets its memory."""
+    interpreter = resolve(Contender(framework=framework, label=framework), frameworks()[framework])
+    policies = ("XLA_PYTHON_CLIENT", "XLA_CLIENT", "TF_FORCE_GPU", "TF_GPU", "PYTORCH")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(policies)}
+    done = subprocess.run(
+        [interpreter, str(CHILD), framework],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=clean | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])},
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def memory(peak: int | None, reserved: int | None, preallocation: str | None) -> dict[str, int | str | None]:
+    """Give what is told of a device."""
+    return {"peak_bytes": peak, "reserved_bytes": reserved, "preallocation": preallocation}
+
+
+NOTHING = memory(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("framework", "answers"),
+    [
+        (
+            "jax",
+            [
+                memory(1, 3, "0.75 of the GPU; allocator default"),
+                memory(1, 3, "0.5 of the GPU; allocator default"),
+                memory(1, 3, "none; allocator default"),
+                NOTHING,
+            ],
+        ),
+        (
+            "tensorflow",
+            [
+                memory(2, None, "nearly all that is free of the GPU; allocator default"),
+                memory(2, None, "none; allocator default"),
+                memory(2, None, "none; allocator default"),
+                memory(2, None, "nearly all that is free of the GPU; allocator default"),
+            ],
+        ),
+    ],
+)
+def test_peak_reserve_and_policy_are_read_back(framework: str, answers: list[Any]) -> None:
+    """Whatever the user's variables say of preallocation is in force in what is told; a processor tells nothing."""
+    assert told(framework) == answers
+
+
+def test_torch_tells_its_memory_and_its_sums() -> None:
+    """Nothing is taken beforehand; the switches of half precision decide in which type products are summed on CUDA."""
+    gpu, processor, sums, switched = told("torch")
+    assert (gpu, processor) == (memory(1, 2, "none; allocator native"), NOTHING)
+    assert sums == ["float32, partial sums may be in float16", "float32, partial sums may be in bfloat16", None, None]
+    assert switched == ["float16", "float32"]

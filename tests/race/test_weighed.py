@@ -1,0 +1,75 @@
+"""Memory trials whose workers are weighed, with a scale that always shows the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import msgspec
+import pytest
+
+from bakeoff.race import weighed
+from bakeoff.race.inline import InlineWorker
+from bakeoff.report.details import device_memory_table
+from bakeoff.report.jsonform import to_json
+from bakeoff.report.model import report_of
+from bakeoff.spec.record import Memory
+
+
+@contextmanager
+def scale(pids: object) -> Iterator[SimpleNamespace]:
+    """Show 3 GB, read 40 times."""
+    yield SimpleNamespace(peak_bytes=3_000_000_000, readings=40, reason="")
+
+
+def test_what_was_seen_from_outside_is_in_the_record(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The parent hands over what it has read; it is in the record beside what the process tells of itself."""
+    monkeypatch.setattr(weighed, "weighed", scale)
+    launch = lambda *trial: weighed.WeighedWorker(InlineWorker(*trial))  # noqa: E731
+    memory = race("fake", launch=launch, max_rounds=3).contenders[0].memory
+    assert (memory.device_process_bytes, memory.device_readings, memory.device_reason) == (3_000_000_000, 40, "")
+    assert memory.peak_bytes is not None
+
+
+def test_only_memory_trials_on_cuda_are_weighed(tmp_path: Path) -> None:
+    """On a processor, and in all other trials, nothing is read beside the worker."""
+    launch = weighed.weighing(lambda folder, trial, interpreter: SimpleNamespace())
+
+    def is_weighed(purpose: str, device: str) -> bool:
+        contender = SimpleNamespace(options={"device": device})
+        worker = launch(tmp_path, SimpleNamespace(purpose=purpose, contender=contender), "python")
+        return isinstance(worker, weighed.WeighedWorker)
+
+    assert is_weighed("memory", "cuda")
+    assert not is_weighed("memory", "cpu")
+    assert not is_weighed("time", "cuda")
+
+
+def test_a_gpus_memory_is_told_on_one_scale(race: Any) -> None:
+    """Process, live peak, reserve and policy stand side by side; what is unknown has its reason."""
+    outcome = race("fake", max_rounds=3)
+    (one,) = outcome.contenders
+    assert not device_memory_table(report_of(outcome)).lines
+    plan = msgspec.structs.replace(
+        one.plan, contender=msgspec.structs.replace(one.plan.contender, options={"device": "cuda"})
+    )
+    known = Memory(
+        device_process_bytes=3_000_000_000,
+        device_peak_bytes=1_000_000_000,
+        device_reserved_bytes=2_000_000_000,
+        device_preallocation="none; allocator native",
+    )
+    unknown = msgspec.structs.replace(known, device_process_bytes=None, device_reason="NVML: Not Supported")
+    for memory, process in ((known, "3.0 GB"), (unknown, "unknown: NVML: Not Supported")):
+        seen = msgspec.structs.replace(one, plan=plan, memory=memory)
+        on_gpu = msgspec.structs.replace(outcome, contenders=[seen])
+        (line,) = device_memory_table(report_of(on_gpu)).lines
+        assert line.cells == ["fake", process, "1.0 GB", "2.0 GB", "none; allocator native"]
+        told = to_json(on_gpu)["contenders"][0]["memory"]
+        assert (told["device_process_bytes"], told["device_reason"]) == (
+            memory.device_process_bytes,
+            memory.device_reason,
+        )
