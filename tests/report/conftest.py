@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from bakeoff.race.epochs import WholeRun, WholeRuns
 from bakeoff.race.outcome import BlockTime, Compiling, ContenderOutcome, Energy, GpuRound, Outcome, Start
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
@@ -65,6 +66,18 @@ def blocks(step_s: float, flagged: int) -> list[BlockTime]:
     ]
 
 
+def whole_run(without_first_s: float) -> WholeRun:
+    """Make a run of whole epochs whose first step takes 0.2 s more."""
+    return WholeRun(
+        total_s=without_first_s + 0.2,
+        without_first_s=without_first_s,
+        epochs_s=[without_first_s / 2 + 0.2, without_first_s / 2],
+        loss=0.1234,
+        accuracy=0.95,
+        flagged_epochs=0,
+    )
+
+
 def ranked(label: str, step_s: Interval, first_step_s: float, megabytes: int, flagged: int = 0) -> ContenderOutcome:
     """Make a contender that is certified and timed."""
     return ContenderOutcome(
@@ -90,6 +103,7 @@ def ranked(label: str, step_s: Interval, first_step_s: float, megabytes: int, fl
             count=1,
         ),
         memory=Memory(baseline_bytes=220_000_000, peak_bytes=220_000_000 + megabytes * 1_000_000, steps=50),
+        whole=WholeRuns(steps=94, test_samples=359, runs=[whole_run(94 * step_s.estimate)]),
         energy=Energy(
             joules_per_sample=2e-3,
             interval=Interval(estimate=2e-3, low=1.9e-3, high=2.1e-3),

@@ -64,6 +64,25 @@ Budget = Annotated[
         show_default=False,
     ),
 ]
+Epochs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Beside the race, run so many epochs as a whole and tell the total: of the data set, or of --steps each.",
+        show_default=False,
+    ),
+]
+Steps = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Beside the race, run so many steps as a whole and tell the total; with --epochs, so many in each.",
+        show_default=False,
+    ),
+]
+Repeats = Annotated[
+    int, typer.Option(metavar="N", help="Fresh processes that run the --epochs or --steps of each contender.")
+]
 HowMuch = Annotated[
     bool,
     typer.Option("--how-much", help="Go on after a verdict until the ratio is known to 5% or a quarter of the effect."),

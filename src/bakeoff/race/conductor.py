@@ -15,6 +15,7 @@ from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.contenders import timer_verdict
+from bakeoff.race.epochs import length_of, run_whole
 from bakeoff.race.gpu import watching
 from bakeoff.race.guard import guarded
 from bakeoff.race.judge import assess, certificate_of, frozen_cut, judge
@@ -82,6 +83,7 @@ def run(
         conductor.measure_memory()
         conductor.measure_compiling()
         ended = conductor.race(observe)
+        conductor.run_whole(observe)
         conductor.measure_energy()
         write_end(conductor.folder, ended)
     outcome = judge(conductor.folder)
@@ -133,6 +135,7 @@ def _resumed(results: Path, wanted: Comparison) -> tuple[Path, Comparison]:
         max_rounds=wanted.procedure.max_rounds,
         budget_s=wanted.procedure.budget_s,
         trial_limit_s=wanted.procedure.trial_limit_s,
+        repeats=wanted.procedure.repeats,
     )
     return folder_before, msgspec.structs.replace(before, procedure=procedure)
 
@@ -216,6 +219,31 @@ class _Conductor:
                 record = None if is_done else self._trials.compile(plan, state)
                 if record is not None:
                     self._keep(record)
+
+    def run_whole(self, observe: Observer) -> None:
+        """Run the epochs or steps that were asked for beside the race, in fresh processes and random orders."""
+        step_s = {one.label: one.median_step_s for one in self._outcome().contenders if one.median_step_s}
+        plans = [plan for plan in self._certified if plan.contender.label in step_s]
+        repeats = self._comparison.procedure.repeats if length_of(self._comparison) else 0
+        for number in range(1, repeats + 1):
+            # One run each in any case, as one round is.
+            if number > 1 and self._budget_is_spent():
+                return
+            done = [r.trial.contender.label for r in self._all("epochs", None) if r.trial.round_number == number]
+            for plan in self._trials.order(plans, number):
+                label = plan.contender.label
+                if label in done or any(r.outcome != "done" for r in self._all("epochs", plan)):
+                    continue
+                self._keep(
+                    run_whole(
+                        self._trials,
+                        plan,
+                        number,
+                        comparison=self._comparison,
+                        step_s=step_s[label],
+                        observe=observe,
+                    )
+                )
 
     def measure_energy(self) -> None:
         """Measure the energy of all certified contenders in rounds, where the machine can tell and time is left."""

@@ -11,6 +11,7 @@ import numpy as np
 from bakeoff.measure.contention import is_flagged
 from bakeoff.race.compiling import compiling
 from bakeoff.race.gpu import gpu_rounds
+from bakeoff.race.epochs import whole_runs
 from bakeoff.race.outcome import BlockTime, ContenderOutcome, Energy, Status
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.stats.differences import process_median
@@ -114,6 +115,7 @@ def contender_outcome(
         compiling=compiling(mine),
         memory=memory.memory if memory else None,
         energy=_energy(mine),
+        whole=whole_runs(mine),
         accuracy=evidence.evidence.accuracy if evidence and evidence.evidence else None,
         learning_steps=evidence.evidence.learning_steps if evidence and evidence.evidence else 0,
         settings=told.settings if told else {},

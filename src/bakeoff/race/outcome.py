@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from bakeoff.race.epochs import WholeRuns
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.record import Memory
 from bakeoff.spec.selftest import TimerVerdict
@@ -118,6 +119,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """None in records that do not tell."""
     memory: Memory | None = None
     energy: Energy | None = None
+    whole: WholeRuns | None = None
+    """Of so many epochs or steps, where they were asked for."""
     accuracy: float | None = None
     learning_steps: int = 0
     settings: dict[str, str | int | float | bool | None] = {}

@@ -44,7 +44,9 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
     source = request.data or workload.data[0]
     with inputs_folder(_results(request.results)) as folder:
-        inputs = data.prepare(source, workload, loaded.size(request.size), batch_size, request.seed, folder)
+        size = loaded.size(request.size)
+        whole = request.epochs is not None and request.steps is None
+        inputs = data.prepare(source, workload, size, batch_size, request.seed, folder, whole=whole)
         comparison = _comparison(request, loaded, inputs, plans, excluded)
         _check_text(comparison)
         yield comparison, folder
@@ -87,6 +89,9 @@ def _comparison(
             budget_s=request.budget_s,
             trial_limit_s=request.trial_limit_s,
             seed=request.seed,
+            epochs=request.epochs,
+            steps=request.steps,
+            repeats=request.repeats,
         ),
         no_energy=meters(sorted({plan.contender.options.get("device", "cpu") for plan in plans}))[1],
         machine=describe(),
@@ -123,6 +128,9 @@ def _check_numbers(request: Request, batch_size: int) -> None:
         ("budget", request.budget_s, request.budget_s is None or request.budget_s > 0, "above 0, such as 90s or 5m"),
         ("trial limit", request.trial_limit_s, request.trial_limit_s > 0, "above 0, such as 90s or 10m"),
         ("seed", request.seed, 0 <= request.seed < 2**32, "a whole number from 0 to 4294967295"),
+        ("epochs", request.epochs, request.epochs is None or request.epochs >= 1, "a whole number from 1 on"),
+        ("steps", request.steps, request.steps is None or request.steps >= 1, "a whole number from 1 on"),
+        ("repeats", request.repeats, request.repeats >= 1, "a whole number from 1 on"),
         ("threads", request.threads, request.threads is None or request.threads >= 1, "a whole number from 1 on"),
     )
     for name, value, fine, valid in checks:

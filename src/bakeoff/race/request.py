@@ -31,6 +31,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     max_rounds: int | None = None
     """20; until-sure has no limit."""
     budget_s: float | None = None
+    epochs: int | None = None
+    """Beside the race, run so many epochs as a whole: of the data set, or of `steps` steps each."""
+    steps: int | None = None
+    """Beside the race, run so many steps as a whole; with `epochs`, so many in each."""
+    repeats: int = 3
+    """Fresh processes for each contender's whole run."""
     margin: float = 0.05
     seed: int = 0
     self_test: bool = True

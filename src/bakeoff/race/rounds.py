@@ -119,7 +119,7 @@ class Trials:
                 self._ask(protocol.Run(lead=0, steps=steps, turn=0), worker)
             self._ask(protocol.Energy(joules=sum(spent), steps=steps, source=names(meters)), worker)
 
-        return self._whole(self.spec(plan, "energy", round_number), plan, act)
+        return self.whole(self.spec(plan, "energy", round_number), plan, act)
 
     def memory(self, plan: ContenderPlan) -> Record:
         """Run a trial that does nothing but read the peak of the memory."""
@@ -142,7 +142,7 @@ class Trials:
                 if judge_timer(label, passes).outcome != "untold":
                     break
 
-        return self._whole(self.spec(plan, "selftest"), plan, act)
+        return self.whole(self.spec(plan, "selftest"), plan, act)
 
     def adopt(self, plan: ContenderPlan, before: Record) -> Record:
         """Take in the self-test that an earlier comparison has made; the record goes on to name that one."""
@@ -274,7 +274,7 @@ class Trials:
             # Nothing switches here either.
             self._fence(label, 0, worker)
 
-        return self._whole(self.spec(plan, "time", round_number), plan, act)
+        return self.whole(self.spec(plan, "time", round_number), plan, act)
 
     def _alone(self, spec: TrialSpec, plan: ContenderPlan, *commands: protocol.Command) -> Record:
         """Run a trial of a first step and of these commands."""
@@ -284,9 +284,9 @@ class Trials:
             for command in (protocol.Build(), *commands):
                 self._ask(command, worker)
 
-        return self._whole(spec, plan, act)
+        return self.whole(spec, plan, act)
 
-    def _whole(self, spec: TrialSpec, plan: ContenderPlan, act: Callable[[Worker], None]) -> Record:
+    def whole(self, spec: TrialSpec, plan: ContenderPlan, act: Callable[[Worker], None]) -> Record:
         """Run one trial from start to record."""
         self._tell_start(spec)
         self._began = time.monotonic()
@@ -316,7 +316,7 @@ class Trials:
     ) -> TrialSpec:
         """Compose what is asked of a worker; `cache` is the compiler's, by default the trial's own."""
         comparison = self._comparison
-        stage = {"time": f"r{round_number:02d}", "energy": f"energy{round_number}"}.get(purpose, purpose)
+        stage = f"r{round_number:02d}" if purpose == "time" else f"{purpose}{round_number or ''}"
         name = stage if purpose == "reference" else f"{stage}-{self._names[plan.contender.label]}"
         threads = plan.contender.options.get("threads", "")
         kept = str((cache or self._folder / name / CACHE_FOLDER).resolve())

@@ -11,6 +11,7 @@ from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.report import charts, details
 from bakeoff.report.model import report_of
 from bakeoff.report.timers import timers_line
+from bakeoff.report.whole import whole_lines, whole_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +47,19 @@ def _section(report: Report, folder: Path) -> dict[str, Any]:
         {"finding": finding, "svg": charts.inline_svg(draw(report)), "table": _TABLES[name](report)}
         for name, finding, draw in charts.figures(report)
     ]
-    return {"report": report, "pictures": pictures, "folds": _folds(report), "records": _link(report, folder)}
+    return {
+        "report": report,
+        "tiers": tier_table(report),
+        "pictures": pictures,
+        "whole": _whole(report),
+        "folds": _folds(report),
+        "records": _link(report, folder),
+    }
+
+
+def _whole(report: Report) -> dict[str, Any]:
+    """Give the runs of whole epochs, each process by itself."""
+    return {"words": whole_lines(report), "table": whole_table(report)}
 
 
 def _folds(report: Report) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.race.ledger import ledger
 from bakeoff.report.cautions import cautions
 from bakeoff.report.pairs import kind
+from bakeoff.report.tiers import tier_of
+from bakeoff.report.whole import whole_json
 
 if TYPE_CHECKING:
     from bakeoff.race.ledger import Entry
@@ -70,6 +72,9 @@ def _comparison(outcome: Outcome) -> dict[str, Any]:
         "max_rounds": comparison.procedure.max_rounds,
         "budget_s": comparison.procedure.budget_s,
         "seed": comparison.procedure.seed,
+        "epochs": comparison.procedure.epochs,
+        "steps": comparison.procedure.steps,
+        "repeats": comparison.procedure.repeats,
         "rounds": outcome.rounds,
         "processes": outcome.processes,
         "cut_steps": outcome.cut_steps,
@@ -120,6 +125,7 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
             "device_reason": memory.device_reason if memory else "",
         },
         "energy": _energy(contender),
+        "whole": whole_json(contender),
         "accuracy": contender.accuracy,
         "learning_steps": contender.learning_steps,
         "settings": contender.settings,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.report.model import Report, report_of
+from bakeoff.report.tiertables import tier_table
+from bakeoff.report.whole import whole_lines, whole_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +44,8 @@ def _section(report: Report) -> str:
         f"**{escaped(report.headline)}**\n",
         f"{escaped(report.machine)}. Certificate: {escaped(report.certificate)}.\n",
         _figures(report),
+        _tiers(report),
+        _whole(report),
         _absent(report),
         _list(_said(report)),
         _list([f"Warning: {caution}" for caution in report.cautions]),
@@ -69,6 +73,19 @@ def _figures(report: Report) -> str:
         for row in report.rows
     ]
     return f"{table(heads, rows, numbers=range(1, 6))}\nMemory: {report.memory_meaning}. Ratios: times as long.\n"
+
+
+def _whole(report: Report) -> str:
+    """Give the runs of whole epochs, each process by itself."""
+    heads, lines = (found := whole_table(report)).heads, found.lines
+    laid = table(heads, [line.cells for line in lines], numbers=range(1, len(heads))) if lines else ""
+    return "\n".join(part for part in [*(f"{escaped(line)}\n" for line in whole_lines(report)), laid] if part)
+
+
+def _tiers(report: Report) -> str:
+    """Give the tiers of each framework side by side, where there are several."""
+    found = tier_table(report)
+    return table(found.heads, [line.cells for line in found.lines]) if found.lines else ""
 
 
 def _absent(report: Report) -> str:

@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from bakeoff.report.model import Report, Row, report_of
+from bakeoff.report.tiertables import tier_table
+from bakeoff.report.whole import whole_lines, whole_table
 
 if TYPE_CHECKING:
     from bakeoff.race.outcome import Outcome
@@ -23,6 +25,8 @@ def show(outcome: Outcome, console: Console | None = None) -> None:
     report = report_of(outcome)
     _head(report, console)
     _figures(report, console)
+    _tiers(report, console)
+    _whole(report, console)
     _absent(report, console)
     _said(report, console)
     _where(report, console)
@@ -71,12 +75,48 @@ def _figures(report: Report, console: Console) -> None:
     )
     fits = max(map(cell_len, _beside(labels, whole))) <= console.width
     for columns in [whole] if fits else parts:
-        lines = _beside(labels, columns)
-        if max(map(cell_len, lines)) > console.width:
-            lines = _beneath(labels, columns)
-        for index, line in enumerate(lines):
-            _say(console, line, "dim" if index == 0 else "", whole=True)
-        console.print()
+        _lay(labels, columns, console)
+
+
+def _lay(labels: list[str], columns: list[list[str]], console: Console) -> None:
+    """Print a table."""
+    lines = _beside(labels, columns)
+    if max(map(cell_len, lines)) > console.width:
+        lines = _beneath(labels, columns)
+    for index, line in enumerate(lines):
+        _say(console, line, "dim" if index == 0 else "", whole=True)
+    console.print()
+
+
+def _tiers(report: Report, console: Console) -> None:
+    """Print the tiers of each framework side by side, where there are several."""
+    found = tier_table(report)
+    if not found.lines:
+        return
+    rows = [[readable(cell, console.encoding) for cell in line.cells] for line in found.lines]
+    columns = [list(column) for column in zip(found.heads, *rows, strict=True)]
+    padded = [[text.ljust(max(map(cell_len, column))) for text in column] for column in columns]
+    _lay(padded[0], padded[1:], console)
+
+
+def _whole(report: Report, console: Console) -> None:
+    """Print the runs of whole epochs: a table, and under it each process by itself."""
+    for line in whole_lines(report):
+        _say(console, line)
+    found = whole_table(report)
+    if not found.lines:
+        return
+    rows = [[readable(cell, console.encoding) for cell in line.cells] for line in found.lines]
+    columns = [_right(list(column)) for column in zip(found.heads[1:-1], *(row[1:-1] for row in rows), strict=True)]
+    _lay(["", *(row[0] for row in rows)], columns, console)
+    for row in rows:
+        _say(console, f"{row[0]}, run by run: {row[-1]}")
+    console.print()
+
+
+def _right(column: list[str]) -> list[str]:
+    """Set a column right."""
+    return [text.rjust(max(map(len, column))) for text in column]
 
 
 def _column(head: str, cells: list[str]) -> list[str]:

@@ -32,6 +32,12 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
     trial_limit_s: float = 600.0
     """A worker that does not answer a command within this time is ended."""
     seed: int = 0
+    epochs: int | None = None
+    """Beside the race, so many epochs are run as a whole; None: none, or one of `steps` steps."""
+    steps: int | None = None
+    """Of an epoch; None: as many as the data set has batches."""
+    repeats: int = 3
+    """Fresh processes in which each contender runs them."""
 
 
 class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from bakeoff.spec.epochs import EpochRun
 from bakeoff.spec.gpu import GpuState
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.trial import TrialSpec
@@ -183,6 +184,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The passes of the timer's self-test, in a trial of that purpose."""
     memory: Memory | None = None
     energy: Energy | None = None
+    epochs: EpochRun | None = None
+    """In a trial of whole epochs."""
     gpu: list[GpuState] = []
     """In timed trials on an NVIDIA GPU: one for each block."""
     evidence: Evidence | None = None

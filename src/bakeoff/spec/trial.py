@@ -11,7 +11,7 @@ from bakeoff.spec.gpu import GpuState
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.workload import Scenario
 
-Purpose = Literal["reference", "certify", "memory", "compile", "energy", "selftest", "time"]
+Purpose = Literal["reference", "certify", "memory", "compile", "energy", "selftest", "time", "epochs"]
 
 CacheState = Literal["", "cold", "warm"]
 
@@ -25,10 +25,10 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
     comparison: str
     name: str
-    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, selftest-torch, r01-torch."""
+    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch, epochs1-torch."""
     purpose: Purpose
     round_number: int = 0
-    """From 1 on in trials that are timed or whose energy is measured; 0 elsewhere."""
+    """From 1 on in trials that are timed or whose energy is measured, and in runs of epochs; 0 elsewhere."""
     contender: Contender
     """With every option resolved to the value that is in force."""
     variables: dict[str, str] = {}
@@ -67,6 +67,9 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     sha256: str
     """Of the arrays' bytes, in the order above."""
     has_test: bool = False
+    epoch_batches: int = 0
+    """That x.npy and y.npy hold: those of the race and, where whole epochs are run, the rest of the data set after
+    them."""
 
 
 # --- What the parent says to a worker, as JSON lines on the worker's own pipe -------------------------------------
@@ -145,11 +148,21 @@ class GpuMemory(msgspec.Struct, frozen=True, tag="GPU_MEMORY"):
     reason: str
 
 
+class Epoch(msgspec.Struct, frozen=True, tag="EPOCH"):
+    """Run so many steps and wait once, in a run of whole epochs."""
+
+    steps: int
+
+
+class Conclude(msgspec.Struct, frozen=True, tag="CONCLUDE"):
+    """Read loss and accuracy at the end of a run of whole epochs, and put the run down."""
+
+
 class Quit(msgspec.Struct, frozen=True, tag="QUIT"):
     """Write record.json and end."""
 
 
-Command = Build | Warm | Run | Fence | SelfTest | Certify | Memory | Energy | Gpu | GpuMemory | Quit
+Command = Build | Warm | Run | Fence | SelfTest | Certify | Memory | Energy | Gpu | GpuMemory | Epoch | Conclude | Quit
 
 
 # --- What a worker answers ----------------------------------------------------------------------------------------

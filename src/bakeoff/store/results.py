@@ -105,6 +105,7 @@ def _what(comparison: Comparison) -> tuple[object, ...]:
         [plan.contender for plan in comparison.contenders],
         comparison.procedure.seed,
         comparison.procedure.margin,
+        (comparison.procedure.epochs, comparison.procedure.steps),
         # Its boundaries hold only where they were meant from the first round on; the others share theirs.
         comparison.procedure.aim == "until-sure",
     )

@@ -43,7 +43,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         losses = _train(step, prepared, 0, trial.certify_steps + 1)
         if batches.test is not None and trial.learning_steps:
             _train(step, prepared, len(losses), trial.learning_steps - len(losses))
-            accuracy = _accuracy(step, *batches.test, batch_size=trial.batch_size)
+            accuracy = accuracy_of(step, *batches.test, batch_size=trial.batch_size)
     return Evidence(
         parameter_shapes=shapes,
         losses=[loss if math.isfinite(loss) else None for loss in losses],
@@ -71,7 +71,7 @@ def _optimizer_arrays(engine: Engine, model: Model) -> Arrays:
     return {f"optimizer/{t}/{name}": value for t, state in enumerate(trajectory) for name, value in state.items()}
 
 
-def _accuracy(step: Step, x: NDArray[Any], y: NDArray[Any], *, batch_size: int) -> float:
+def accuracy_of(step: Step, x: NDArray[Any], y: NDArray[Any], *, batch_size: int) -> float:
     """Give the share of held-out samples whose largest output is their label.
 
     The last batch is filled up with the first samples, whose answers are dropped: one shape, one compilation.

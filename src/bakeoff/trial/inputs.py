@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
+
+from bakeoff.spec.trial import Inputs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,11 +21,12 @@ class Batches:
     Shapes: x (batches, batch, ...) float32 channels last; y (batches, batch) int32.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Map the arrays; nothing is copied yet."""
+    def __init__(self, folder: Path, *, whole: bool = False) -> None:
+        """Map the arrays, nothing is copied yet; `whole` takes all batches of the data set, not those of a race."""
         self._x = np.load(folder / "x.npy", mmap_mode="r", allow_pickle=False)
         self._y = np.load(folder / "y.npy", mmap_mode="r", allow_pickle=False)
-        self.count = len(self._x)
+        inputs = msgspec.json.decode((folder / "inputs.json").read_bytes(), type=Inputs)
+        self.count = len(self._x) if whole else inputs.batches
         self.test: tuple[NDArray[Any], NDArray[Any]] | None = None
         if (folder / "x_test.npy").exists():
             self.test = (

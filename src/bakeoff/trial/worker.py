@@ -25,6 +25,7 @@ from bakeoff.spec import trial as protocol
 from bakeoff.spec.errors import StoreError, UnavailableError, UnsupportedError
 from bakeoff.spec.selftest import Profiled, TimerTest
 from bakeoff.store.files import TRIAL_FILE, write_record
+from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.framework import make_engine, set_variables
 from bakeoff.trial.inputs import Batches
@@ -58,6 +59,7 @@ class Worker:
         self._warm_ns: list[int] = []
         self._fenced_ns: list[int] = []
         self._timer_tests: list[TimerTest] = []
+        self._long_run = LongRun()
         self._compiled_before: records.Compilation | None = None
         self._resources = ExitStack()
         self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -106,7 +108,7 @@ class Worker:
         self._facts["import_ns"] = time.perf_counter_ns() - began
         self._facts["versions"] = self._engine.versions()
         self._baseline_bytes = memory.resident_bytes()
-        self._batches = Batches(Path(self._trial.inputs_path))
+        self._batches = Batches(Path(self._trial.inputs_path), whole=self._trial.purpose == "epochs")
         return protocol.Ready(import_ns=self._facts["import_ns"])
 
     def _do(self, command: protocol.Command) -> protocol.Answer:
@@ -127,6 +129,10 @@ class Worker:
                 return protocol.Warmed(steps_ns=durations)
             case protocol.SelfTest():
                 return self._test_timer(command)
+            case protocol.Epoch(steps=steps):
+                return self._long_run.epoch(self._stepper, steps)
+            case protocol.Conclude():
+                self._facts["epochs"] = self._long_run.conclude(self._step, self._trial, self._batches)
             case protocol.Certify():
                 self._facts["evidence"] = self._gather()
             case protocol.Memory(steps=steps):
@@ -158,7 +164,7 @@ class Worker:
         began = self._clock()
         self._step: Step = self._engine.build(self._model, self._trial.scenario, self._trial.contender.options)
         self._facts["build_ns"] = self._clock() - began
-        if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest"):
+        if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest", "epochs"):
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
             self._model = None
             count = self._batches.count

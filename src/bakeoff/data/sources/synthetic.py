@@ -12,6 +12,9 @@ from bakeoff.spec.errors import UsageError
 if TYPE_CHECKING:
     from bakeoff.spec.workload import Size
 
+ENDLESS = True
+"""It has no end of its own: its epoch is as many batches as a race takes."""
+
 
 def load(size: Size, count: int, seed: int, location: str | None) -> Samples:
     """Draw `count` samples; RandomState's streams are frozen (NEP 19), so a seed gives the same everywhere."""

@@ -1,0 +1,51 @@
+"""Whole epochs in a worker: streamed, waited for once at the end of each; then what the model has learned."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from bakeoff.measure import contention
+from bakeoff.spec.epochs import EpochRun
+from bakeoff.spec.trial import Ran
+from bakeoff.trial.evidence import accuracy_of
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Step
+    from bakeoff.measure.clock import Stepper
+    from bakeoff.spec.trial import TrialSpec
+    from bakeoff.trial.inputs import Batches
+
+
+class LongRun:
+    """One run on its way."""
+
+    def __init__(self) -> None:
+        """Start with no epoch."""
+        self._steps: list[int] = []
+        self._epochs_ns: list[int] = []
+        self._foreign_shares: list[float | None] = []
+
+    def epoch(self, stepper: Stepper, steps: int) -> Ran:
+        """Run one epoch."""
+        before = contention.read()
+        _, elapsed_ns = stepper.streamed(steps)
+        signals = contention.between(before, contention.read())
+        self._steps.append(steps)
+        self._epochs_ns.append(elapsed_ns)
+        self._foreign_shares.append(signals.foreign_share)
+        return Ran(steps=steps, elapsed_ns=elapsed_ns)
+
+    def conclude(self, step: Step, trial: TrialSpec, batches: Batches) -> EpochRun:
+        """Give what was run, with the loss and the accuracy at its end."""
+        trains = trial.scenario == "train"
+        loss = float(step.result()) if trains else None
+        test = batches.test if trains else None
+        return EpochRun(
+            steps=self._steps,
+            epochs_ns=self._epochs_ns,
+            foreign_shares=self._foreign_shares,
+            loss=loss if loss is not None and math.isfinite(loss) else None,
+            accuracy=None if test is None else accuracy_of(step, *test, batch_size=trial.batch_size),
+            test_samples=0 if test is None else len(test[0]),
+        )

@@ -1,0 +1,102 @@
+"""Runs of whole epochs in every form of the report."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from bakeoff.race.epochs import WholeRun, WholeRuns
+from bakeoff.report.html import to_html
+from bakeoff.report.jsonform import to_json
+from bakeoff.report.markdown import to_markdown
+from bakeoff.report.model import report_of
+from bakeoff.report.terminal import show
+from bakeoff.report.whole import whole_lines, whole_table
+
+if TYPE_CHECKING:
+    from bakeoff.race.outcome import Outcome
+
+TOTALS_S = (12.0, 10.0, 14.0)
+
+
+def run(total_s: float, flagged_epochs: int = 0) -> WholeRun:
+    """Make a run of two epochs whose first step takes a second."""
+    return WholeRun(
+        total_s=total_s,
+        without_first_s=total_s - 1.0,
+        epochs_s=[total_s / 2, total_s / 2],
+        loss=0.12345,
+        accuracy=0.9504,
+        flagged_epochs=flagged_epochs,
+    )
+
+
+@pytest.fixture
+def ran(decided: Outcome) -> Outcome:
+    """Give an outcome with three runs of two epochs of each contender; one of them was lost, and one disturbed."""
+    procedure = msgspec.structs.replace(decided.comparison.procedure, epochs=2, steps=47)
+    runs = [run(total_s) for total_s in TOTALS_S]
+    first, second, *rest = (
+        msgspec.structs.replace(one, whole=WholeRuns(steps=94, test_samples=359, runs=runs))
+        for one in decided.contenders
+    )
+    lost = WholeRuns(steps=94, test_samples=359, runs=[run(10.0, flagged_epochs=2)], failures=["out of memory"])
+    return msgspec.structs.replace(
+        decided,
+        comparison=msgspec.structs.replace(decided.comparison, procedure=procedure),
+        contenders=[first, msgspec.structs.replace(second, whole=lost), *rest],
+    )
+
+
+def printed(outcome: Outcome) -> str:
+    """Give what a terminal of 80 columns shows."""
+    text = io.StringIO()
+    show(outcome, Console(file=text, width=80))
+    return text.getvalue()
+
+
+def test_every_run_is_told_by_itself_with_the_median_and_the_range(ran: Outcome) -> None:
+    """Totals with and without the first step, loss and accuracy; the single runs stand beside them, in order."""
+    line = next(line for line in whole_table(report_of(ran)).lines if line.cells[0] == ran.contenders[0].label)
+    assert line.cells[1:] == ["12.0 s", "10.0 to 14.0", "11.0 s", "0.123", "0.950", "12.0, 10.0, 14.0 s"]
+
+
+def test_every_form_of_the_report_has_them(ran: Outcome) -> None:
+    """Terminal, Markdown and page tell the same totals, and that no verdict rests on them."""
+    for said in (printed(ran), to_markdown([ran]), to_html([ran])):
+        assert "12.0, 10.0, 14.0 s" in said
+        assert "2 epochs of 47 steps" in said
+        assert "No verdict rests on these totals" in " ".join(said.split())
+    assert max(map(len, printed(ran).splitlines())) <= 80
+    whole = to_json(ran)["contenders"][0]["whole"]
+    assert (whole["total_s"], whole["total_range_s"], whole["without_first_s"]) == (12.0, [10.0, 14.0], 11.0)
+    assert [one["total_s"] for one in whole["runs"]] == list(TOTALS_S)
+
+
+def test_what_went_wrong_is_said(ran: Outcome) -> None:
+    """A run that did not end is named with its reason, and so is foreign load."""
+    label = ran.contenders[1].label
+    said = whole_lines(report_of(ran))
+    assert f"{label}: a run did not come to its end: out of memory." in said
+    assert f"{label}: foreign load beside 2 of 2 epochs." in said
+
+
+def test_a_comparison_without_them_says_nothing(decided: Outcome) -> None:
+    """Where no epochs were asked for, no report has a word of them."""
+    report = report_of(decided)
+    assert whole_lines(report) == []
+    assert whole_table(report).lines == []
+    assert "As a whole" not in to_html([decided])
+
+
+def test_shuffling_loaders_are_named(ran: Outcome) -> None:
+    """Whose own loader draws the order is said, because the loss at the end then differs by that."""
+    first, *rest = ran.comparison.contenders
+    contender = msgspec.structs.replace(first.contender, options=first.contender.options | {"input": "pipeline"})
+    plans = [msgspec.structs.replace(first, contender=contender), *rest]
+    shuffled = msgspec.structs.replace(ran, comparison=msgspec.structs.replace(ran.comparison, contenders=plans))
+    assert "whose own loader shuffles the same samples" in whole_lines(report_of(shuffled))[0]
