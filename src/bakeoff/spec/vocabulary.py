@@ -5,7 +5,7 @@ axis for channels: feature maps are in the layout that the framework prefers, an
 (channels last) are converted at the border, outside the timed region. Canonical layouts of parameters:
 
 Linear     weight (in, out), bias (out,)
-Conv2d     weight (kernel, kernel, in, out), bias (out,)
+Conv2d     weight (kernel height, kernel width, in, out), bias (out,)
 LayerNorm  scale (features,), bias (features,)
 BatchNorm  scale (features,), bias (features,); state: running_mean (features,), running_variance (features,)
 Embedding  weight (entries, features)
@@ -27,8 +27,8 @@ LAYERS: dict[str, str] = {
         "(height, width, channels) takes a flattened feature map of that shape, whatever the framework's layout is."
     ),
     "Conv2d": (
-        "Conv2d(in_channels, out_channels, kernel, stride=1, padding=0, bias=True): cross-correlation, square kernel, "
-        "the same zero padding on all four sides."
+        "Conv2d(in_channels, out_channels, kernel, stride=1, padding=0, bias=True): cross-correlation; kernel and "
+        "padding are a number or (vertical, horizontal); the same zero padding on opposite sides."
     ),
     "LayerNorm": "LayerNorm(features, epsilon=1e-5): over the last axis.",
     "BatchNorm": (
@@ -52,6 +52,10 @@ FUNCTIONS: dict[str, str] = {
     "sigmoid": "sigmoid(x).",
     "softmax": "softmax(x): over the last axis.",
     "log_softmax": "log_softmax(x): over the last axis.",
+    "in_training": (
+        "in_training(module): whether forward computes for a training step, a Python bool; for what a model has only "
+        "there, such as an auxiliary head, which its forward then gives as a second output."
+    ),
     "max_pool2d": "max_pool2d(x, kernel, stride=None, padding=0): padding never wins; stride None is the kernel.",
     "avg_pool2d": "avg_pool2d(x, kernel, stride=None, padding=0): padded zeros are not counted in the mean.",
     "global_avg_pool2d": "global_avg_pool2d(x): feature map to (batch, channels).",

@@ -129,17 +129,17 @@ class Conv2d(Layer):
         self,
         in_channels: int,
         out_channels: int,
-        kernel: int,
+        kernel: int | tuple[int, int],
         stride: int = 1,
-        padding: int = 0,
+        padding: int | tuple[int, int] = 0,
         bias: bool = True,  # noqa: FBT001, FBT002
     ) -> None:
         """List weight (kernel, kernel, in, out) and bias (out,)."""
         in_channels, out_channels = _count("in_channels", in_channels), _count("out_channels", out_channels)
-        kernel = _count("kernel", kernel)
+        height, width = _pair("kernel", kernel)
         _count("stride", stride)
-        _count("padding", padding, least=0)
-        self.parameters = _weighted((kernel, kernel, in_channels, out_channels), kernel * kernel * in_channels, bias)
+        _pair("padding", padding, least=0)
+        self.parameters = _weighted((height, width, in_channels, out_channels), height * width * in_channels, bias)
 
 
 class LayerNorm(Layer):
@@ -288,6 +288,12 @@ def _count(name: str, value: Any, least: int = 1) -> int:
         msg = f"{name}={value!r}: it must be a whole number, at least {least}"
         raise ValueError(msg)
     return value
+
+
+def _pair(name: str, value: Any, least: int = 1) -> tuple[int, int]:
+    """Check an argument that is a whole number, or two: (vertical, horizontal)."""
+    vertical, horizontal = value if isinstance(value, tuple) and len(value) == 2 else (value, value)  # noqa: PLR2004
+    return _count(name, vertical, least), _count(name, horizontal, least)
 
 
 def _holds_layers(value: Any) -> bool:

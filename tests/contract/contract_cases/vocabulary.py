@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[Any]
     Weights = dict[str, Array]
+    Pair = int | tuple[int, int]
 
 BATCH = 4
 CLASSES = 3
@@ -97,16 +98,21 @@ def linear(weights: Weights, name: str, x: Array) -> Array:
     return x @ weights[f"{name}.weight"] + weights.get(f"{name}.bias", 0.0)
 
 
-def windows(x: Array, kernel: int, stride: int, padding: int, fill: float) -> Array:
-    """Give (batch, height, width, channels, kernel, kernel): each window of a padded map."""
-    padded = np.pad(x, ((0, 0), (padding, padding), (padding, padding), (0, 0)), constant_values=fill)
-    return np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), axis=(1, 2))[:, ::stride, ::stride]
+def pair(number: Pair) -> tuple[int, int]:
+    """Give (vertical, horizontal)."""
+    return number if isinstance(number, tuple) else (number, number)
 
 
-def conv2d(weights: Weights, name: str, x: Array, stride: int = 1, padding: int = 0) -> Array:
+def windows(x: Array, kernel: Pair, stride: int, padding: Pair, fill: float) -> Array:
+    """Give (batch, height, width, channels, kernel height, kernel width): each window of a padded map."""
+    padded = np.pad(x, ((0, 0), *((side, side) for side in pair(padding)), (0, 0)), constant_values=fill)
+    return np.lib.stride_tricks.sliding_window_view(padded, pair(kernel), axis=(1, 2))[:, ::stride, ::stride]
+
+
+def conv2d(weights: Weights, name: str, x: Array, stride: int = 1, padding: Pair = 0) -> Array:
     """Cross-correlation with zero padding."""
     weight = weights[f"{name}.weight"]
-    seen = windows(x, weight.shape[0], stride, padding, 0.0)
+    seen = windows(x, weight.shape[:2], stride, padding, 0.0)
     return np.einsum("bhwcij,ijco->bhwo", seen, weight) + weights.get(f"{name}.bias", 0.0)
 
 
@@ -204,7 +210,7 @@ def on_maps(
     )
 
 
-def convolution(kernel: int, stride: int, padding: int, *, side: int, bias: bool = True) -> Case:
+def convolution(kernel: Pair, stride: int, padding: Pair, *, side: int, bias: bool = True) -> Case:
     """Make the case of a Conv2d of a map of this side."""
     return Case(
         names=("Conv2d", "global_avg_pool2d"),
@@ -297,6 +303,16 @@ def with_tokens_in_numpy(weights: Weights, x: Array) -> Array:
     x = conv2d(weights, "first", x).reshape(len(x), 6, 4)
     x = np.concatenate([np.broadcast_to(weights["class_token"], (len(x), 1, 4)), x], 1) * weights["kernel"]
     return linear(weights, "head", x[:, 0] + x[:, 3] * weights["class_token"][0])
+
+
+def second_head(nn: Any) -> Any:
+    """Give two outputs in training, and the first alone in evaluation."""
+    layers = {"first": nn.Linear(5, CLASSES), "second": nn.Linear(5, CLASSES)}
+
+    def forward(m: Any, x: Any) -> Any:
+        return (m.first(x), nn.tanh(m.second(x))) if nn.in_training(m) else m.first(x)
+
+    return model(nn, layers, forward)
 
 
 def heads(nn: Any) -> Any:
@@ -414,6 +430,16 @@ CASES: dict[str, Case] = {
     "conv2d with stride on an even side": convolution(3, 2, 1, side=6),
     "conv2d without padding": convolution(2, 1, 0, side=5, bias=False),
     "conv2d with more padding than the kernel's half": convolution(3, 2, 2, side=5),
+    "conv2d that is wide": convolution((1, 3), 1, (0, 1), side=5),
+    "conv2d that is tall": convolution((5, 2), 2, (1, 0), side=6),
+    "a second head in training": Case(
+        names=("in_training",),
+        build=second_head,
+        forward=lambda w, x: linear(w, "first", x),
+        in_training=lambda w, x: linear(w, "first", x) + 0.25 * np.tanh(linear(w, "second", x)),
+        loss=lambda nn, outputs, targets: nn.cross_entropy(outputs[0] + 0.25 * outputs[1], targets),
+        x=random(BATCH, 5),
+    ),
     "max_pool2d": on_maps(("max_pool2d",), lambda nn, x: nn.max_pool2d(x, 2), lambda x: max_pool2d(x, 2, 2)),
     "max_pool2d of negative maps with padding": on_maps(
         ("max_pool2d",), lambda nn, x: nn.max_pool2d(x - 9.0, 3, 2, 1), lambda x: max_pool2d(x - 9.0, 3, 2, 1)

@@ -41,6 +41,7 @@ __all__ = [
     "flatten",
     "gelu",
     "global_avg_pool2d",
+    "in_training",
     "log_softmax",
     "matmul",
     "max_pool2d",
@@ -93,18 +94,25 @@ class Linear(nnx.Linear):
 
 
 class Conv2d(nnx.Conv):
-    """Cross-correlation with a square kernel and the same zero padding on all four sides."""
+    """Cross-correlation with the same zero padding on opposite sides."""
 
     def __init__(
-        self, in_channels: int, out_channels: int, kernel: int, stride: int = 1, padding: int = 0, bias: bool = True
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel: int | tuple[int, int],
+        stride: int = 1,
+        padding: int | tuple[int, int] = 0,
+        bias: bool = True,
     ) -> None:
         """Pad explicitly: flax's own "SAME" is not symmetric where the stride is 2."""
+        vertical, horizontal = padding if isinstance(padding, tuple) else (padding, padding)
         super().__init__(
             in_channels,
             out_channels,
-            (kernel, kernel),
+            kernel if isinstance(kernel, tuple) else (kernel, kernel),
             strides=(stride, stride),
-            padding=((padding, padding), (padding, padding)),
+            padding=((vertical, vertical), (horizontal, horizontal)),
             use_bias=bias,
             kernel_init=nnx.initializers.zeros,
             rngs=_rngs(),
@@ -173,6 +181,11 @@ def training(key: jax.Array | None) -> Iterator[None]:
         yield
     finally:
         _training.pop()
+
+
+def in_training(module: nnx.Module) -> bool:  # noqa: ARG001 - in JAX it is the step that is in training
+    """Tell whether a training step is being traced."""
+    return bool(_training)
 
 
 def _rngs() -> nnx.Rngs:

@@ -41,6 +41,7 @@ __all__ = [
     "flatten",
     "gelu",
     "global_avg_pool2d",
+    "in_training",
     "log_softmax",
     "matmul",
     "max_pool2d",
@@ -71,6 +72,12 @@ def training() -> Iterator[None]:
         yield
     finally:
         _in_training.reset(token)
+
+
+def in_training(module: tf.Module) -> bool:
+    """Tell whether a training step is being traced or run."""
+    del module
+    return _in_training.get()
 
 
 # --- Layers -------------------------------------------------------------------------------------------------------
@@ -120,15 +127,15 @@ class Linear(keras.layers.Dense):
 
 
 class Conv2d(keras.layers.Conv2D):
-    """Cross-correlation, square kernel, the same zero padding on all four sides."""
+    """Cross-correlation with the same zero padding on opposite sides."""
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel: int,
+        kernel: int | tuple[int, int],
         stride: int = 1,
-        padding: int = 0,
+        padding: int | tuple[int, int] = 0,
         bias: bool = True,
     ) -> None:
         """Build the layer."""
@@ -148,7 +155,7 @@ class Conv2d(keras.layers.Conv2D):
 
         tf.nn.conv2d takes explicit paddings too, but its gradient is then several times slower on a processor.
         """
-        x, padding = _padded(inputs, self.kernel_size[0], self.strides[0], self._pad, 0.0)
+        x, padding = _padded(inputs, self.kernel_size, self.strides[0], self._pad, 0.0)
         return tf.nn.conv2d(x, kernel, self.strides, padding)
 
 
@@ -335,15 +342,18 @@ def mse(outputs: Any, targets: Any) -> Any:
     return tf.reduce_mean(tf.math.squared_difference(outputs, tf.cast(targets, outputs.dtype)))
 
 
-def _padded(x: Any, kernel: int, stride: int, padding: int, value: float) -> tuple[Any, str]:
+def _padded(
+    x: Any, kernel: int | tuple[int, int], stride: int, padding: int | tuple[int, int], value: float
+) -> tuple[Any, str]:
     """Give x and TensorFlow's word for its padding: padded here only where "SAME" would not do the same.
 
     "SAME" pads so that ceil(size / stride) windows fit, the odd row or column at the end.
     """
-    if padding == 0:
+    windows = kernel if isinstance(kernel, tuple) else (kernel, kernel)
+    sides = padding if isinstance(padding, tuple) else (padding, padding)
+    if not any(sides):
         return x, "VALID"
-    missing = [(-(-size // stride) - 1) * stride + kernel - size for size in x.shape[1:3]]
-    if missing == [2 * padding, 2 * padding]:
+    axes = zip(x.shape[1:3], windows, sides, strict=True)
+    if all((-(-size // stride) - 1) * stride + window - size == 2 * side for size, window, side in axes):
         return x, "SAME"
-    sides = [padding, padding]
-    return tf.pad(x, [[0, 0], sides, sides, [0, 0]], constant_values=value), "VALID"
+    return tf.pad(x, [[0, 0], *([side, side] for side in sides), [0, 0]], constant_values=value), "VALID"

@@ -44,6 +44,7 @@ __all__ = [
     "flatten",
     "gelu",
     "global_avg_pool2d",
+    "in_training",
     "log_softmax",
     "matmul",
     "max_pool2d",
@@ -97,20 +98,20 @@ class Linear(torch.nn.Linear):
 
 
 class Conv2d(torch.nn.Conv2d):
-    """Cross-correlation with a square kernel and the same zero padding on all four sides."""
+    """Cross-correlation with the same zero padding on opposite sides."""
 
     def __init__(
         self,
         in_channels: int,
         out_channels: int,
-        kernel: int,
+        kernel: int | tuple[int, int],
         stride: int = 1,
-        padding: int = 0,
+        padding: int | tuple[int, int] = 0,
         bias: bool = True,
     ) -> None:
         """Note the kernel's layout, for loading."""
         super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
-        shape = (kernel, kernel, in_channels, out_channels)
+        shape = (*self.kernel_size, in_channels, out_channels)
         self.layout = Layout(shape, shape)
 
 
@@ -183,6 +184,11 @@ def max_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0)
 def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
     """Mean of each window, without the padded zeros."""
     return F.avg_pool2d(x, kernel, stride, padding, count_include_pad=False)
+
+
+def in_training(module: torch.nn.Module) -> bool:
+    """Tell whether the module computes for a training step."""
+    return module.training
 
 
 def global_avg_pool2d(x: Any) -> Any:
