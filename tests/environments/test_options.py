@@ -28,7 +28,7 @@ def resolve(text: str, **defaults: str) -> dict[str, str]:
 
 def test_every_option_is_resolved() -> None:
     """What is not said is the framework's default, or the worker's; "all" is the number of usable processors."""
-    assert resolve("tiny") == {"mode": "eager", "threads": "6", "script": "", "malloc": "settled"}
+    assert resolve("tiny") == {"mode": "eager", "threads": "6", "script": "", "malloc": "settled", "tier": "matched"}
 
 
 def test_the_worker_s_options_are_everybody_s() -> None:
@@ -64,7 +64,7 @@ def test_an_unknown_option_lists_the_valid_ones() -> None:
 
 def test_an_option_that_the_framework_lacks_is_refused() -> None:
     """An option of others is an error that says which options this framework has."""
-    with pytest.raises(UsageError, match="the option 'precision'; it has: malloc, mode, script, threads"):
+    with pytest.raises(UsageError, match="the option 'precision'; it has: malloc, mode, script, threads, tier"):
         resolve("tiny:precision=float32")
 
 

@@ -70,10 +70,10 @@ def test_what_cannot_be_is_refused(request_of: Any, tmp_path: Path, asked: dict[
 
 
 def test_more_contenders_than_boundaries_are_refused(request_of: Any) -> None:
-    """The table of boundaries ends at the pairs of eight contenders."""
-    assert len(planned(request_of(*["fake"] * 8)).contenders) == 8
-    with pytest.raises(UsageError, match="9 contenders are too many for one comparison; valid: up to 8"):
-        planned(request_of(*["fake"] * 9))
+    """The table of boundaries ends at the pairs of nine contenders."""
+    assert len(planned(request_of(*["fake"] * 9)).contenders) == 9
+    with pytest.raises(UsageError, match="10 contenders are too many for one comparison; valid: up to 9"):
+        planned(request_of(*["fake"] * 10))
 
 
 def test_a_framework_that_is_not_here_is_told(request_of: Any, nothing_installed: str) -> None:

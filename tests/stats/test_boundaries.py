@@ -48,12 +48,12 @@ def test_no_signed_rank_look_spends_more_than_its_share(family: int) -> None:
             assert two_sided_levels(look)[index] < 0.05 / family
 
 
-@pytest.mark.parametrize("pairs", [0, -1, 29, 1000])
-def test_no_boundaries_beyond_eight_contenders(pairs: int) -> None:
+@pytest.mark.parametrize("pairs", [0, -1, 37, 1000])
+def test_no_boundaries_beyond_nine_contenders(pairs: int) -> None:
     """A family without calibrated boundaries is an error that tells the limit."""
-    with pytest.raises(ValueError, match="from 1 to 28"):
+    with pytest.raises(ValueError, match="from 1 to 36"):
         check_family(pairs)
-    with pytest.raises(ValueError, match="from 1 to 28"):
+    with pytest.raises(ValueError, match="from 1 to 36"):
         t_multiplier(3, pairs)
 
 

@@ -40,6 +40,15 @@ Threads = Annotated[
         show_default=False,
     ),
 ]
+Tier = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIER[,TIER...]",
+        help="matched: the workload's model with equal settings, if not said; native: what the framework's users take "
+        "ready-made; best: its documented fastest settings. Several stand side by side.",
+        show_default=False,
+    ),
+]
 Data = Annotated[
     str | None,
     typer.Option(

@@ -172,7 +172,8 @@ def _ended(event: told.TrialEnded) -> str:
 
 def _certificate(certificate: Certificate) -> str:
     """Say whether there is a certificate."""
-    return "passed" if certificate.passed else f"not passed: {certificate.reason}"
+    state = "ready-made, held against nothing" if certificate.ready_made else "passed"
+    return state if certificate.passed else f"not passed: {certificate.reason}"
 
 
 def timer_text(verdict: TimerVerdict) -> str:

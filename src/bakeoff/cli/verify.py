@@ -61,6 +61,9 @@ def verify(
 def _show(certificate: "Certificate") -> None:
     """Print one certificate: every check with its largest error and the error that is allowed."""
     state = "passed" if certificate.passed else f"NOT passed: {certificate.reason}"
-    typer.echo(f"{certificate.contender}, against {certificate.reference or 'no reference'}: {state}")
+    if certificate.ready_made:
+        typer.echo(f"{certificate.contender}, ready-made ({certificate.ready_made}): not held against the reference")
+    else:
+        typer.echo(f"{certificate.contender}, against {certificate.reference or 'no reference'}: {state}")
     for check in certificate.checks:
         typer.echo(f"  {'passed' if check.passed else 'FAILED':<8}{check.name:<13}{check.detail}")

@@ -16,6 +16,7 @@ from bakeoff import data
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import available, resolve
 from bakeoff.environments.options import resolve_options
+from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.race.inputs import inputs_folder
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Scenario, Workload
 
-LARGEST_FAMILY = 8
-"""Contenders: the boundary table ends at the 28 pairs of eight."""
+LARGEST_FAMILY = 9
+"""Contenders: the boundary table ends at the 36 pairs of nine."""
 
 
 @contextmanager
@@ -80,7 +81,7 @@ def _comparison(
         batch_size=_batch_size(request, loaded),
         data=inputs,
         contenders=plans,
-        reference=_reference(plans),
+        reference=_reference([plan for plan in plans if plan.contender.options["tier"] != NATIVE]),
         excluded=excluded,
         procedure=Procedure(
             margin=request.margin,
@@ -179,7 +180,7 @@ def _plans(request: Request) -> tuple[list[ContenderPlan], dict[str, str]]:
         interpreters, excluded = available()
         texts = tuple(interpreters)
     plans = []
-    for contender in parse_contenders(texts):
+    for contender in expanded(parse_contenders(texts), request.tiers):
         try:
             plans.append(_plan(contender, request))
         except UnavailableError as error:
@@ -198,8 +199,11 @@ def _plan(contender: Contender, request: Request) -> ContenderPlan:
     """Resolve one contender: its framework, its options and its interpreter."""
     declared = framework(contender.framework)
     wanted = run_wide(request)
-    options = resolve_options(declared.info, contender, wanted, usable_cores())
-    return _with_options(declared, contender, options, wanted | contender.options)
+    best = preset(declared.info, contender, wanted, usable_cores())
+    asked = wanted | contender.options | best.options
+    options = resolve_options(declared.info, msgspec.structs.replace(contender, options=asked), {}, usable_cores())
+    plan = _with_options(declared, contender, options, asked)
+    return msgspec.structs.replace(plan, best=best.settings, best_left=best.left)
 
 
 def run_wide(request: Request) -> dict[str, str]:
@@ -236,8 +240,11 @@ def _cache_variables(declared: Framework, options: dict[str, str]) -> dict[str, 
 def _reference(plans: list[ContenderPlan]) -> ContenderPlan | None:
     """Give the contender that computes the reference in float64: the best-ranked framework that is here.
 
-    A scripted framework refers to itself, as no arithmetic stands behind it.
+    A scripted framework refers to itself, as no arithmetic stands behind it. Where nobody is to be held against it,
+    there is none.
     """
+    if not plans:
+        return None
     known = frameworks()
     names = {plan.contender.framework for plan in plans}
     candidates = [known[name] for name in names if not known[name].info.listed]

@@ -25,6 +25,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Every usable processor; a contender's option wins."""
     options: dict[str, str] = {}
     """For all contenders alike; a contender's option wins."""
+    tiers: tuple[str, ...] = ()
+    """Every contender races in each of them; none: matched. A contender's option `tier` wins."""
     data: str | None = None
     """The workload's first."""
     aim: Aim = "verdict"

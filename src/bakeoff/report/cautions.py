@@ -8,6 +8,7 @@ from bakeoff.measure.hidden import remarks
 from bakeoff.race.ledger import mismatches
 from bakeoff.report.gpu import gpu_cautions
 from bakeoff.report.pairs import slower_first
+from bakeoff.report.tiers import tier_cautions
 from bakeoff.report.timers import timer_cautions
 from bakeoff.report.units import count, listed, percent, rounded
 
@@ -32,6 +33,7 @@ def cautions(outcome: Outcome) -> list[str]:
     for contender in outcome.contenders:
         said += _contender(contender)
     said += timer_cautions(outcome)
+    said += tier_cautions(outcome)
     said += gpu_cautions(outcome)
     said += [f"Set aside, not used: {sentence}." for sentence in outcome.damaged]
     return list(dict.fromkeys(said))

@@ -22,15 +22,18 @@ def certificate_line(outcome: Outcome) -> str:
     if not passed:
         return "not passed by any contender"
     missing = [contender.label for contender in outcome.contenders if contender.certificate not in passed]
-    state = "passed" if not missing else f"passed by {listed(one.contender for one in passed)}"
-    return "; ".join([*_common(outcome, passed), state])
+    held = [certificate for certificate in passed if not certificate.ready_made]
+    state = "passed" if not missing else f"passed by {listed(one.contender for one in held)}"
+    ready_made = [f"{one.contender} is ready-made, held against nothing" for one in passed if one.ready_made]
+    return "; ".join([*_common(outcome, held), *([state] if held else []), *ready_made])
 
 
 def _common(outcome: Outcome, passed: list[Certificate]) -> list[str]:
     """Tell the parameters and the largest errors over all passed certificates."""
     size = outcome.comparison.workload.sizes.get(outcome.comparison.size)
     same = ["parameters" in {check.name for check in certificate.checks} for certificate in passed]
-    parameters = f"same {size.parameters:,} parameters" if size and size.parameters and all(same) else ""
+    told = bool(same) and all(same)
+    parameters = f"same {size.parameters:,} parameters" if size and size.parameters and told else ""
     errors = [f"{word} within {error(worst)}" for name, word in _WORDS.items() if (worst := _worst(passed, name))]
     against = f"{', '.join(errors)} of float64{_reference(outcome)}" if errors else ""
     return [part for part in (parameters, against) if part]

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.report import charts, details
 from bakeoff.report.model import report_of
+from bakeoff.report.tiertables import preset_table, tier_table
 from bakeoff.report.timers import timers_line
 from bakeoff.report.whole import whole_lines, whole_table
 
@@ -50,6 +51,7 @@ def _section(report: Report, folder: Path) -> dict[str, Any]:
     return {
         "report": report,
         "tiers": tier_table(report),
+        "tiers": tier_table(report),
         "pictures": pictures,
         "whole": _whole(report),
         "folds": _folds(report),
@@ -70,7 +72,7 @@ def _folds(report: Report) -> list[dict[str, Any]]:
             (
                 "Settings",
                 "Read back from each framework after its run; differences that nobody asked for are marked.",
-                [details.settings_table(report)],
+                [details.settings_table(report), preset_table(report)],
             ),
             ("What is timed", f"{TIMED_REGION} {_HIDDEN} {timers_line(report.outcome)}", [details.timer_table(report)]),
             ("Certificate", f"{report.certificate}.", [details.certificate_table(report)]),

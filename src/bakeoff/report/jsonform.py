@@ -96,6 +96,9 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
         "label": contender.label,
         "framework": contender.plan.contender.framework,
         "options": contender.plan.contender.options,
+        "tier": tier_of(contender),
+        "best": msgspec.to_builtins(contender.plan.best),
+        "best_left": contender.plan.best_left,
         "status": contender.status,
         "reason": contender.reason,
         "rounds": contender.rounds,
@@ -187,6 +190,7 @@ def _certificate(contender: ContenderOutcome) -> dict[str, Any] | None:
         return None
     return {
         "passed": certificate.passed,
+        "ready_made": certificate.ready_made,
         "reference": certificate.reference,
         "reason": certificate.reason,
         "checks": msgspec.to_builtins(certificate.checks),

@@ -12,6 +12,7 @@ from bakeoff.report.cautions import cautions
 from bakeoff.report.certified import certificate_line
 from bakeoff.report.pairs import FEWEST_ROUNDS, between, fastest, kind, ratio_parts
 from bakeoff.report.runs import Run, run_of, short_runs
+from bakeoff.report.tiers import tier_sentences
 from bakeoff.report.units import (
     UNKNOWN,
     Unit,
@@ -124,7 +125,7 @@ def report_of(outcome: Outcome) -> Report:
             "the most that the framework held on the device" if on_device else "the process's peak beyond its import"
         ),
         absent=_absent(outcome),
-        sentences=words.sentences(outcome, labels),
+        sentences=[*words.sentences(outcome, labels), *tier_sentences(outcome)],
         evidence=_evidence(outcome),
         accuracy=_accuracy(outcome, ranked),
         short_runs=short_runs(runs, outcome.verdicts),

@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.framework import BestSetting
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.workload import Scenario, Workload
 
@@ -49,6 +50,10 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     framework_path: str
     asked: dict[str, str] = {}
     """The options that the user gave, with the contender or for all; the others are defaults."""
+    best: tuple[BestSetting, ...] = ()
+    """In force by the tier `best`."""
+    best_left: dict[str, str] = {}
+    """Of the tier `best`, but not in force: "option=value" with the reason."""
     variables: dict[str, str] = {}
     watched: tuple[str, ...] = ()
     """Variables of the user's environment that count for it."""

@@ -37,6 +37,18 @@ class OptionSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """For an option that only this framework has."""
 
 
+class BestSetting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One setting of the tier `best`: what the framework's own documents, or a measurement, name as faster."""
+
+    option: str
+    value: str
+    reason: str
+    source: str
+    """The public document that says so."""
+    devices: tuple[str, ...] = ()
+    """Where it is for; empty: everywhere."""
+
+
 class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A framework as it is declared by framework.toml in its folder."""
 
@@ -49,6 +61,8 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     distributions: tuple[str, ...]
     """The installed packages whose versions are told."""
     options: dict[str, OptionSupport]
+    best: tuple[BestSetting, ...] = ()
+    """The tier `best`, in the order in which its settings are tried."""
     variables: tuple[Variable, ...] = ()
     cache: CacheSupport | None = None
     """None where nothing that is compiled outlives the process."""

@@ -43,6 +43,12 @@ WORKER_OPTIONS: dict[str, Option] = {
             values=("settled", "fresh"),
             meaning="memory that steps free: kept, as where a large block was once freed; or given back at once",
         ),
+        Option(
+            name="tier",
+            values=("matched", "native", "best"),
+            meaning="which form races: the workload's model as all others run it, the model that the framework's "
+            "users take ready-made, or the workload's with the framework's documented fastest settings",
+        ),
     )
 }
 """What bakeoff's worker itself provides, so every framework has it; the first value is the default."""

@@ -133,6 +133,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Of the training trajectory, before step 0, 1, ... on batch 0, 1, ...; None where it is not finite."""
     outputs: int = 0
     """How many arrays output/N there are."""
+    ready_made: str = ""
+    """What was run in place of the workload's model: "torchvision.models.resnet50"; then there are no gradients."""
     accuracy: float | None = None
     """On held-out data after `learning_steps` training steps, 0 to 1."""
     learning_steps: int = 0

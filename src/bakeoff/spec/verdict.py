@@ -92,3 +92,5 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     checks: tuple[Check, ...]
     reason: str = ""
     """Why there is no passing certificate, in one sentence; empty when it passed."""
+    ready_made: str = ""
+    """What was run in place of the workload's model; then it was held against nothing but itself."""

@@ -13,6 +13,7 @@ from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.spec.record import Evidence
 from bakeoff.store.files import EVIDENCE_FILE, write_atomically
+from bakeoff.trial import ready_made
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +30,7 @@ OUTPUT_BATCHES = 2
 
 def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: Batches, folder: Path) -> Evidence:
     """Run the checks' computations, write the arrays to evidence.npz and give the rest."""
+    name = ready_made.name(trial)
     prepared = [step.prepare(*batches.at(index)) for index in range(batches.count)]
     shapes = {name: tuple(int(n) for n in value.shape) for name, value in step.parameters().items()}
     arrays: Arrays = {
@@ -37,9 +39,10 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
     }
     losses: list[float] = []
     accuracy = None
-    if trial.scenario == "train":
+    if trial.scenario == "train" and not name:  # No reference has the gradients of a ready-made model.
         arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
         arrays |= _optimizer_arrays(engine, model)
+    if trial.scenario == "train":
         losses = _train(step, prepared, 0, trial.certify_steps + 1)
         if batches.test is not None and trial.learning_steps:
             _train(step, prepared, len(losses), trial.learning_steps - len(losses))
@@ -48,6 +51,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         parameter_shapes=shapes,
         losses=[loss if math.isfinite(loss) else None for loss in losses],
         outputs=OUTPUT_BATCHES,
+        ready_made=name,
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,
         arrays_sha256=_save(arrays, folder / EVIDENCE_FILE),

@@ -25,6 +25,7 @@ from bakeoff.spec import trial as protocol
 from bakeoff.spec.errors import StoreError, UnavailableError, UnsupportedError
 from bakeoff.spec.selftest import Profiled, TimerTest
 from bakeoff.store.files import TRIAL_FILE, write_record
+from bakeoff.trial import ready_made
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.framework import make_engine, set_variables
@@ -161,8 +162,9 @@ class Worker:
     def _build(self) -> protocol.Answer:
         """Build the step, put the batches on the device and run it once."""
         self._model: Model | None = make_model(self._trial)
+        self._is_ready_made = bool(ready_made.name(self._trial))
         began = self._clock()
-        self._step: Step = self._engine.build(self._model, self._trial.scenario, self._trial.contender.options)
+        self._step: Step = self._make_step(self._model)
         self._facts["build_ns"] = self._clock() - began
         if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest", "epochs"):
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
@@ -177,6 +179,12 @@ class Worker:
             self._facts["compilation"] = _between(self._compiled_before, self._step.compilation())
             self._resources.enter_context(collected_garbage())
         return protocol.Built(build_ns=self._facts["build_ns"], first_step_ns=self._facts.get("first_step_ns", 0))
+
+    def _make_step(self, model: Model) -> Step:
+        """Build the workload's model, or the ready-made one."""
+        if self._is_ready_made:
+            return ready_made.build(self._trial, model)
+        return self._engine.build(model, self._trial.scenario, self._trial.contender.options)
 
     def _run_block(self, command: protocol.Run) -> protocol.Ran:
         """Run a lead-in and a timed part, with the counters read around the two."""

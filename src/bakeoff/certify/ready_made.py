@@ -1,0 +1,59 @@
+"""The certificate of a ready-made model: what it is, and that it computes something; held against no reference."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bakeoff.spec.verdict import Certificate, Check
+
+if TYPE_CHECKING:
+    from bakeoff.certify.certificate import Exhibit
+    from bakeoff.spec.workload import Scenario, Size
+
+
+def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, batch_size: int) -> Certificate:
+    """Tell the parameters beside the workload's, and see that outputs and losses are numbers that change."""
+    checks = (_parameters(contender, size), _informative(contender, scenario, (batch_size, size.classes)))
+    failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
+    return Certificate(
+        contender=contender.label,
+        reference="",
+        passed=not failed,
+        checks=checks,
+        reason="; ".join(failed),
+        ready_made=contender.evidence.ready_made,
+    )
+
+
+def _parameters(contender: Exhibit, size: Size) -> Check:
+    """Tell how many there are; another number than the workload's is no failure, and is told."""
+    count = sum(math.prod(shape) for shape in contender.evidence.parameter_shapes.values())
+    return Check(name="parameters", passed=count > 0, detail=_counted(count, size.parameters))
+
+
+def _counted(count: int, declared: int | None) -> str:
+    """Write a number of parameters beside the workload's."""
+    if declared is None or count == declared:
+        return f"{count:,} parameters" + (", as many as the workload has" if declared else "")
+    return f"{count:,} parameters where the workload has {declared:,}"
+
+
+def _informative(contender: Exhibit, scenario: Scenario, shape: tuple[int, int]) -> Check:
+    """See that it computes: outputs of the right shape that differ between samples, losses that change."""
+    faults = []
+    for index in range(contender.evidence.outputs):
+        output = contender.arrays.get(f"output/{index}")
+        if output is None or output.shape != shape:
+            faults.append(f"output {index} is {None if output is None else output.shape} instead of {shape}")
+        elif not np.isfinite(output).all():
+            faults.append(f"output {index} is not finite")
+        elif len(output) > 1 and not np.ptp(output, axis=0).any():
+            faults.append(f"output {index} is the same for every sample of the batch")
+    losses = contender.evidence.losses
+    if scenario == "train" and (None in losses or len(set(losses)) < 2):  # noqa: PLR2004 (two that differ)
+        faults.append("its losses are missing, not finite, or do not change over the steps")
+    detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant or NaN"
+    return Check(name="informative", passed=not faults, detail=detail)

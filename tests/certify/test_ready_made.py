@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from bakeoff.certify.certificate import Exhibit
+from bakeoff.certify.ready_made import certify_ready_made
+from bakeoff.spec.record import Evidence
+from bakeoff.spec.verdict import Certificate
+from bakeoff.spec.workload import Scenario, Size
+
+SIZE = Size(batch_size=3, input_shape=(4,), classes=2, parameters=10)
+OUTPUT = np.arange(6.0).reshape(3, 2)
+
+
+def certified(scenario: Scenario = "train", output: object = OUTPUT, **changes: object) -> Certificate:
+    """Certify a ready-made model of 12 parameters, batch 3."""
+    evidence = Evidence(
+        parameter_shapes={"w": (4, 2), "b": (4,)}, losses=[2.0, 1.9], outputs=2, ready_made="zoo.models.small"
+    )
+    arrays = {"output/0": np.asarray(output), "output/1": OUTPUT}
+    exhibit = Exhibit(label="one", evidence=msgspec.structs.replace(evidence, **changes), arrays=arrays)
+    return certify_ready_made(exhibit, size=SIZE, scenario=scenario, batch_size=3)
+
+
+def test_another_number_of_parameters_is_told_and_passes() -> None:
+    """A ready-made model may differ from the workload's; how far is told, and that nothing was its reference."""
+    found = certified()
+    assert (found.passed, found.reference, found.ready_made) == (True, "", "zoo.models.small")
+    assert found.checks[0].detail == "12 parameters where the workload has 10"
+    assert certified(parameter_shapes={"w": (5, 2)}).checks[0].detail == "10 parameters, as many as the workload has"
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"output": OUTPUT.T}, r"output 0 is \(2, 3\) instead of \(3, 2\)"),
+        ({"output": OUTPUT * np.nan}, "output 0 is not finite"),
+        ({"output": np.ones((3, 2))}, "output 0 is the same for every sample"),
+        ({"outputs": 3}, "output 2 is None"),
+        ({"losses": [2.0, None]}, "losses are missing, not finite"),
+        ({"losses": [2.0, 2.0]}, "do not change"),
+        ({"losses": []}, "losses are missing"),
+        ({"parameter_shapes": {}}, "0 parameters"),
+    ],
+)
+def test_what_computes_nothing_is_refused(changes: dict[str, object], reason: str) -> None:
+    """Outputs of another shape, constant or not finite, and losses that do not change, get no certificate."""
+    found = certified(**changes)  # type: ignore[arg-type]
+    assert not found.passed
+    assert msgspec.json.encode(found)
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(found.reason)
+
+
+def test_without_training_there_are_no_losses_to_see() -> None:
+    """In the scenario infer the outputs alone are looked at."""
+    assert certified("infer", losses=[]).passed
