@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.sample import distance, largest
+from bakeoff.certify.state import check_state
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.verdict import Certificate, Check
 
@@ -46,6 +47,9 @@ def certify(
             _gradients(contender, reference, allowed.gradient),
             check_optimizer(contender.arrays, workload.optimizer),
         ]
+    if contender.evidence.state_shapes or reference.evidence.state_shapes:
+        sides = contender.evidence, contender.arrays, reference.evidence, reference.arrays
+        checks.append(check_state(*sides, trained=scenario == "train", allowed=allowed.output))
     checks.append(_informative(reference, scenario, allowed.loss))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
     return Certificate(

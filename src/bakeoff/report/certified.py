@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from bakeoff.race.outcome import Outcome
     from bakeoff.spec.verdict import Certificate
 
-_WORDS = {"outputs": "outputs", "loss": "losses", "gradients": "gradients", "optimizer": "optimiser steps"}
+_WORDS = {
+    "outputs": "outputs",
+    "loss": "losses",
+    "gradients": "gradients",
+    "state": "running statistics",
+    "optimizer": "optimiser steps",
+}
 
 
 def certificate_line(outcome: Outcome) -> str:

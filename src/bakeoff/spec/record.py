@@ -124,11 +124,17 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender computed, for the certificate; the arrays are in evidence.npz.
 
     Arrays: `output/0`... (batch, classes); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
-    canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients.
+    canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients;
+    `state/<name>` what the first training step has added to a running statistic: its value less (1 - momentum) times
+    the one before, sampled likewise.
     """
 
     parameter_shapes: dict[str, tuple[int, ...]]
     """In canonical layout, by name."""
+    state_shapes: dict[str, tuple[int, ...]] = {}
+    """Of the running statistics, by name; empty in a model that has none."""
+    running_variance: Literal["", "biased", "unbiased"] = ""
+    """Which variance of the batch they follow; empty where there are none, and in records older than them."""
     losses: list[float | None] = []
     """Of the training trajectory, before step 0, 1, ... on batch 0, 1, ...; None where it is not finite."""
     outputs: int = 0

@@ -11,9 +11,11 @@ import numpy as np
 
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
+from bakeoff.certify.state import added
 from bakeoff.spec.record import Evidence
 from bakeoff.store.files import EVIDENCE_FILE, write_atomically
 from bakeoff.trial import ready_made
+from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +34,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
     """Run the checks' computations, write the arrays to evidence.npz and give the rest."""
     name = ready_made.name(trial)
     prepared = [step.prepare(*batches.at(index)) for index in range(batches.count)]
-    shapes = {name: tuple(int(n) for n in value.shape) for name, value in step.parameters().items()}
+    shapes = _shapes(step.parameters())
     arrays: Arrays = {
         f"output/{index}": np.asarray(step.outputs(prepared[index % len(prepared)]), np.float64)
         for index in range(OUTPUT_BATCHES)
@@ -42,13 +44,18 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
     if trial.scenario == "train" and not name:  # No reference has the gradients of a ready-made model.
         arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
         arrays |= _optimizer_arrays(engine, model)
+    state = {} if name else plan.state(model.build, model.size)
     if trial.scenario == "train":
-        losses = _train(step, prepared, 0, trial.certify_steps + 1)
+        losses = _train(step, prepared, 0, 1)
+        arrays |= _state_arrays(step, model, state)
+        losses += _train(step, prepared, 1, trial.certify_steps)
         if batches.test is not None and trial.learning_steps:
             _train(step, prepared, len(losses), trial.learning_steps - len(losses))
             accuracy = accuracy_of(step, *batches.test, batch_size=trial.batch_size)
     return Evidence(
         parameter_shapes=shapes,
+        state_shapes=_shapes(step.state()),
+        running_variance=engine.running_variance if state else "",
         losses=[loss if math.isfinite(loss) else None for loss in losses],
         outputs=OUTPUT_BATCHES,
         ready_made=name,
@@ -56,6 +63,11 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         learning_steps=trial.learning_steps if accuracy is not None else 0,
         arrays_sha256=_save(arrays, folder / EVIDENCE_FILE),
     )
+
+
+def _shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:
+    """Give the shape of each array."""
+    return {name: tuple(int(n) for n in value.shape) for name, value in arrays.items()}
 
 
 def _train(step: Step, prepared: list[Any], first: int, count: int) -> list[float]:
@@ -66,6 +78,13 @@ def _train(step: Step, prepared: list[Any], first: int, count: int) -> list[floa
         step.wait()
         losses.append(float(step.result()))
     return losses
+
+
+def _state_arrays(step: Step, model: Model, state: dict[str, plan.Array]) -> Arrays:
+    """Give what the one step that was run has added to each running statistic."""
+    momentum = {name: array.momentum for name, array in state.items() if array.momentum is not None}
+    after = step.state() if momentum else {}
+    return {f"state/{name}": sample(value) for name, value in added(after, model.state, momentum)}
 
 
 def _optimizer_arrays(engine: Engine, model: Model) -> Arrays:

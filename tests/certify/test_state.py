@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bakeoff.certify.state import added, check_state
+from bakeoff.spec.record import Evidence
+from bakeoff.spec.verdict import Check
+
+BATCH = 8
+COUNT = 4 * BATCH
+"""Values of one channel in the batch: maps of four pixels."""
+MOMENTUM = 0.1
+FEATURES = 16
+ALLOWED = 1e-5
+
+_stream = np.random.RandomState(3)
+BEFORE = {
+    "norm.running_mean": _stream.uniform(-0.5, 0.5, FEATURES),
+    "norm.running_variance": _stream.uniform(0.5, 1.5, FEATURES),
+}
+MEAN, VARIANCE = _stream.standard_normal(FEATURES), _stream.uniform(0.2, 3.0, FEATURES)
+SHAPES = dict.fromkeys(BEFORE, (FEATURES,))
+OUTPUTS = {"output/0": np.zeros((BATCH, 3))}
+
+
+def side(
+    rule: Any, *, says: Any = None, momentum: Any = (MOMENTUM, MOMENTUM), variance: Any = VARIANCE, shapes: Any = SHAPES
+) -> tuple[Evidence, dict[str, Any]]:
+    """Give the evidence of a float32 framework that follows a rule, and may say that it follows another."""
+    moments = (MEAN, variance * (COUNT / (COUNT - 1) if rule == "unbiased" else 1))
+    after = {
+        name: ((1 - weight) * before + weight * moment).astype(np.float32)
+        for (name, before), weight, moment in zip(BEFORE.items(), momentum, moments, strict=True)
+    }
+    kept = added(after, BEFORE, dict.fromkeys(BEFORE, MOMENTUM))
+    evidence = Evidence(parameter_shapes={}, state_shapes=shapes, running_variance=says or rule)
+    return evidence, OUTPUTS | {f"state/{name}": value for name, value in kept}
+
+
+def judged(contender: Any, reference: Any, *, trained: bool = True) -> Check:
+    """Judge a contender's running statistics."""
+    return check_state(*contender, *reference, trained=trained, allowed=ALLOWED)
+
+
+@pytest.mark.parametrize("mine", ["biased", "unbiased"])
+@pytest.mark.parametrize("theirs", ["biased", "unbiased"])
+def test_each_rule_is_held_to_what_it_says(mine: str, theirs: str) -> None:
+    """A framework that follows the rule that it declares passes against a reference of either rule."""
+    check = judged(side(mine), side(theirs))
+    assert check.passed, check.detail
+    assert check.error < ALLOWED
+    assert "32 running statistics in 2 arrays" in check.detail
+    assert (f"takes the {mine} one" in check.detail) == (mine != theirs)
+
+
+@pytest.mark.parametrize("rule", ["biased", "unbiased"])
+def test_another_rule_than_declared_is_caught(rule: str) -> None:
+    """A variance by the other rule than the declared one, which is also the reference's, fails."""
+    other = {"biased": "unbiased", "unbiased": "biased"}[rule]
+    assert not judged(side(rule, says=other), side(other)).passed
+
+
+@pytest.mark.parametrize("momentum", [(0.01, 0.01), (0.9, 0.9), (0.11, 0.1), (0.1, 0.11)])
+@pytest.mark.parametrize("rule", ["biased", "unbiased"])
+def test_a_wrong_momentum_is_caught(momentum: Any, rule: str) -> None:
+    """Another momentum, or the weight of the old value for that of the new, fails; also in one of the two only."""
+    assert not judged(side(rule, momentum=momentum), side("unbiased")).passed
+
+
+@pytest.mark.parametrize("variance", [np.sqrt(VARIANCE), 2 * VARIANCE, 0.5 * VARIANCE, VARIANCE[::-1]])
+def test_what_is_no_variance_of_the_batch_is_caught(variance: Any) -> None:
+    """A standard deviation, a multiple that no rule explains or permuted channels fail."""
+    assert not judged(side("biased", variance=variance), side("unbiased")).passed
+
+
+def test_statistics_that_do_not_move_are_caught() -> None:
+    """A contender that never updates its running statistics fails."""
+    assert not judged(side("biased", momentum=(0.0, 0.0)), side("unbiased")).passed
+
+
+def test_missing_statistics_are_caught() -> None:
+    """A contender without running statistics, or without evidence of them, fails; so does NaN."""
+    assert "norm.running_mean" in judged(side("biased", shapes={}), side("biased")).detail
+    evidence, arrays = side("biased")
+    assert "no evidence" in judged((evidence, OUTPUTS), side("biased")).detail
+    broken = arrays | {"state/norm.running_variance": np.full(FEATURES, np.nan)}
+    assert not judged((evidence, broken), side("unbiased")).passed
+
+
+def test_inference_holds_names_and_shapes() -> None:
+    """Where nothing is trained, names and shapes are held against the reference's; the outputs tell of the values."""
+    assert judged((side("biased")[0], OUTPUTS), side("unbiased"), trained=False).passed
+    assert not judged(side("biased", shapes={"norm.running_mean": (4,)}), side("unbiased"), trained=False).passed
