@@ -164,3 +164,35 @@ def test_of_pips_output_only_what_takes_long_is_told(line: str, news: str | None
     """A waiting user sees large downloads and the last phase, and nothing else."""
     told = create._news(line)
     assert told is None if news is None else told is not None and told.startswith(news)
+
+
+def test_another_version_has_an_environment_of_its_own(scripted: Framework) -> None:
+    """framework@version is made beside the usual one, is raced by that name, and keeps what it pins."""
+    environment = create.create(scripted, lambda _: None, version="1.2.3")
+    assert environment.path.name == "fake@1.2.3"
+    assert (environment.path / create.REQUIREMENTS).is_file()
+    assert resolve(parse_contender("fake@1.2.3"), scripted) == str(environment.python)
+    lines: list[str] = []
+    create.create(scripted, lines.append, version="1.2.3")
+    assert "already there" in lines[0]
+    with pytest.raises(UnknownNameError, match=r"unknown environment '1\.2\.4'.*fake@1\.2\.3"):
+        resolve(parse_contender("fake@1.2.4"), scripted)
+
+
+def test_what_pip_does_not_do_is_done_by_the_framework_s_folder(
+    scripted: Framework, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """install.py runs in the new environment, its lines are told, and its failure leaves nothing."""
+    (tmp_path / create.REQUIREMENTS).touch()
+    script = tmp_path / create.INSTALL
+    script.write_text("import sys; print('compiled 1 of 2'); print(sys.prefix)")
+    folder = Framework(info=scripted.info, path=tmp_path)
+    lines: list[str] = []
+    environment = create.create(folder, lines.append)
+    assert "fake: compiled 1 of 2" in lines
+    assert f"fake: {environment.path}" in lines
+    create.remove("fake")
+    script.write_text("raise SystemExit('no compiler')")
+    with pytest.raises(create.CreationError, match="no compiler"):
+        create.create(folder, lambda _: None)
+    assert not (made.home() / "fake").exists()

@@ -10,7 +10,13 @@ app = typer.Typer(help="Make, list and remove environments: one for each framewo
 
 @app.command()
 def create(
-    frameworks: Annotated[list[str], typer.Argument(metavar="FRAMEWORK", help="From `bakeoff list frameworks`.")],
+    frameworks: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FRAMEWORK[@VERSION]",
+            help="From `bakeoff list frameworks`; with a version, another environment, that FRAMEWORK@VERSION races.",
+        ),
+    ],
     *,
     name: Annotated[
         str | None,
@@ -28,17 +34,19 @@ def create(
     """Make environments with pip, as each framework's requirements.txt pins them; what is there stays."""
     from bakeoff.environments import create as making
     from bakeoff.environments.declared import framework
+    from bakeoff.environments.versions import parse
     from bakeoff.spec.errors import UsageError
 
-    if name is not None and len(frameworks) > 1:
-        msg = "--name is for one framework at a time"
+    asked = [parse(text) for text in frameworks]
+    if name is not None and (len(asked) > 1 or asked[0][1]):
+        msg = "--name is for one framework at a time, and without a version"
         raise UsageError(msg)
     if requirements is not None and name is None:
         msg = "--requirements needs --name, so that the usual environment keeps its pins"
         raise UsageError(msg)
     # All names are looked up before the first environment is made.
-    for declared in [framework(each) for each in frameworks]:
-        making.create(declared, typer.echo, name=name, requirements=requirements)
+    for declared, version in [(framework(each), version) for each, version in asked]:
+        making.create(declared, typer.echo, name=name, requirements=requirements, version=version)
 
 
 @app.command("list")

@@ -14,18 +14,19 @@ from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import filelock
 import msgspec
 
+from bakeoff.environments.declared import Framework
 from bakeoff.environments.made import MARKER, Made, Marker, find, home, made, read_marker
+from bakeoff.environments.versions import pinned
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
 
-if TYPE_CHECKING:
-    from bakeoff.environments.declared import Framework
-
 REQUIREMENTS = "requirements.txt"
+
+INSTALL = "install.py"
+"""What a framework's folder has where pip is not all: run once by the new environment's interpreter, its lines told."""
 
 TOLD_BYTES = 20e6
 """Downloads from this size on are told one by one: on a slow line they are what a user waits for."""
@@ -39,36 +40,59 @@ _SCALE = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
 Tell = Callable[[str], None]
 
 
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """An environment to make."""
+
+    framework: Framework
+    requirements: Path
+    pins: str | None
+    """What is installed in place of the requirements, for another version."""
+    marker: Marker
+
+
 class CreationError(BakeoffError):
     """An environment could not be made; nothing of it is left behind."""
 
 
-def create(framework: Framework, tell: Tell, *, name: str | None = None, requirements: Path | None = None) -> Made:
+def create(
+    framework: Framework,
+    tell: Tell,
+    *,
+    name: str | None = None,
+    requirements: Path | None = None,
+    version: str | None = None,
+) -> Made:
     """Make the environment of a framework, unless it is there with the same requirements; tell each phase.
 
-    `name` and `requirements` make another one beside it, such as an older version: framework@name races it.
+    `version` makes another one beside it, framework@version; `name` and `requirements` one with any pins at all.
     """
-    name = name or framework.info.name
+    info = framework.info
+    name = name or (f"{info.name}@{version}" if version else info.name)
     _check_name(name)
     requirements = requirements or framework.path / REQUIREMENTS
     if not requirements.is_file():
-        msg = f"{framework.info.name} cannot be made: there is no {requirements}"
+        msg = f"{info.name} cannot be made: there is no {requirements}"
         raise UsageError(msg)
-    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    pins = requirements.read_text("utf-8")
+    plan = Plan(
+        framework=framework,
+        requirements=requirements,
+        pins=pinned(pins, info, version) if version else None,
+        marker=Marker(
+            framework=info.name,
+            requirements_sha256=hashlib.sha256(f"{version or ''}{pins}".encode()).hexdigest(),
+            complete=False,
+        ),
+    )
     folder = home() / name
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _lock(folder, tell):
             there = find(name)
-            if there is not None and there.info.requirements_sha256 == digest:
+            if there is not None and there.info.requirements_sha256 == plan.marker.requirements_sha256:
                 tell(f"{name}: already there ({there.path})")
                 return there
-            return _make(
-                folder,
-                requirements,
-                Marker(framework=framework.info.name, requirements_sha256=digest, complete=False),
-                tell,
-            )
+            return _make(folder, plan, tell)
     except OSError as error:
         msg = f"cannot make {folder}: {_disk_full(str(error)) if error.errno == errno.ENOSPC else error}"
         raise CreationError(msg) from error
@@ -113,7 +137,7 @@ def _lock(folder: Path, tell: Tell) -> filelock.BaseFileLock:
     return lock
 
 
-def _make(folder: Path, requirements: Path, marker: Marker, tell: Tell) -> Made:
+def _make(folder: Path, plan: Plan, tell: Tell) -> Made:
     """Make a virtual environment and fill it; on any failure nothing is left of it."""
     if folder.exists() and read_marker(folder) is None:
         msg = f"{folder} is in the way: bakeoff did not make it"
@@ -122,17 +146,32 @@ def _make(folder: Path, requirements: Path, marker: Marker, tell: Tell) -> Made:
     shutil.rmtree(folder, ignore_errors=True)
     try:
         folder.mkdir()
-        (folder / MARKER).write_bytes(msgspec.json.encode(marker))
-        tell(f"{folder.name}: making the environment in {folder}")
+        (folder / MARKER).write_bytes(msgspec.json.encode(plan.marker))
+        tell(f"{folder.name}: making the environment in {folder}{_room(folder, plan.framework.info.installed_mb)}")
         _run([sys.executable, "-m", "venv", str(folder)], folder.name, tell)
-        environment = Made(path=folder, info=marker)
+        environment = Made(path=folder, info=plan.marker)
+        requirements = plan.requirements
+        if plan.pins is not None:
+            requirements = folder / REQUIREMENTS
+            requirements.write_text(plan.pins, "utf-8")
         tell(f"{folder.name}: installing {requirements}")
         pip = [str(environment.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
         _run([*pip, "install", "--progress-bar", "off", "-r", str(requirements)], folder.name, tell)
+        rest = plan.framework.path / INSTALL
+        if rest.is_file():
+            tell(f"{folder.name}: running {rest}")
+            _run([str(environment.python), str(rest)], folder.name, tell, news=str.strip)
         return _complete(environment, tell, started)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
+
+
+def _room(folder: Path, installed_mb: int | None) -> str:
+    """Say how large an environment will be, about, and how much its disk has left."""
+    if installed_mb is None:
+        return ""
+    return f": about {installed_mb / 1e3:.2f} GB, of {shutil.disk_usage(folder).free / 1e9:.0f} GB that are free"
 
 
 def _complete(environment: Made, tell: Tell, started: float) -> Made:
@@ -151,8 +190,9 @@ def _complete(environment: Made, tell: Tell, started: float) -> Made:
     return Made(path=environment.path, info=marker)
 
 
-def _run(command: list[str], name: str, tell: Tell) -> None:
-    """Run one phase; tell its large downloads, and on failure raise with its last lines."""
+def _run(command: list[str], name: str, tell: Tell, news: Callable[[str], str | None] | None = None) -> None:
+    """Run one phase; tell what of its lines is `news`, by default pip's, and on failure raise with the last ones."""
+    news = news or _news
     last: deque[str] = deque(maxlen=KEPT_LINES)
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace"
@@ -162,14 +202,15 @@ def _run(command: list[str], name: str, tell: Tell) -> None:
         try:
             for line in process.stdout:
                 last.append(line.rstrip())
-                if news := _news(line):
-                    tell(f"{name}: {news}")
+                if told := news(line):
+                    tell(f"{name}: {told}")
         except BaseException:
             process.kill()
             raise
     if process.returncode:
         output = "\n".join(last)
-        msg = f"{name}: {_disk_full(output)}{command[2]} failed (exit code {process.returncode}):\n{output}"
+        what = Path(command[1]).name if command[1:2] != ["-m"] else command[2]
+        msg = f"{name}: {_disk_full(output)}{what} failed (exit code {process.returncode}):\n{output}"
         raise CreationError(msg)
 
 

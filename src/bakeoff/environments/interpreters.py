@@ -85,9 +85,9 @@ def _by_path(label: str, path: Path) -> str:
 
 
 def _by_name(contender: Contender, info: FrameworkInfo) -> str:
-    """Take the environment of this name that `bakeoff env create` made."""
+    """Take the environment of this version, or else of this name, that `bakeoff env create` made."""
     name = str(contender.environment)
-    environment = find(name)
+    environment = find(f"{info.name}@{name}") or find(name)
     if environment is None:
         raise UnknownNameError("environment", name, [known.path.name for known in made()])
     if environment.info.framework != info.name:

@@ -60,6 +60,10 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Modules that the folder imports beside it, which an interpreter with the framework may still lack."""
     distributions: tuple[str, ...]
     """The installed packages whose versions are told."""
+    versioned: tuple[str, ...] = ()
+    """Those that share the framework's version: FRAMEWORK@VERSION pins them; the first distribution, if not said."""
+    installed_mb: int | None = None
+    """How much its environment takes, about, on a processor: told before it is made."""
     options: dict[str, OptionSupport]
     best: tuple[BestSetting, ...] = ()
     """The tier `best`, in the order in which its settings are tried."""
