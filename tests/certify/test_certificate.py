@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,6 +11,7 @@ import pytest
 from bakeoff.certify.certificate import Exhibit, certify, refuse
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
+from bakeoff.certify.tolerances import UNIT_ROUNDOFF
 from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.verdict import Certificate
@@ -235,3 +237,48 @@ def test_refuse_says_why() -> None:
     """A contender without evidence has a certificate that does not pass and says why."""
     certificate = refuse("jax", "torch in float64", "it crashed")
     assert (certificate.passed, certificate.checks, certificate.reason) == (False, (), "it crashed")
+
+
+def reduced(precision: str, **arrays: Any) -> Certificate:
+    """Judge a contender of a reduced precision."""
+    return judged(msgspec.structs.replace(exhibit(**arrays), precision=precision))
+
+
+def scaled(kind: str, factor: Callable[[tuple[int, ...]], Any]) -> dict[str, Any]:
+    """Give the arrays of a kind, each times a factor that may depend on its shape."""
+    return {name: value * factor(value.shape) for name, value in exhibit().arrays.items() if name.startswith(kind)}
+
+
+@pytest.mark.parametrize("precision", UNIT_ROUNDOFF)
+def test_roundings_of_a_reduced_precision_pass(precision: str) -> None:
+    """Gradients and outputs that are off by some roundings pass in the precision of these roundings, not in float32."""
+    random = np.random.RandomState(0)
+    roundings = 4 * UNIT_ROUNDOFF[precision]
+    off = scaled("gradient", lambda shape: 1 + roundings * random.uniform(-1, 1, shape))
+    off |= scaled("output", lambda shape: 1 + roundings * random.uniform(-1, 1, shape))
+    assert failed(reduced(precision, **off)) == []
+    assert failed(reduced("float32", **off)) == ["outputs", "gradients"]
+
+
+@pytest.mark.parametrize("precision", UNIT_ROUNDOFF)
+def test_a_wrong_factor_is_caught_in_every_precision(precision: str) -> None:
+    """Gradients that are a third too large are no rounding."""
+    assert failed(reduced(precision, **scaled("gradient", lambda _: 4 / 3))) == ["gradients"]
+
+
+def test_all_gradients_together_are_held_where_single_elements_are_not() -> None:
+    """Noise that no single element of a reduced precision is refused for is refused where all of them have it."""
+    signs = np.random.RandomState(0)
+    small = {name: value for name, value in GRADIENTS.items() if name != "a.weight"}
+    shapes = {name: SHAPES[name] for name in small}
+    off = {name: value * (1 + 0.4 * signs.choice([-1, 1], value.shape)) for name, value in small.items()}
+    size = msgspec.structs.replace(SIZE, parameters=490)
+    contender = msgspec.structs.replace(exhibit(shapes=shapes, gradients=off), precision="bfloat16")
+    certificate = judged(contender, exhibit(shapes=shapes, gradients=small), size=size)
+    assert failed(certificate) == ["gradients"]
+    assert "all together: 4.0e-01" in certificate.reason
+
+
+def test_the_optimiser_is_held_as_tightly_as_in_float32() -> None:
+    """Parameters and optimiser are in float32 whatever the precision is: its formula has no wider tolerance."""
+    assert failed(reduced("bfloat16", **scaled("optimizer", lambda _: 1.001))) == ["optimizer"]

@@ -196,7 +196,8 @@ def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as found:
         evidence = gather(engine, step, model, trial, Batches(folder), Path(found))
         arrays = dict(np.load(Path(found) / EVIDENCE_FILE, allow_pickle=False))
-    return {"evidence": np.array(msgspec.json.encode(evidence).decode(), "U")} | arrays
+    texts = {"evidence": msgspec.json.encode(evidence).decode(), "settings": json.dumps(step.settings())}
+    return {name: np.array(text, "U") for name, text in texts.items()} | arrays
 
 
 if __name__ == "__main__":

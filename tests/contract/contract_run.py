@@ -21,14 +21,16 @@ from bakeoff import data
 from bakeoff.certify.certificate import Exhibit
 from bakeoff.environments.declared import frameworks
 from bakeoff.environments.interpreters import resolve
-from bakeoff.environments.options import resolve_options
+from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.measure.machine import usable_cores
-from bakeoff.spec.contender import Contender
+from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from bakeoff.spec.workload import Scenario
@@ -66,8 +68,14 @@ class Found(msgspec.Struct, frozen=True):
     def exhibit(self, label: str, workload: str, scenario: Scenario) -> Exhibit:
         """Give the evidence of a workload in a scenario."""
         arrays = self.of(f"{workload}/{scenario}")
+        arrays.pop("settings")
         evidence = msgspec.json.decode(str(arrays.pop("evidence")), type=Evidence)
         return Exhibit(label=label, evidence=evidence, arrays=arrays)
+
+    def settings(self, workload: str, scenario: Scenario) -> dict[str, Any]:
+        """Give what was read back after a workload in a scenario."""
+        settings: dict[str, Any] = json.loads(str(self.of(f"{workload}/{scenario}")["settings"]))
+        return settings
 
 
 @functools.cache
@@ -75,19 +83,44 @@ def computed(name: str, mode: str | None) -> Found:
     """Give what a framework computes in a mode, or as the reference in float64 where the mode is None."""
     info = DECLARED[name].info
     options = {"mode": mode} if mode else dict(info.reference or {})
+    default = mode == info.options["mode"].default
     contender = Contender(framework=name, label=name, options=options)
+    return _computed(
+        contender, SUBJECTS, vocabulary=default, optimizers=mode is not None, learn=default or mode is None
+    )
+
+
+@functools.cache
+def computed_by(text: str, subjects: tuple[tuple[str, Scenario], ...]) -> Found:
+    """Give what a contender, written as its user writes it, computes of some workloads."""
+    return _computed(parse_contender(text), subjects)
+
+
+def _computed(
+    contender: Contender,
+    subjects: Iterable[tuple[str, Scenario]],
+    *,
+    vocabulary: bool = False,
+    optimizers: bool = False,
+    learn: bool = False,
+) -> Found:
+    """Give what a contender computes."""
+    name = contender.framework
+    info = DECLARED[name].info
     # A framework that is not there fails here, with the remedy: a contract that was not checked does not hold.
     interpreter = resolve(contender, DECLARED[name])
     options = resolve_options(info, contender, {}, usable_cores())
-    default = mode == info.options["mode"].default
     with tempfile.TemporaryDirectory() as folder:
         job = {
             "folder": str(DECLARED[name].path),
-            "variables": {v.name: v.value.format(threads=options["threads"], cache=folder) for v in info.variables},
+            "variables": {
+                name: value.format(threads=options["threads"], cache=folder)
+                for name, value in variables_of(info, options).items()
+            },
             "options": options,
-            "vocabulary": default,
-            "optimizers": mode is not None,
-            "trials": [_trial(contender, options, *subject, learn=default or not mode) for subject in SUBJECTS],
+            "vocabulary": vocabulary,
+            "optimizers": optimizers,
+            "trials": [_trial(contender, options, *subject, learn=learn) for subject in subjects],
         }
         return _run(interpreter, job, Path(folder))
 

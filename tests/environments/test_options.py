@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from bakeoff.environments.declared import frameworks
-from bakeoff.environments.options import resolve_options
+from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.spec.framework import FrameworkInfo, OptionSupport
+from bakeoff.spec.framework import FrameworkInfo, OptionSupport, Refusal, Variable
 
 INFO = FrameworkInfo(
     name="tiny",
@@ -14,10 +14,15 @@ INFO = FrameworkInfo(
     module="",
     distributions=(),
     options={
-        "mode": OptionSupport(default="eager", values=("eager", "compiled")),
+        "mode": OptionSupport(default="eager", values=("eager", "compiled"), why="it traces nothing"),
         "threads": OptionSupport(default="all"),
         "script": OptionSupport(default="", free=True),
     },
+    refusals=(Refusal(when={"mode": ("compiled",), "threads": ("1", "2")}, reason="its compiler needs three"),),
+    variables=(
+        Variable(name="ALWAYS", value="1", reason="always"),
+        Variable(name="FAST", value="1", reason="only then", when={"mode": "compiled"}),
+    ),
 )
 
 
@@ -70,8 +75,21 @@ def test_an_option_that_the_framework_lacks_is_refused() -> None:
 
 def test_a_value_that_the_framework_lacks_is_refused() -> None:
     """A value of others is an error that lists the possible ones."""
-    with pytest.raises(UsageError, match="mode=graph; possible: eager, compiled"):
+    with pytest.raises(UsageError, match=r"mode=graph; possible: eager, compiled \(it traces nothing\)"):
         resolve("tiny:mode=graph")
+
+
+def test_values_that_exclude_each_other_are_refused() -> None:
+    """What a framework declares as impossible together is an error with its reason, whoever chose the values."""
+    with pytest.raises(UsageError, match="mode=compiled, threads=2: its compiler needs three"):
+        resolve("tiny:mode=compiled", threads="2")
+    assert resolve("tiny:mode=compiled", threads="3")["mode"] == "compiled"
+
+
+def test_a_variable_is_set_where_it_holds() -> None:
+    """A variable that belongs to an option's value is set with that value only."""
+    assert variables_of(INFO, resolve("tiny")) == {"ALWAYS": "1"}
+    assert variables_of(INFO, resolve("tiny:mode=compiled")) == {"ALWAYS": "1", "FAST": "1"}
 
 
 def test_the_command_line_is_refused_where_a_framework_cannot() -> None:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bakeoff.certify.optimizer import check_optimizer
-from bakeoff.certify.sample import distance, largest
+from bakeoff.certify.sample import distance, kept, largest
 from bakeoff.certify.state import check_state
+from bakeoff.certify.tolerances import own_tolerance, tolerance, whole_gradient_tolerance
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.verdict import Certificate, Check
 
@@ -33,13 +34,15 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     evidence: Evidence
     arrays: Arrays
+    precision: str = "float32"
+    """Of its arithmetic: a reduced one is allowed more."""
 
 
 def certify(
     contender: Exhibit, reference: Exhibit, *, workload: Workload, size: Size, scenario: Scenario, steps: int
 ) -> Certificate:
     """Hold a contender's evidence against the reference's; `steps` losses at least have to be there in training."""
-    allowed = size.tolerance or workload.tolerance
+    allowed = tolerance(workload, size, contender.precision)
     checks = [_parameters(contender, reference, size), _outputs(contender, reference, allowed.output)]
     if scenario == "train":
         checks += [
@@ -50,7 +53,7 @@ def certify(
     if contender.evidence.state_shapes or reference.evidence.state_shapes:
         sides = contender.evidence, contender.arrays, reference.evidence, reference.arrays
         checks.append(check_state(*sides, trained=scenario == "train", allowed=allowed.output))
-    checks.append(_informative(reference, scenario, allowed.loss))
+    checks.append(_informative(reference, scenario, own_tolerance(workload, size).loss))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
     return Certificate(
         contender=contender.label,
@@ -94,7 +97,17 @@ def _gradients(contender: Exhibit, reference: Exhibit, allowed: float) -> Check:
     expected = {f"gradient/{name}" for name in reference.evidence.parameter_shapes}
     sizes = (largest(reference.arrays[name]) for name in expected & reference.arrays.keys())
     floor = GRADIENT_FLOOR * max(sizes, default=0.0)
-    return _arrays("gradients", contender, reference, expected, allowed, floor)
+    check = _arrays("gradients", contender, reference, expected, allowed, floor)
+    whole = whole_gradient_tolerance(contender.precision)
+    return _whole(check, contender, reference, sorted(expected), whole) if whole and check.passed else check
+
+
+def _whole(check: Check, contender: Exhibit, reference: Exhibit, names: list[str], allowed: float) -> Check:
+    """Hold all gradients together against the reference's, where single elements are allowed much."""
+    found, expected = (np.concatenate([kept(side.arrays[name]) for name in names]) for side in (contender, reference))
+    error = _quotient(float(np.linalg.norm(found - expected)), float(np.linalg.norm(expected)))
+    detail = f"{check.detail}; all together: {error:.1e} of the reference's norm (allowed {allowed:.0e})"
+    return msgspec.structs.replace(check, passed=error <= allowed, detail=detail)
 
 
 def _arrays(
@@ -160,9 +173,14 @@ def _relative(found: float, expected: float) -> float:
     """Give a relative error; NaN and what cannot be told is infinitely far."""
     if not (math.isfinite(found) and math.isfinite(expected)):
         return math.inf
-    if found == expected:
+    return _quotient(abs(found - expected), abs(expected))
+
+
+def _quotient(error: float, scale: float) -> float:
+    """Give an error in units of a scale."""
+    if error == 0.0:
         return 0.0
-    return abs(found - expected) / abs(expected) if expected else math.inf
+    return error / scale if scale else math.inf
 
 
 def _finite(error: float) -> float | None:

@@ -47,9 +47,14 @@ def distance(found: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -
     return max(errors)
 
 
-def largest(kept: NDArray[Any]) -> float:
-    """Give the largest magnitude of the elements in a sample, or in an array that is not larger than one."""
-    return float(np.abs(kept.reshape(-1)[:_POSITIONS]).max(initial=0.0))
+def kept(sampled: NDArray[Any]) -> NDArray[Any]:
+    """Give the elements in a sample, or in an array that is not larger than one, without norm and projections."""
+    return sampled.reshape(-1)[:_POSITIONS]
+
+
+def largest(sampled: NDArray[Any]) -> float:
+    """Give the largest magnitude of these elements."""
+    return float(np.abs(kept(sampled)).max(initial=0.0))
 
 
 def _relative(difference: NDArray[Any], scale: float) -> float:

@@ -40,7 +40,9 @@ def resolve_options(
     for name, value in wanted.items():
         _check(info, name, value, where="asked of all contenders")
     own = {name: support.default for name, support in supported(info).items()}
-    return {name: _value(value, usable_cores) for name, value in (own | wanted | contender.options).items()}
+    options = {name: _value(value, usable_cores) for name, value in (own | wanted | contender.options).items()}
+    _check_together(info, options, where=f"contender {contender.label!r}")
+    return options
 
 
 def _check(info: FrameworkInfo, name: str, value: str, *, where: str) -> None:
@@ -53,8 +55,27 @@ def _check(info: FrameworkInfo, name: str, value: str, *, where: str) -> None:
         raise UsageError(msg)
     support = options[name]
     if not _is_possible(support, value):
-        msg = f"{where}: {info.title} does not have {name}={value}; possible: {possible(support)}"
+        why = f" ({support.why})" if support.why else ""
+        msg = f"{where}: {info.title} does not have {name}={value}; possible: {possible(support)}{why}"
         raise UsageError(msg)
+
+
+def _check_together(info: FrameworkInfo, options: Mapping[str, str], *, where: str) -> None:
+    """Raise UsageError where options exclude each other by what the framework declares."""
+    for refusal in info.refusals:
+        if all(options.get(name) in values for name, values in refusal.when.items()):
+            given = ", ".join(f"{name}={options[name]}" for name in refusal.when)
+            msg = f"{where}: {info.title} cannot have {given}: {refusal.reason}"
+            raise UsageError(msg)
+
+
+def variables_of(info: FrameworkInfo, options: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables that a worker with these options sets before it imports the framework."""
+    return {
+        variable.name: variable.value
+        for variable in info.variables
+        if all(options.get(name) == value for name, value in variable.when.items())
+    }
 
 
 def possible(support: OptionSupport) -> str:

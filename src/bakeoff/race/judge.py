@@ -201,7 +201,9 @@ def _of(records: Mapping[str, Record], purpose: str, label: str) -> Record | Non
 def _exhibit(record: Record, evidence: Evidence, folder: Path) -> Exhibit:
     """Put a trial's evidence together with its arrays."""
     arrays = _arrays(folder / record.trial.name, evidence.arrays_sha256)
-    return Exhibit(label=record.trial.contender.label, evidence=evidence, arrays=arrays)
+    contender = record.trial.contender
+    precision = contender.options.get("precision", "float32")
+    return Exhibit(label=contender.label, evidence=evidence, arrays=arrays, precision=precision)
 
 
 def _arrays(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:

@@ -15,7 +15,7 @@ import bakeoff
 from bakeoff import data
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import available, resolve
-from bakeoff.environments.options import resolve_options
+from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import describe, usable_cores
@@ -222,7 +222,7 @@ def _with_options(
         contender=msgspec.structs.replace(contender, options=options),
         interpreter=resolve(contender, declared),
         framework_path=str(declared.path.resolve()),
-        variables={variable.name: variable.value for variable in declared.info.variables},
+        variables=variables_of(declared.info, options),
         cache_variables=_cache_variables(declared, options),
         colour=declared.info.colour,
         title=declared.info.title,

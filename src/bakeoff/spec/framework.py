@@ -14,6 +14,8 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     name: str
     value: str
     reason: str
+    when: dict[str, str] = {}
+    """Options with the values that must be in force for it to be set; empty: always."""
 
 
 class CacheSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -35,6 +37,16 @@ class OptionSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """Any text; for options that only this framework has and reads itself."""
     meaning: str = ""
     """For an option that only this framework has."""
+    why: str = ""
+    """Why it lacks the other values."""
+
+
+class Refusal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Values of options that cannot be in force together, whatever the machine is."""
+
+    when: dict[str, tuple[str, ...]]
+    """Options, each with the values of which one must be in force for the refusal to hold."""
+    reason: str
 
 
 class BestSetting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -65,6 +77,7 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     installed_mb: int | None = None
     """How much its environment takes, about, on a processor: told before it is made."""
     options: dict[str, OptionSupport]
+    refusals: tuple[Refusal, ...] = ()
     best: tuple[BestSetting, ...] = ()
     """The tier `best`, in the order in which its settings are tried."""
     variables: tuple[Variable, ...] = ()

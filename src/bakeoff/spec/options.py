@@ -27,8 +27,9 @@ OPTIONS: dict[str, Option] = {
         ),
         Option(
             name="precision",
-            values=("float32", "float64"),
-            meaning="the arithmetic of the step; float32 is really float32, TF32 off; float64 is for references",
+            values=("float32", "tf32", "bfloat16", "float16", "float64"),
+            meaning="the arithmetic of the step, with parameters in float32; float32 is really float32, TF32 off; "
+            "float16 scales the loss; float64 is for references",
         ),
         Option(name="device", values=("cpu", "cuda", "mps"), meaning="where the step runs"),
         Option(name="threads", meaning="processor threads within one operation"),

@@ -30,7 +30,7 @@ def probe(folder: Path, answer_fd: int) -> int:
     python = platform.python_version()
     try:
         info = msgspec.toml.decode((folder / "framework.toml").read_bytes(), type=FrameworkInfo)
-        set_variables({v.name: v.value for v in info.variables if "{" not in v.value})
+        set_variables({v.name: v.value for v in info.variables if not v.when and "{" not in v.value})
         engine, _ = make_engine(folder)
         answer = Probe(python=python, versions=engine.versions(), devices=engine.devices())
     except Exception as error:  # noqa: BLE001 - whatever a framework's import raises is the reason to tell

@@ -10,6 +10,7 @@ import torch
 from bakeoff.frameworks.torch import memory, nn, optimizers, profiling
 from bakeoff.frameworks.torch.accumulation import accumulation
 from bakeoff.frameworks.torch.compilation import compiled, graphs
+from bakeoff.frameworks.torch.precision import Precision
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.workload import Scenario
 
 _FEATURE_MAP_AXES = 4  # batch, height, width, channels
-_PRECISIONS = {"float32": torch.float32, "float64": torch.float64}
 _MODES = ("eager", "compiled")
 
 
@@ -47,24 +47,17 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
-    _dtype = torch.float32
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads; raise UnsupportedError for what this PyTorch or machine lacks."""
-        for option, valid in (("mode", _MODES), ("precision", _PRECISIONS), ("device", _SYNCHRONIZE)):
+        for option, valid in (("mode", _MODES), ("device", _SYNCHRONIZE)):
             if options[option] not in valid:
                 msg = f"PyTorch has no {option}={options[option]}; it has {', '.join(valid)}"
                 raise UnsupportedError(msg)
         self._device = options["device"]
         if reason := _why_unavailable(self._device):
             raise UnsupportedError(reason)
-        if (self._device, options["precision"]) == ("mps", "float64"):
-            msg = "MPS has no float64; choose precision=float32 or device=cpu"
-            raise UnsupportedError(msg)
-        self._dtype = _PRECISIONS[options["precision"]]
-        # Float32 that is float32: PyTorch lets cuDNN's convolutions use TF32 unless told otherwise.
-        torch.set_float32_matmul_precision("highest")
-        torch.backends.cudnn.allow_tf32 = False
+        self._precision = Precision(options["precision"], self._device)
         _set_threads(int(options["threads"]))
 
     def versions(self) -> dict[str, str]:
@@ -78,11 +71,11 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> StepPort:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
-        network = model.build(nn, model.size).to(device=self._device, dtype=self._dtype)
+        network = model.build(nn, model.size).to(device=self._device, dtype=self._precision.dtype)
         nn.load(network, model.weights | model.state)
         if scenario == "infer":
-            return InferStep(network, options["mode"])
-        return TrainStep(network, options["mode"], model)
+            return InferStep(network, options["mode"], self._precision)
+        return TrainStep(network, options["mode"], self._precision, model)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; give the parameters after each step."""
@@ -97,28 +90,29 @@ class Engine:
         return trajectory
 
     def _tensor(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device, in the precision of this process."""
-        return torch.tensor(array, dtype=self._dtype, device=self._device)
+        """Copy an array to the device, in the parameters' precision."""
+        return torch.tensor(array, dtype=self._precision.dtype, device=self._device)
 
 
 class _Step:
     """What steps of both scenarios have in common: a network on its device, and its forward pass."""
 
-    def __init__(self, network: Any, mode: str) -> None:
+    def __init__(self, network: Any, mode: str, precision: Precision) -> None:
         """Take a network whose weights are loaded."""
         self._network = network
         self._mode = mode
+        self._precision = precision
         first = next(network.parameters())
         self._device, self._dtype = first.device, first.dtype
         self._synchronize = _SYNCHRONIZE[first.device.type]
         self._forward = self._executed(network)
 
     def _executed(self, function: Any) -> Any:
-        """Give the function as the mode executes it."""
-        return torch.compile(function) if self._mode == "compiled" else function
+        """Give the function as the mode executes it, in the step's precision."""
+        return self._precision.around(torch.compile(function) if self._mode == "compiled" else function)
 
     def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
-        """Put one batch on the device: feature maps with channels first, real numbers in the step's precision."""
+        """Put one batch on the device: feature maps with channels first, real numbers in the parameters' precision."""
         if x.ndim == _FEATURE_MAP_AXES:
             x = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
         batch = self._tensor(x), self._tensor(y)
@@ -141,7 +135,7 @@ class _Step:
         with torch.inference_mode():
             outputs = self._forward(batch[0])
         self._network.train(training)
-        return outputs.cpu().numpy().astype(np.float64)
+        return outputs.cpu().double().numpy()  # NumPy has no bfloat16
 
     def parameters(self) -> Arrays:
         """Give every parameter as it is now."""
@@ -155,11 +149,9 @@ class _Step:
         """Read back what is in force."""
         settings: dict[str, str | int | float | bool | None] = {
             "mode": self._mode,
-            "precision": str(self._dtype).removeprefix("torch."),
             "device": self._device.type,
             "threads": torch.get_num_threads(),
-            "tf32_matmul": torch.get_float32_matmul_precision() != "highest",
-            "tf32_convolution": torch.backends.cudnn.allow_tf32,
+            **self._precision.settings(),
             "accumulation": accumulation(self._dtype, self._device.type),
             "layout": "NCHW",
             "optimizer": None,
@@ -193,22 +185,23 @@ class TrainStep(_Step):
     to them; the optimiser stays PyTorch's own, as in its users' programs.
     """
 
-    def __init__(self, network: Any, mode: str, model: Model) -> None:
+    def __init__(self, network: Any, mode: str, precision: Precision, model: Model) -> None:
         """Take the network with its workload's loss and optimiser."""
-        super().__init__(network, mode)
+        super().__init__(network, mode, precision)
         if model.loss is None or model.optimizer is None:
             msg = "the workload has no loss or no optimiser: it is for inference only"
             raise UnsupportedError(msg)
         self._loss_of = self._executed(_loss_function(network, model.loss))
         self._optimizer = optimizers.make(model.optimizer, network.parameters())
+        self._update = precision.update(self._optimizer)
 
     def run(self, batch: tuple[Any, Any]) -> None:
         """Train on one batch."""
         x, y = batch
         self._optimizer.zero_grad()
         loss = self._loss_of(x, y)
-        loss.backward()
-        self._optimizer.step()
+        self._update.backward(loss)
+        self._update.step()
         self._loss = loss
 
     def result(self) -> float:
@@ -219,8 +212,7 @@ class TrainStep(_Step):
         """Give every parameter's gradient, by the loss function that `run` calls."""
         statistics = nn.state(self._network)
         before = {name: tensor.clone() for name, tensor in statistics.items()}
-        self._optimizer.zero_grad()
-        self._loss_of(*batch).backward()
+        self._update.differentiate(lambda: self._loss_of(*batch))
         gradients = nn.read(self._network, _gradient)
         self._optimizer.zero_grad()
         for name, tensor in statistics.items():
@@ -231,6 +223,7 @@ class TrainStep(_Step):
         """Read back what is in force, with the optimiser; None for foreach or fused: PyTorch chooses by the device."""
         defaults = self._optimizer.defaults
         return super().settings() | {
+            "loss_scaling": self._update.scaling(),
             "optimizer": type(self._optimizer).__name__,
             "optimizer_foreach": defaults["foreach"],
             "optimizer_fused": defaults.get("fused"),
@@ -240,9 +233,9 @@ class TrainStep(_Step):
 class InferStep(_Step):
     """The forward pass in evaluation mode, without gradients."""
 
-    def __init__(self, network: Any, mode: str) -> None:
+    def __init__(self, network: Any, mode: str, precision: Precision) -> None:
         """Take the network and leave it in evaluation mode."""
-        super().__init__(network.eval(), mode)
+        super().__init__(network.eval(), mode, precision)
 
     def run(self, batch: tuple[Any, Any]) -> None:
         """Compute the outputs of one batch, and keep them."""
