@@ -43,7 +43,7 @@ workload = "mlp-mnist"
 scenario = "train"
 batch_size = 32
 steps = 100
-scaled = { budget_s = 10.0 }
+scaled = { rounds = 3 }
 figures = [{ row = "a", values = [1.0] }, { row = "b", values = [2.0, 2.5] }]
 
 [[claims]]

@@ -71,17 +71,17 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 def lines(study: StudyOutcome, published: PublishedStudy) -> list[Line]:
     """Give every row of every comparison, on each of the machines that the document has it for."""
     found = []
-    for declared, point in _both(study, published):
+    for declared, point in both(study, published):
         for row in published.rows_of(declared):
             figures: list[Figure | None] = [one for one in declared.figures if one.row == row.name]
             found += [_line(published, declared, row.name, figure, point) for figure in figures or [None]]
     return found
 
 
-def _both(study: StudyOutcome, published: PublishedStudy) -> list[tuple[Declared, PointOutcome]]:
-    """Give every comparison as it is declared and as it went."""
+def both(study: StudyOutcome, published: PublishedStudy) -> list[tuple[Declared, PointOutcome]]:
+    """Give every comparison as it is declared and as it went; not those that the scaled variant leaves out."""
     points = {one.point.title: one for one in study.points}
-    return [(declared, points[declared.name]) for declared in published.comparisons]
+    return [(declared, points[declared.name]) for declared in published.comparisons if declared.name in points]
 
 
 def _line(published: PublishedStudy, declared: Declared, row: str, figure: Figure | None, point: PointOutcome) -> Line:
@@ -91,7 +91,7 @@ def _line(published: PublishedStudy, declared: Declared, row: str, figure: Figur
         row=row,
         machine=machine_of(published, figure) if figure else "",
         figure=figure,
-        published_step_s=median(steps_s(published, declared, figure)) if figure else None,
+        published_step_s=published_step_s(published, declared, figure) if figure else None,
         measured=contender_of(point, row),
         hole=hole(point, row),
     )
@@ -105,6 +105,11 @@ def machine_of(published: PublishedStudy, figure: Figure) -> str:
 def steps_s(published: PublishedStudy, declared: Declared, figure: Figure) -> list[float]:
     """Give the seconds of a step by each repeat."""
     return [step_s(value, published.unit, declared) for value in figure.values]
+
+
+def published_step_s(published: PublishedStudy, declared: Declared, figure: Figure) -> float:
+    """Give the seconds of a step by the median of the repeats."""
+    return median(steps_s(published, declared, figure))
 
 
 def contender_of(point: PointOutcome, row: str) -> ContenderOutcome | None:
@@ -132,7 +137,7 @@ def hole(point: PointOutcome, row: str) -> str:
 def pairs(study: StudyOutcome, published: PublishedStudy) -> list[Pair]:
     """Give every pair of rows that the document has figures of on the same machine."""
     found = []
-    for declared, point in _both(study, published):
+    for declared, point in both(study, published):
         for machine in published.machines:
             on_it = [one for one in declared.figures if machine_of(published, one) == machine.name]
             found += [_pair(study, published, declared, two, point) for two in combinations(on_it, 2)]
@@ -147,7 +152,7 @@ def _pair(
     point: PointOutcome,
 ) -> Pair:
     """Hold one pair against ours; the one that the document has as slower comes first."""
-    second, first = sorted(figures, key=lambda figure: median(steps_s(published, declared, figure)))
+    second, first = sorted(figures, key=lambda figure: published_step_s(published, declared, figure))
     above, below = steps_s(published, declared, first), steps_s(published, declared, second)
     ratio = median(above) / median(below)
     low, high = min(above) / max(below), max(above) / min(below)
@@ -223,16 +228,17 @@ def _missing(point: PointOutcome, figures: tuple[Figure, Figure]) -> str:
 def held(study: StudyOutcome, published: PublishedStudy) -> list[Held]:
     """Give every claim with what was measured of it."""
     points = {one.point.title: one for one in study.points}
-    return [_held(claim, [points[name] for name in claim.comparisons]) for claim in published.claims]
+    return [_held(claim, [points[name] for name in claim.comparisons if name in points]) for claim in published.claims]
 
 
 def _held(claim: Claim, points: list[PointOutcome]) -> Held:
     """Compute a claim's figure from ours: the time of the second over the first's is the first's speed over its."""
     found = [verdict_on(point, claim.second, claim.first) for point in points]
     verdicts = [verdict for verdict in found if verdict and verdict.ratio is not None]
-    if len(verdicts) < len(points):
+    if len(verdicts) < len(claim.comparisons):
         gone = sorted({hole(point, row) for point in points for row in (claim.first, claim.second)} - {""})
-        return Held(claim=claim, percent=None, verdicts=verdicts, reason="; ".join(gone) or "too few rounds")
+        other = "too few rounds" if len(points) == len(claim.comparisons) else "not all of it is in the scaled variant"
+        return Held(claim=claim, percent=None, verdicts=verdicts, reason="; ".join(gone) or other)
     percents = [100.0 * ((verdict.ratio or 1.0) - 1.0) for verdict in verdicts]
     return Held(claim=claim, percent=claim_percent(claim, percents), verdicts=verdicts, reason="")
 

@@ -76,14 +76,14 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What of a comparison is smaller in its scaled variant, and how long that may go on."""
+    """What of a comparison is smaller in its scaled variant, and how long that goes on."""
 
     batch_size: Count | None = None
     size: str | None = None
     steps: Count | None = None
-    epochs: Count | None = None
-    budget_s: Positive
-    """For the rounds of this comparison; see Procedure."""
+    """Of a whole run, where the document's figures are of one."""
+    rounds: Count
+    """At most; see Procedure."""
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -99,7 +99,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """In an epoch."""
     rows: tuple[str, ...] = ()
     """Empty: all of the study's."""
-    scaled: Scale
+    scaled: Scale | None = None
+    """None: it is left out there."""
     figures: tuple[Figure, ...] = ()
 
     def run_steps(self) -> int | None:
@@ -143,6 +144,11 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     rows: tuple[Row, ...]
     comparisons: tuple[Declared, ...]
     claims: tuple[Claim, ...] = ()
+
+    def full_title(self) -> str:
+        """Name document, table and what it is about."""
+        name = f"{self.document.name}, {self.document.number}: {self.title}"
+        return f"{name[0].upper()}{name[1:]}"
 
     def row(self, name: str) -> Row:
         """Give a row by its name."""
@@ -204,6 +210,7 @@ def _problems(study: PublishedStudy) -> list[str]:
     """Say what does not fit together."""
     found = _twice("machine", [machine.name for machine in study.machines])
     found += _twice("row", [row.name for row in study.rows])
+    found += [] if any(one.scaled for one in study.comparisons) else ["no comparison has a scaled variant"]
     found += _twice("comparison", [declared.name for declared in study.comparisons])
     for row in study.rows:
         parse_contender(row.contender)
