@@ -1,0 +1,84 @@
+"""Whether a contender has become slower than the first one that was named, for scripts such as `git bisect run`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from bakeoff.spec.verdict import mirrored
+
+if TYPE_CHECKING:
+    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.spec.verdict import Verdict
+
+Answer = Literal["slower", "not slower", "cannot be told"]
+
+
+class Regression(msgspec.Struct, frozen=True, kw_only=True):
+    """One contender against the first."""
+
+    contender: str
+    baseline: str
+    """The first one; empty where that is not known."""
+    answer: Answer
+    reason: str
+    """Why it cannot be told; empty where it can."""
+    ratio: float | None = None
+    """Its step time over the baseline's, with the interval of the verdict."""
+    low: float | None = None
+    high: float | None = None
+
+
+def regressions(outcome: Outcome, share: float) -> list[Regression]:
+    """Hold every contender against the first one: slower where all of the ratio's interval is above 1 + share.
+
+    Where one that was named could not race, nothing is told: it may have been the first.
+    """
+    missing = outcome.comparison.excluded
+    if missing:
+        return [
+            Regression(contender=name, baseline="", answer="cannot be told", reason=reason)
+            for name, reason in missing.items()
+        ]
+    baseline, *others = outcome.contenders
+    return [_regression(outcome, baseline, other, share) for other in others]
+
+
+def worst(found: list[Regression]) -> Answer:
+    """Give the answer for all: one that is slower decides, then one that cannot be told; none at all tells nothing."""
+    answers = {one.answer for one in found} or {"cannot be told"}
+    order: tuple[Answer, ...] = ("slower", "cannot be told", "not slower")
+    return next(answer for answer in order if answer in answers)
+
+
+def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOutcome, share: float) -> Regression:
+    """Hold one contender against the first."""
+    absent = next((one for one in (baseline, other) if one.status != "ranked"), None)
+    verdict = _verdict(outcome, other.label, baseline.label)
+    ratio = verdict.ratio if verdict else None
+    low, high = (verdict.low, verdict.high) if verdict else (None, None)
+    answer: Answer = "cannot be told"
+    reason = ""
+    if absent is not None:
+        reason = f"{absent.label}: {absent.reason or absent.status}"
+    elif low is None or high is None:
+        reason = "too few rounds"
+    elif low > 1.0 + share:
+        answer = "slower"
+    elif high <= 1.0 + share:
+        answer = "not slower"
+    else:
+        reason = "the interval reaches over the limit; more rounds or a calmer machine would narrow it"
+    return Regression(
+        contender=other.label, baseline=baseline.label, answer=answer, reason=reason, ratio=ratio, low=low, high=high
+    )
+
+
+def _verdict(outcome: Outcome, first: str, second: str) -> Verdict | None:
+    """Find a pair's verdict, turned so that it speaks of `first`."""
+    for verdict in outcome.verdicts:
+        for turned in (verdict, mirrored(verdict)):
+            if (turned.first, turned.second) == (first, second):
+                return turned
+    return None
