@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from bakeoff.frameworks.jax import border, memory, nn, optimizers, profiling
+from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, profiling
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.spec.errors import UnsupportedError
 
@@ -67,6 +67,7 @@ class Engine:
                 msg = f"JAX has no {option}={options[option]}; it has {', '.join(valid)}"
                 raise UnsupportedError(msg)
         self._compiled = options["mode"] == "compiled"
+        convolution.choose(options.get("convolution", "xla"))
         self._dtype = np.dtype(options["precision"])
         jax.config.update("jax_platforms", _PLATFORMS[options["device"]])
         jax.config.update("jax_enable_x64", self._dtype == np.float64)
@@ -158,6 +159,7 @@ class Step:
             "tf32_convolution": reduced,
             "accumulation": None,
             "layout": "NHWC",
+            "convolution": convolution.chosen(),
             "optimizer": None,
             "matmul_precision": jax.config.jax_default_matmul_precision,
             "jax_enable_x64": bool(jax.config.jax_enable_x64),

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 
+from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -115,6 +116,7 @@ class Conv2d(nnx.Conv):
             padding=((vertical, vertical), (horizontal, horizontal)),
             use_bias=bias,
             kernel_init=nnx.initializers.zeros,
+            conv_general_dilated=convolve,
             rngs=_rngs(),
         )
 
