@@ -231,6 +231,16 @@ def test_names_are_checked_in_loss_and_under_any_parameter(file: Any) -> None:
     assert fault(path).startswith(line(path, "lib.x"))
 
 
+def test_a_model_taken_from_another_file_is_part_of_the_text(tmp_path: Path) -> None:
+    """A workload's hash covers the file that its functions are imported from."""
+    path = tmp_path / "mine.py"
+    path.write_text(Path(load("resnet50-cifar10").path).read_text())
+    alone = load(path)
+    assert Path(alone.build.__code__.co_filename) == load("resnet50").path
+    both = hashlib.sha256(path.read_bytes() + load("resnet50").path.read_bytes())
+    assert alone.sha256 == both.hexdigest()
+
+
 def test_infer_only_needs_neither_loss_nor_optimizer(file: Any) -> None:
     """A workload for inference alone may leave out loss and optimiser."""
     path = file("    optimizer=SGD(learning_rate=0.1),\n", '    scenarios=("infer",),\n')

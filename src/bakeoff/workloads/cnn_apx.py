@@ -3,8 +3,8 @@
 Three times a 3x3 convolution, ReLU and a max pooling that halves the map (32, 64, 128 channels), then Linear 128, ReLU,
 Linear 10. Mean cross-entropy; batch 32.
 
-Source: https://apxml.com/posts/tensorflow-vs-pytorch-vs-jax-performance-benchmark (March 2025), which gives the kinds
-of layers, the images, the classes and the batch. It does not publish the widths, nor the optimiser: they are ours.
+Source: the CNN article, https://apxml.com/posts/tensorflow-vs-pytorch-vs-jax-performance-benchmark (March 2025). It
+gives the kinds of layers, the images, the classes and the batch, but neither widths nor optimiser: they are ours.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ to some hundred, which magnifies that. Found with seeds 0, 1 and 2 in three fram
 WORKLOAD = Workload(
     name="cnn-apx",
     summary="simple convolutional network with a large dense layer on 224 x 224 colour images",
-    source="https://apxml.com/posts/tensorflow-vs-pytorch-vs-jax-performance-benchmark",
+    source="the CNN article, https://apxml.com/posts/tensorflow-vs-pytorch-vs-jax-performance-benchmark",
     sizes={
         "full": Size(
             batch_size=32,

@@ -46,7 +46,8 @@ class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
     loss: Callable[[Any, Any, Any], Any] | None
     path: Path
     sha256: str
-    """Of the file's bytes: records of different texts are not compared."""
+    """Of the file's bytes, with those of the files that its functions are imported from: records of different texts are
+    not compared."""
 
     def size(self, name: str) -> Size:
         """Give a size by name; raise UnknownNameError, which names the sizes that there are."""
@@ -72,7 +73,7 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
         raise ModelFileError(msg) from error
     workload, build, loss = _parts(path, module)
     check_names(path, text, build=build, loss=loss)
-    return LoadedWorkload(workload=workload, build=build, loss=loss, path=path, sha256=hashlib.sha256(text).hexdigest())
+    return LoadedWorkload(workload=workload, build=build, loss=loss, path=path, sha256=_sha256(path, text, build, loss))
 
 
 def _shipped() -> dict[str, Path]:
@@ -140,6 +141,15 @@ def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:
     if loss is not None:
         _check_signature(path, loss, ("nn", "outputs", "targets"))
     return workload, build, loss
+
+
+def _sha256(path: Path, text: bytes, *functions: Any) -> str:
+    """Hash the texts that define a workload: a shipped one may take another's model."""
+    digest = hashlib.sha256(text)
+    others = {function.__code__.co_filename for function in functions if function is not None} - {str(path)}
+    for other in sorted(others):
+        digest.update(Path(other).read_bytes())
+    return digest.hexdigest()
 
 
 def _check_signature(path: Path, function: Any, arguments: Sequence[str]) -> None:

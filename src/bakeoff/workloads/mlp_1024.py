@@ -2,8 +2,8 @@
 
 ReLU between the layers, none after the last; batch 128; inputs are normal noise; no gradients.
 
-Source: a users' comparison of an M1, an M1 Ultra and an RTX 3090 ("1024 * 512 * 512 * 512 * 2, run for 10000 steps of
-batch size 128"). It does not name the activation: ReLU is ours.
+Source: "notes on M1 chips" (an M1, an M1 Ultra, and a Xeon with an RTX 3090; "1024 * 512 * 512 * 512 * 2, run for 10000
+steps of batch size 128"). They do not name the activation: ReLU is ours.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bakeoff.spec.workload import Size, Tolerance, Workload
 WORKLOAD = Workload(
     name="mlp-1024",
     summary="inference through a multilayer perceptron, 1024-512-512-512-2",
-    source="users' comparison of M1 chips: 1024 * 512 * 512 * 512 * 2, batch 128",
+    source="notes on M1 chips: 1024 * 512 * 512 * 512 * 2, batch 128",
     sizes={
         "full": Size(
             batch_size=128,

@@ -1,0 +1,8 @@
+"""Make the modules beside these tests importable, under names that nothing else has."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,166 @@
+"""The vocabulary over shapes: runs a model's forward without numbers and counts its multiply-accumulates.
+
+A second reading of the vocabulary, independent of any framework: a stride, a padding or a kernel that is not the
+declared network's changes the count.
+"""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.spec.vocabulary import VOCABULARY
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bakeoff.spec.workload import Size
+
+
+class Shape:
+    """An array of which only the shape is known; feature maps have channels last."""
+
+    def __init__(self, *shape: int) -> None:
+        """Take the length of every axis."""
+        self.shape = shape
+
+    def __add__(self, other: Shape) -> Shape:
+        """Broadcast axes of length 1, and no others."""
+        assert len(self.shape) == len(other.shape)
+        pairs = list(zip(self.shape, other.shape, strict=True))
+        assert all(mine == its or 1 in (mine, its) for mine, its in pairs), pairs
+        return Shape(*map(max, pairs))
+
+    def __getitem__(self, index: tuple[Any, ...]) -> Shape:
+        """Drop the axes that have a number."""
+        kept = [n for n, i in zip(self.shape, index, strict=False) if isinstance(i, slice)]
+        return Shape(*kept, *self.shape[len(index) :])
+
+
+class Counter:
+    """Counts while a model runs."""
+
+    def __init__(self, *, training: bool) -> None:
+        """Make the vocabulary of which every call is counted."""
+        self.macs = 0
+        self.training = training
+        functions = {name: getattr(self, name, _same) for name in VOCABULARY}
+        self.nn = SimpleNamespace(**functions | {"Module": _Module, "ModuleList": list})
+
+    def Linear(self, inputs: Any, outputs: int, bias: bool = True) -> Callable[[Shape], Shape]:  # noqa: FBT001, FBT002, N802
+        """Count one for each weight and position."""
+        del bias
+
+        def layer(x: Shape) -> Shape:
+            features = math.prod(inputs) if isinstance(inputs, tuple) else inputs
+            assert x.shape[-1] == features
+            self.macs += math.prod(x.shape[1:-1]) * features * outputs
+            return Shape(*x.shape[:-1], outputs)
+
+        return layer
+
+    def Conv2d(  # noqa: N802
+        self, inputs: int, outputs: int, kernel: Any, stride: int = 1, padding: Any = 0, **_: Any
+    ) -> Callable[[Shape], Shape]:
+        """Count one for each weight and place of the result."""
+
+        def layer(x: Shape) -> Shape:
+            assert x.shape[-1] == inputs
+            found = _slid(x, kernel, stride, padding)
+            self.macs += math.prod(found.shape[1:-1]) * math.prod(_pair(kernel)) * inputs * outputs
+            return Shape(*found.shape[:-1], outputs)
+
+        return layer
+
+    def Parameter(self, shape: tuple[int, ...]) -> Shape:  # noqa: N802
+        """Give its shape."""
+        return Shape(*shape)
+
+    def Embedding(self, entries: int, features: int) -> Callable[[Shape], Shape]:  # noqa: N802
+        """Count nothing."""
+        del entries
+        return lambda x: Shape(*x.shape, features)
+
+    def _layer_without_weights(self, *_: Any, **__: Any) -> Callable[[Shape], Shape]:
+        return _same
+
+    LayerNorm = BatchNorm = Dropout = _layer_without_weights
+
+    def attention(self, q: Shape, k: Shape, v: Shape) -> Shape:
+        """Count both products of every head."""
+        assert k.shape == v.shape
+        _, length, heads, features = q.shape
+        self.macs += 2 * heads * length * k.shape[1] * features
+        return q
+
+    def in_training(self, module: Any) -> bool:
+        """Give what was asked for."""
+        del module
+        return self.training
+
+    max_pool2d = avg_pool2d = staticmethod(
+        lambda x, kernel, stride=None, padding=0: _slid(x, kernel, stride or kernel, padding)
+    )
+    global_avg_pool2d = staticmethod(lambda x: Shape(x.shape[0], x.shape[-1]))
+    flatten = staticmethod(lambda x: Shape(x.shape[0], math.prod(x.shape[1:])))
+    tokens = staticmethod(lambda x: Shape(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1]))
+    broadcast_to = staticmethod(lambda x, shape: Shape(*shape) if x else x)
+
+    @staticmethod
+    def reshape(x: Shape, shape: tuple[int, ...]) -> Shape:
+        """See that nothing is lost."""
+        assert math.prod(x.shape) == math.prod(shape)
+        return Shape(*shape)
+
+    @staticmethod
+    def concat(arrays: list[Shape], axis: int) -> Shape:
+        """Add up one axis."""
+        joined = list(arrays[0].shape)
+        joined[axis] = sum(array.shape[axis] for array in arrays)
+        return Shape(*joined)
+
+    @staticmethod
+    def concat_channels(maps: list[Shape]) -> Shape:
+        """Add up the channels of maps of one size."""
+        (size,) = {x.shape[:-1] for x in maps}
+        return Shape(*size, sum(x.shape[-1] for x in maps))
+
+    @staticmethod
+    def mean(x: Shape, axis: int) -> Shape:
+        """Drop an axis."""
+        return Shape(*(n for place, n in enumerate(x.shape) if place != axis % len(x.shape)))
+
+
+class _Module:
+    forward: Callable[..., Any]
+
+    def __call__(self, *args: Any) -> Any:
+        return self.forward(*args)
+
+
+def _same(x: Shape, *_: Any) -> Shape:
+    return x
+
+
+def _pair(number: Any) -> tuple[int, int]:
+    return number if isinstance(number, tuple) else (number, number)
+
+
+def _slid(x: Shape, kernel: Any, stride: int, padding: Any) -> Shape:
+    """Give the places of a window over a map, padded on both sides."""
+
+    def places() -> Iterator[int]:
+        for length, window, edge in zip(x.shape[1:3], _pair(kernel), _pair(padding), strict=True):
+            yield (length + 2 * edge - window) // stride + 1
+
+    return Shape(x.shape[0], *places(), x.shape[3])
+
+
+def macs(build: Callable[[Any, Size], Any], size: Size, *, training: bool = True) -> int:
+    """Count the multiply-accumulates of one sample's forward pass."""
+    counter = Counter(training=training)
+    outputs = build(counter.nn, size)(Shape(1, *size.input_shape))
+    for logits in outputs if isinstance(outputs, tuple) else (outputs,):
+        assert logits.shape == (1, size.classes)
+    return counter.macs
