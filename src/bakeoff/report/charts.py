@@ -30,7 +30,7 @@ _ROW = 46
 _PAIR_ROW = 30
 _ROOM = 1.1
 """Between the lines and the frame, on a logarithmic axis."""
-_PNG_SCALE = 2.0
+PNG_SCALE = 2.0
 """Pixels of the picture for each of the drawing: sharp on today's screens."""
 # The first two have the widths of the font that the renderer measures with.
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
@@ -39,7 +39,7 @@ Chart = Any
 """altair's classes share no useful base, and its annotations refuse scales and axes that it takes."""
 
 
-def _altair() -> Any:
+def altair() -> Any:
     """Import altair when something is drawn: it takes longer than all else that a report needs."""
     import altair as alt
 
@@ -62,9 +62,9 @@ def render(reports: Sequence[Report], form: Literal["png", "svg"]) -> bytes:
 
     spec = themed(_stacked(reports), INK, "white")
     if form == "png":
-        return vl_convert.vegalite_to_png(spec, scale=_PNG_SCALE)
+        return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE)
     findings = " ".join(finding for report in reports for _, finding, _ in figures(report))
-    return _titled(vl_convert.vegalite_to_svg(spec), findings).encode()
+    return titled(vl_convert.vegalite_to_svg(spec), findings).encode()
 
 
 def inline_svg(chart: Chart) -> str:
@@ -111,17 +111,17 @@ def themed(chart: Chart, ink: str, background: str) -> dict[str, Any]:
 
 def step_time_chart(report: Report) -> Chart:
     """Draw a dot with its interval for each contender, and every raw block beneath."""
-    alt = _altair()
+    alt = altair()
     low, high, logarithmic = data.step_domain(report)
     scale = alt.Scale(domain=[low, high], type="log" if logarithmic else "linear", nice=False)
     ticks = {"values": data.ticks(low, high)} if logarithmic else {"tickCount": 8}
     axis = alt.Axis(title=f"step time ({report.unit.name})", format=",~r", **ticks)
     rows = alt.Y("contender:N", sort=[row.label for row in report.rows], axis=alt.Axis(title=None, ticks=False))
     x, colour = alt.X("step:Q", scale=scale, axis=axis), _by_contender(report, "Color", 1).legend(None)
-    dots = _chart(data.step_times(report)).encode(y=rows)
+    dots = drawn(data.step_times(report)).encode(y=rows)
     ranges = dots.transform_filter("isValid(datum.low)").encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
     values = dots.transform_calculate(end="isValid(datum.high) ? datum.high : datum.step")
-    strip = _chart(data.blocks(report)).encode(y=rows, x=x, color=colour, shape=_block_shape(report))
+    strip = drawn(data.blocks(report)).encode(y=rows, x=x, color=colour, shape=_block_shape(report))
     shape = _by_contender(report, "Shape", 2).legend(None)
     layers = alt.layer(
         strip.mark_point(yOffset=9, opacity=0.55, size=60, strokeWidth=1.3),
@@ -135,7 +135,7 @@ def step_time_chart(report: Report) -> Chart:
 
 def _block_shape(report: Report) -> Any:
     """Give each kind of block its own shape, and a legend of those that there are."""
-    alt = _altair()
+    alt = altair()
     shapes = {data.BLOCK: "M0,-0.8V0.8", data.FLAGGED: "diamond", data.BEYOND: "triangle-right"}
     there = {point["kind"] for point in data.blocks(report)}
     kinds = [kind for kind in shapes if kind in there]
@@ -154,7 +154,7 @@ def _step_finding(report: Report) -> str:
 
 def runs_chart(report: Report) -> Chart:
     """Draw the time of a run against its steps: start-up on the left, step time on the right, break-evens between."""
-    alt = _altair()
+    alt = altair()
     points = data.lines(report)
     least = min(point["low"] for point in points) / _ROOM
     most = max(point["high"] for point in points) * _ROOM
@@ -165,13 +165,13 @@ def runs_chart(report: Report) -> Chart:
     y_axis = alt.Axis(title="seconds", format=",~r", values=data.ticks(least, most))
     x, y = alt.X("steps:Q", scale=x_scale, axis=x_axis), alt.Y("seconds:Q", scale=y_scale, axis=y_axis)
     line = (
-        _chart(points)
+        drawn(points)
         .mark_line(strokeWidth=2)
         .encode(x=x, y=y, color=_by_contender(report, "Color", 1), strokeDash=_by_contender(report, "StrokeDash", 3))
     )
     low = alt.Y("low:Q", scale=y_scale, axis=y_axis)
     layers = [
-        *(_chart(band).mark_area(opacity=0.15, color=colour).encode(x=x, y=low, y2="high:Q") for colour, band in bands),
+        *(drawn(band).mark_area(opacity=0.15, color=colour).encode(x=x, y=low, y2="high:Q") for colour, band in bands),
         line,
         *_crossing_layers(report, x, y),
         *_epoch_layers(report, x_scale),
@@ -186,18 +186,18 @@ def _crossing_layers(report: Report, x: Any, y: Any) -> list[Chart]:
         {"steps": one.steps, "seconds": one.seconds, "text": f"step {steps_text(one.steps)}"}
         for one in data.overtakings(report)
     ]
-    base = _chart(points).encode(x=x, y=y)
+    base = drawn(points).encode(x=x, y=y)
     ring = base.mark_point(size=110, strokeWidth=1.5, color=_GREY, opacity=1)
     return [ring, base.mark_text(dy=16, dx=6, align="left").encode(text="text:N")] if points else []
 
 
 def _epoch_layers(report: Report, x_scale: Any) -> list[Chart]:
     """Mark one pass over the data, where the data is real."""
-    alt = _altair()
+    alt = altair()
     steps = data.epoch_steps(report)
     if steps is None or steps <= 1:
         return []
-    base = _chart([{"steps": steps}]).encode(x=alt.X("steps:Q", scale=x_scale))
+    base = drawn([{"steps": steps}]).encode(x=alt.X("steps:Q", scale=x_scale))
     text = base.mark_text(align="left", dx=5, dy=8).encode(y=alt.value(0), text=alt.value("one pass over the data"))
     return [base.mark_rule(strokeDash=[3, 3], opacity=0.6), text]
 
@@ -212,7 +212,7 @@ def _run_finding(report: Report) -> str:
 
 def ratio_chart(report: Report) -> Chart:
     """Draw each pair's interval against the band of equality."""
-    alt = _altair()
+    alt = altair()
     points = data.ratios(report)
     low, high = data.ratio_domain(report)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
@@ -220,8 +220,8 @@ def ratio_chart(report: Report) -> Chart:
     title = "ratio of step times, first over second"
     axis = alt.Axis(title=title, format=",~r", values=data.ratio_ticks(low, high))
     margin = 1.0 + report.margin
-    band = _chart([{"low": 1.0 / margin, "high": margin, "one": 1.0}])
-    pairs = _chart(points).encode(y=rows)
+    band = drawn([{"low": 1.0 / margin, "high": margin, "one": 1.0}])
+    pairs = drawn(points).encode(y=rows)
     ranges = pairs.transform_filter("isValid(datum.low)").encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
     shapes = alt.Scale(
         domain=["slower", "equal", "undecided", "no verdict"],
@@ -245,15 +245,15 @@ def ratio_chart(report: Report) -> Chart:
 # --- Parts --------------------------------------------------------------------------------------------------------
 
 
-def _chart(rows: list[data.Point]) -> Chart:
+def drawn(rows: list[data.Point]) -> Chart:
     """Start a chart with its data in it."""
-    alt = _altair()
+    alt = altair()
     return alt.Chart(alt.Data(values=rows))
 
 
 def _by_contender(report: Report, channel: str, part: int) -> Any:
     """Map every contender to a part of its look: one colour for its framework, a shape and a dash among its kin."""
-    alt = _altair()
+    alt = altair()
     found = data.looks(report)
     scale = alt.Scale(domain=[look[0] for look in found], range=[look[part] for look in found])
     legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolSize=400)
@@ -262,7 +262,7 @@ def _by_contender(report: Report, channel: str, part: int) -> Any:
 
 def _stacked(reports: Sequence[Report]) -> Chart:
     """Stack all charts of all reports, each report under its own title."""
-    alt = _altair()
+    alt = altair()
     apart = {"color": "independent", "shape": "independent", "strokeDash": "independent"}
     parts = []
     for report in reports:
@@ -275,11 +275,11 @@ def _stacked(reports: Sequence[Report]) -> Chart:
 
 def _nothing() -> Chart:
     """Say that there is nothing to draw."""
-    alt = _altair()
-    return _chart([{}]).mark_text().encode(text=alt.value("nothing was timed")).properties(width=_WIDTH)
+    alt = altair()
+    return drawn([{}]).mark_text().encode(text=alt.value("nothing was timed")).properties(width=_WIDTH)
 
 
-def _titled(svg: str, finding: str) -> str:
+def titled(svg: str, finding: str) -> str:
     """Give a drawing that stands alone its text for readers who do not see it."""
     text = html.escape(finding)
     opening, _, rest = svg.partition(">")

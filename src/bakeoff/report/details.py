@@ -33,11 +33,12 @@ class Line(msgspec.Struct, frozen=True):
 
 
 class Table(msgspec.Struct, frozen=True):
-    """A table; the first `words` columns are words, the others numbers."""
+    """A table; the first `words` columns and the last `last_words` are words, the others numbers."""
 
     heads: list[str]
     lines: list[Line]
     words: int = 1
+    last_words: int = 0
 
 
 def step_table(report: Report) -> Table:

@@ -29,17 +29,21 @@ _TABLES = {
 
 def to_html(outcomes: Sequence[Outcome], folder: Path | None = None) -> str:
     """Give the page of these outcomes; links to records are relative to the `folder` it will stand in (here)."""
+    sections = [_section(report_of(outcome), folder or Path()) for outcome in outcomes]
+    return environment().get_template("report.html.j2").render(sections=sections)
+
+
+def environment() -> Any:
+    """Give what makes pages of templates: all text is escaped, and a name that is not there is an error."""
     import jinja2
 
-    environment = jinja2.Environment(
+    return jinja2.Environment(
         loader=jinja2.PackageLoader("bakeoff.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    sections = [_section(report_of(outcome), folder or Path()) for outcome in outcomes]
-    return environment.get_template("report.html.j2").render(sections=sections)
 
 
 def _section(report: Report, folder: Path) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def report_of(outcome: Outcome) -> Report:
     return Report(
         outcome=outcome,
         work=_work(outcome),
-        machine=_machine(outcome),
+        machine=machine_line(outcome),
         certificate=certificate_line(outcome),
         headline=words.headline(outcome, labels),
         rows=[_row(contender, outcome, ranked, unit, on_device=on_device) for contender in ranked],
@@ -216,16 +216,20 @@ def source_name(outcome: Outcome) -> str:
     return outcome.comparison.data.source.partition(" (")[0]
 
 
-def _machine(outcome: Outcome) -> str:
+def machine_line(outcome: Outcome) -> str:
     """Name the machine and tell how calm it was."""
+    share = outcome.foreign_share
+    load = "" if share is None else f" (foreign load {percent(share)})"
+    busy = f"busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}" if outcome.flagged_rounds else "busy"
+    return f"{machine_name(outcome)}, " + {True: "calm", False: busy, None: "noise unknown"}[outcome.calm] + load
+
+
+def machine_name(outcome: Outcome) -> str:
+    """Name what the steps ran on: "AMD EPYC, 2 cores"."""
     machine = outcome.comparison.machine
     cores = machine.get("usable_cores") or machine.get("cores")
     parts = [str(machine.get("gpu") or ""), str(machine.get("processor") or "unknown processor")]
     parts += [count(int(cores), "core")] if cores else []
-    share = outcome.foreign_share
-    load = "" if share is None else f" (foreign load {percent(share)})"
-    busy = f"busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}" if outcome.flagged_rounds else "busy"
-    parts.append({True: "calm", False: busy, None: "noise unknown"}[outcome.calm] + load)
     return ", ".join(part for part in parts if part)
 
 

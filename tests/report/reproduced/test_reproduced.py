@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from rich.console import Console
+
+from bakeoff.report.reproduced.charts import pictures, render, speeds_here, speeds_there
+from bakeoff.report.reproduced.html import to_html
+from bakeoff.report.reproduced.jsonform import to_json
+from bakeoff.report.reproduced.markdown import to_markdown
+from bakeoff.report.reproduced.model import reproduced_of
+from bakeoff.report.reproduced.save import save
+from bakeoff.report.reproduced.terminal import show
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bakeoff.study.outcome import StudyOutcome
+
+CASES = ["scaled", "full", "figure", "article"]
+
+
+def text_of(study: StudyOutcome, width: int = 120) -> str:
+    """Give what is printed."""
+    printed = io.StringIO()
+    show(study, Console(file=printed, width=width))
+    return printed.getvalue()
+
+
+def line_of(study: StudyOutcome, row: str) -> list[str]:
+    """Give the cells of a row in the first table."""
+    table = reproduced_of(study).tables[0].table
+    return next(line.cells for line in table.lines if line.cells[0] == row)
+
+
+def test_scaled_down_is_said_with_what_is_smaller(scaled: StudyOutcome) -> None:
+    """A scaled study says what is smaller than in the document, on what that ran, and what it cannot tell."""
+    model = reproduced_of(scaled)
+    assert "Scaled down: batch 8 instead of 32; the published ran on GTX 3090." in model.conditions
+    assert model.headline.endswith(
+        "Whether the published ranking holds cannot be told here: other hardware, scaled down."
+    )
+    assert model.title.startswith("The notes on TensorFlow, PyTorch and Jittor, table 3")
+
+
+def test_published_stands_beside_measured(scaled: StudyOutcome) -> None:
+    """A row has its figures as printed, their step, ours with its interval, both ratios and what they tell."""
+    assert line_of(scaled, "pytorch") == [
+        "pytorch", "196, 197, 182* s", "25.1 ms", "27.0 ms", "26.2 to 27.8",
+        "1.12 (1.03 to 1.22)", "1.12 [1.08, 1.17]", "slower: the same order", "cannot be told",
+    ]  # fmt: skip
+    assert line_of(scaled, "jittor")[3] == "not measured"
+    assert "Not measured: jittor: bakeoff has no framework 'jittor'" in reproduced_of(scaled).holes
+
+
+def test_at_its_own_size_on_a_gpu_the_ranking_is_told(full: StudyOutcome) -> None:
+    """Where work and kind of device are the document's, a decided pair agrees or disagrees."""
+    model = reproduced_of(full)
+    assert line_of(full, "pytorch")[-1] == "agrees"
+    assert "Our ranking agrees with 1 and disagrees with 0." in model.headline
+    assert not [line for line in model.conditions if line.startswith("Scaled")]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_every_claim_names_the_document(case: str, request: pytest.FixtureRequest) -> None:
+    """The answer names document and table, and the citation stands in every form."""
+    study = request.getfixturevalue(case)
+    model = reproduced_of(study)
+    document = study.study.reproduces.published.document
+    assert f"{document.number} of {document.name}" in model.headline
+    assert document.citation in text_of(study, width=400)
+    assert document.citation.split(",")[0] in to_markdown(study)
+    assert document.citation.split(",")[0] in to_html(study)
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_fit_a_terminal(scaled: StudyOutcome, width: int) -> None:
+    """Wide tables go on beneath, so that no line of figures is longer than the terminal."""
+    lines = text_of(scaled, width).splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert any(line.startswith("pytorch") and "196, 197, 182*" in line for line in lines)
+
+
+def test_a_figure_has_the_bars_that_have_numbers(figure: StudyOutcome) -> None:
+    """Bars without a number in the document are not drawn for it, and those without a contender not for us."""
+    published = figure.study.reproduces
+    assert published is not None
+    there, here = speeds_there(published.published), speeds_here(figure, published.published)
+    assert {(point["batch"], point["row"]) for point in there} == {(64, "TF-profiling"), (64, "PT-ori")}
+    assert there[0]["speed"] == pytest.approx(216.14)
+    assert {point["row"] for point in here} == {"TF-profiling", "PT-ori"}
+    assert {point["batch"] for point in here} == {8, 32, 64}
+    assert all(point["low"] < point["speed"] < point["high"] for point in here)
+
+
+def test_pictures_state_their_findings(figure: StudyOutcome) -> None:
+    """Each picture can be drawn and says in words what it shows."""
+    found = pictures(figure)
+    assert len(found) == 2
+    assert "resnet50 batch 64 TF-profiling 216" in found[0][0]
+    assert "published pairs in figure 1 of Dai et al. 2022" in found[1][0]
+    drawn = render(figure, "svg").decode()
+    assert "resnet50, published" in drawn
+    assert 'role="img" aria-label="Images/s' in drawn
+    assert render(figure, "png").startswith(b"\x89PNG")
+
+
+def test_what_a_document_states_in_words_is_a_hole_where_it_cannot_be_had(figure: StudyOutcome) -> None:
+    """The summaries of figure 1 are about the choice of algorithms, which a processor does not have."""
+    (stated,) = [one.table for one in reproduced_of(figure).more if one.title == "What the document states"]
+    assert stated.lines[0].cells[1:] == ["19.38 %", "not measured"]
+    assert len(stated.lines) == 7
+    assert any("needs CUDA" in line for line in reproduced_of(figure).holes)
+    assert any(line.startswith("Not in the scaled variant: resnet50, batch 16") for line in reproduced_of(figure).holes)
+
+
+def test_a_stated_difference_stands_beside_ours() -> None:
+    """Where all comparisons of a statement were measured, its figure is computed from ours, with the verdicts."""
+    from tests.report.reproduced.conftest import study
+
+    made = study("dai2022-table2", {"TensorFlow": "tensorflow", "PyTorch": "torch"}, {}, scaled=True, device="cpu")
+    (stated,) = [one.table for one in reproduced_of(made).more if one.title == "What the document states"]
+    assert stated.lines[0].cells == ["TensorFlow over PyTorch in ResNet-50", "4.85 %", "12 % (faster 1)"]
+
+
+def test_memory_stands_beside_ours(article: StudyOutcome) -> None:
+    """Published memory keeps its document's names, beside our peaks."""
+    (memory,) = [one.table for one in reproduced_of(article).more if one.title == "Memory"]
+    assert memory.lines[2].cells[1] == "initial RAM 4.42 GB, max RAM 3.29 GB, initial VRAM 9.25 GB, max VRAM 17.45 GB"
+    assert memory.lines[0].cells[2] == "420 MB"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_page_needs_nothing_else(case: str, request: pytest.FixtureRequest) -> None:
+    """One file without script and network, whose answer stands before its tables, and whose text is escaped."""
+    study = request.getfixturevalue(case)
+    wild = msgspec.structs.replace(study, study=msgspec.structs.replace(study.study, command="<b>wild</b>"))
+    page = to_html(wild)
+    assert "<script" not in page
+    assert "<b>wild" not in page
+    assert not re.search(r"""(src|href)=["']?(https?:)?//""", page)
+    assert page.index('class="answer"') < page.index("<table")
+
+
+def test_everything_is_written_beside_the_records(scaled: StudyOutcome, tmp_path: Path) -> None:
+    """Page, Markdown and pictures stand in the study's folder, and each comparison's own page in its folder."""
+    (point,) = scaled.points
+    assert point.outcome is not None
+    mine = tmp_path / "one"
+    mine.mkdir()
+    moved = msgspec.structs.replace(point, outcome=msgspec.structs.replace(point.outcome, path=str(mine)))
+    study = msgspec.structs.replace(scaled, path=str(tmp_path), points=[moved])
+    paths = save(study)
+    assert {path.name for path in paths.values()} == {"report.html", "report.md", "chart.png", "chart.svg"}
+    assert 'href="one/report.html"' in paths["report"].read_text()
+    assert (mine / "report.html").exists()
+    assert str(paths["report"]) in text_of(study, width=400)
+
+
+def test_json_has_every_pair_with_both_ratios(scaled: StudyOutcome) -> None:
+    """Programs find all pairs, also those that the table does not show, and null where nothing was measured."""
+    told = to_json(scaled)
+    pairs = {(one["first"], one["second"]): one for one in told["pairs"]}
+    assert len(pairs) == 3
+    two = pairs["pytorch", "tensorflow"]
+    assert two["published_ratio"] == pytest.approx(196.5 / 176)
+    assert (two["ratio"], two["verdict"], two["order"]) == (pytest.approx(1.125), "slower", "same")
+    assert pairs["jittor", "pytorch"]["ratio"] is None
+    assert pairs["jittor", "pytorch"]["reason"] == "jittor not measured"
+    assert told["published"]["document"]["number"] == "table 3"
+    assert told["comparisons"]["resnet50-cifar10"]["comparison"]["batch_size"] == 8
