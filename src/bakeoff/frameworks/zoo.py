@@ -6,13 +6,16 @@ what its models come from; a package that is not there is an UnsupportedError of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bakeoff.frameworks.engine import Model, Step
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.workload import Scenario, Size
 
 
 class Zoo(Protocol):
@@ -31,3 +34,31 @@ class Zoo(Protocol):
         the ready-made model has its own parameters and initial values. The step's `gradients` is never called, and its
         `parameters` have the names and the layout that the ready-made model has.
         """
+
+
+class ReadyMade(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that is there for one size of a workload."""
+
+    name: str
+    """What a user would write to have it."""
+    parameters: int
+    """Of that size of the workload; the model itself may have others, and the report tells both."""
+    make: Callable[[Size], Any]
+    """Give it with fresh values; nothing is downloaded."""
+
+    def made(self, size: Size) -> Any:
+        """Make it, unless another size is asked for: a model of one size says nothing about another."""
+        if size.parameters != self.parameters:
+            asked = "another number" if size.parameters is None else f"{size.parameters:,}"
+            msg = f"{self.name} stands for the size with {self.parameters:,} parameters; this one has {asked}"
+            raise UnsupportedError(msg)
+        return self.make(size)
+
+
+def find(models: Mapping[str, ReadyMade], holes: Mapping[str, str], workload: str) -> ReadyMade:
+    """Give the model for a workload; raise UnsupportedError with the reason, where there is none."""
+    if workload in models:
+        return models[workload]
+    reason = holes.get(workload, f"networks of this kind are written by hand; there are models for {', '.join(models)}")
+    msg = f"no ready-made model for {workload}: {reason}"
+    raise UnsupportedError(msg)

@@ -1,0 +1,86 @@
+"""What PyTorch's users would take ready-made: the models of torchvision, run by the same engine as the workloads' own."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import torch
+
+from bakeoff.frameworks.torch import nn
+from bakeoff.frameworks.torch.engine import Engine
+from bakeoff.frameworks.zoo import ReadyMade, find
+from bakeoff.spec.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bakeoff.frameworks.engine import Model, Step
+    from bakeoff.spec.workload import Scenario, Size
+
+
+class Zoo:
+    """The models of torchvision."""
+
+    def name(self, workload: str) -> str:
+        """Give what a user would write to have the model."""
+        return find(MODELS, {}, workload).name
+
+    def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
+        """Make the model's step: as with a model of their own, users write the loop by themselves."""
+        network = find(MODELS, {}, workload).made(model.size)
+        engine = Engine()
+        engine.configure(options)
+        weights = nn.read(network, lambda parameter: parameter)
+        return engine.build(
+            msgspec.structs.replace(model, build=lambda *_: network, weights=weights, state={}), scenario, options
+        )
+
+
+_UNUSED = ("nms", "qnms")
+"""Operators for detection, which torchvision 0.28 describes when it is imported."""
+
+
+def _make(name: str, size: Size, **arguments: Any) -> Any:
+    """Make one of torchvision's classifiers."""
+    try:
+        models = _import()
+    except ImportError as error:
+        msg = f"torchvision is not there ({error}); bakeoff env create torch installs it"
+        raise UnsupportedError(msg) from error
+    return models.get_model(name, weights=None, num_classes=size.classes, **arguments)
+
+
+def _import() -> Any:
+    """Import torchvision's models, also where its compiled operators are of another build of PyTorch.
+
+    A torchvision for CUDA beside a PyTorch for processors fails as it describes operators for detection. Its
+    classifiers use none of them: they are declared, with nothing behind them.
+    """
+    try:
+        import torchvision.models
+    except RuntimeError as error:
+        if not any(f"torchvision::{name} does not exist" in str(error) for name in _UNUSED):
+            raise
+        for name in _UNUSED:
+            torch.library.define(f"torchvision::{name}", "(Tensor boxes, Tensor scores, float threshold) -> Tensor")
+        import torchvision.models
+    return torchvision.models
+
+
+def _ready(name: str, parameters: int, **arguments: Any) -> ReadyMade:
+    """Describe one of torchvision's classifiers."""
+    told = ", ".join(f"{argument}={value}" for argument, value in arguments.items() if argument != "init_weights")
+    return ReadyMade(
+        name=f"torchvision.models.{name}({told})", parameters=parameters, make=partial(_make, name, **arguments)
+    )
+
+
+MODELS = {
+    "resnet50": _ready("resnet50", 25_557_032),
+    "resnet50-cifar10": _ready("resnet50", 23_528_522),
+    "vgg16": _ready("vgg16", 138_357_544),
+    "inceptionv3": _ready("inception_v3", 23_834_568, aux_logits=False, init_weights=True),
+    "vit-b16": _ready("vit_b_16", 86_567_656),
+}
