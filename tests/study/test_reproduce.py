@@ -28,7 +28,7 @@ def published(**changes: Any) -> PublishedStudy:
         msgspec.structs.replace(row, contender=contenders[row.name], on_cpu=contenders[row.name]) for row in study.rows
     )
     (declared,) = study.comparisons
-    scaled = msgspec.structs.replace(declared.scaled, size="reduced", steps=None)
+    scaled = msgspec.structs.replace(declared.scaled, batch_size=4, size="reduced", steps=None)
     smaller = msgspec.structs.replace(declared, workload="mlp-mnist", scaled=scaled)
     return msgspec.structs.replace(study, rows=rows, comparisons=(smaller,), **changes)
 

@@ -131,7 +131,11 @@ def hole(point: PointOutcome, row: str) -> str:
     if point.outcome is None:
         return point.reason or "not run"
     found = next((one for one in point.outcome.contenders if one.label == label), None)
-    return (found.reason or found.status) if found else point.outcome.comparison.excluded.get(label, "not run")
+    if found is None:
+        return point.outcome.comparison.excluded.get(label, "not run")
+    # Of a certificate the first check that failed is enough here: the comparison's own report has them all.
+    reason = found.reason.partition(";")[0] or found.status
+    return f"no passing certificate: {reason}" if found.status == "uncertified" else reason
 
 
 def pairs(study: StudyOutcome, published: PublishedStudy) -> list[Pair]:

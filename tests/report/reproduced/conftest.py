@@ -36,19 +36,31 @@ def raced(declared: Declared, labels: list[str], batch_size: int, size: str) -> 
     return msgspec.structs.replace(made, comparison=msgspec.structs.replace(asked, workload=workload))
 
 
-def study(name: str, rows: dict[str, str], left_out: dict[str, str], *, scaled: bool, device: str) -> StudyOutcome:
-    """Make the outcome of a shipped study."""
+def study(
+    name: str,
+    rows: dict[str, str],
+    left_out: dict[str, str],
+    *,
+    scaled: bool,
+    device: str,
+    batch_size: int | None = None,
+) -> StudyOutcome:
+    """Make the outcome of a shipped study; `batch_size` is that of its scaled variant."""
     published = load(name)
     points = []
     for declared in published.comparisons:
         if scaled and declared.scaled is None:
             continue
-        batch_size = (scaled and declared.scaled and declared.scaled.batch_size) or declared.batch_size
-        size = (scaled and declared.scaled and declared.scaled.size) or "full"
+        smaller = declared.scaled if scaled else None
+        batch = batch_size or (smaller and smaller.batch_size) or declared.batch_size
+        size = (smaller and smaller.size) or "full"
         labels = [label for label in rows.values() if label not in left_out]
-        request = Request(workload=declared.workload, contenders=tuple(labels), batch_size=batch_size, size=size)
+        steps = smaller.steps if smaller else None
+        request = Request(
+            workload=declared.workload, contenders=tuple(labels), batch_size=batch, size=size, steps=steps
+        )
         point = Point(title=declared.name, request=request, left_out=left_out, rows=rows)
-        points.append(PointOutcome(point=point, outcome=raced(declared, labels, batch_size, size)))
+        points.append(PointOutcome(point=point, outcome=raced(declared, labels, batch, size)))
     declared_study = Study(
         name=name,
         title=published.full_title(),
@@ -69,7 +81,8 @@ def study(name: str, rows: dict[str, str], left_out: dict[str, str], *, scaled: 
 @pytest.fixture
 def scaled() -> StudyOutcome:
     """Give the notes' table 3 scaled down on a processor, without Jittor."""
-    return study("shootout-table3", ROWS, {"jittor": "bakeoff has no framework 'jittor'"}, scaled=True, device="cpu")
+    left_out = {"jittor": "bakeoff has no framework 'jittor'"}
+    return study("shootout-table3", ROWS, left_out, scaled=True, device="cpu", batch_size=8)
 
 
 @pytest.fixture

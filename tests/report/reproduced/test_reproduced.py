@@ -40,7 +40,8 @@ def line_of(study: StudyOutcome, row: str) -> list[str]:
 def test_scaled_down_is_said_with_what_is_smaller(scaled: StudyOutcome) -> None:
     """A scaled study says what is smaller than in the document, on what that ran, and what it cannot tell."""
     model = reproduced_of(scaled)
-    assert "Scaled down: batch 8 instead of 32; the published ran on GTX 3090." in model.conditions
+    smaller = "batch 8 instead of 32, whole runs of 20 steps instead of 7,815"
+    assert f"Scaled down: {smaller}; the published ran on GTX 3090." in model.conditions
     assert model.headline.endswith(
         "Whether the published ranking holds cannot be told here: other hardware, scaled down."
     )

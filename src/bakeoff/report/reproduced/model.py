@@ -164,6 +164,9 @@ def _smaller(study: StudyOutcome, published: PublishedStudy) -> str:
         parts = [] if asked.size == "full" else [f"the network's {asked.size} size instead of the full one"]
         same = asked.batch_size == declared.batch_size
         parts += [] if same else [f"batch {asked.batch_size} instead of {declared.batch_size}"]
+        steps = declared.run_steps()
+        fewer = asked.steps is not None and steps is not None and asked.steps < steps
+        parts += [f"whole runs of {asked.steps:,} steps instead of {steps:,}"] if fewer else []
         told.setdefault(", ".join(parts), []).append(declared.name)
     told.pop("", None)
     everywhere = len(published.comparisons)
