@@ -110,6 +110,24 @@ TrialLimit = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
 
+MaxBatch = Annotated[
+    bool,
+    typer.Option(
+        "--max-batch",
+        help="Instead of a race, search each contender's largest batch by doubling and bisection from --batch-size "
+        "on, each attempt in a process of its own.",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SIZE",
+        help="Of --max-batch: resident memory that an attempt may take beyond its import: 4GiB, 500MB; 70% of what is "
+        "available if not said. On an accelerator its own memory is the limit.",
+        show_default=False,
+    ),
+]
+
 _DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>s|m|min|h)?", re.ASCII)
 _SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from bakeoff.race import progress as told
 from bakeoff.report.pairs import kind, ratio_text, slower_first
-from bakeoff.report.units import duration
+from bakeoff.report.units import duration, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,6 +68,8 @@ class Lines:
                 self._write(f"{verdict.contender}: timer {timer_text(verdict)}")
             case told.RoundEnded():
                 self._write(f"{_round(event)}; {_pairs(event.verdicts, self._margin)}")
+            case told.Tried():
+                self._write(_tried(event))
             case told.Finished(reason):
                 self._write(f"finished: {reason}")
             case _:
@@ -97,6 +99,8 @@ class LiveTable:
     def __call__(self, event: Event) -> None:
         """Take note of an event; redraw at once for what is rare, now and then for the rest."""
         self._note(event)
+        if isinstance(event, told.Tried):
+            self._keep([_tried(event)])
         now = time.monotonic()
         if not isinstance(event, told.Running) or now - self._drawn_s >= REDRAW_S:
             self._screen.update(self._table(), refresh=True)
@@ -168,6 +172,15 @@ def _notes(event: told.Prepared) -> list[str]:
 def _ended(event: told.TrialEnded) -> str:
     """Say how a trial has ended."""
     return f"{event.outcome} in {event.seconds:.1f} s" + (f": {event.reason}" if event.reason else "")
+
+
+def _tried(event: told.Tried) -> str:
+    """Say how an attempt at a batch size went."""
+    name = f"{event.label}: batch {event.batch_size:,}"
+    held = f" in {size(event.peak_bytes)} beyond the import" if event.peak_bytes is not None else ""
+    if event.fits:
+        return f"{name} fits{held}"
+    return f"{name} {'failed' if event.fits is None else 'does not fit'}: {event.reason}"
 
 
 def _certificate(certificate: Certificate) -> str:

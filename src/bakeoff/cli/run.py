@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bakeoff.cli import FAILED, INTERRUPTED
+from bakeoff.cli import FAILED, INTERRUPTED, maxbatch
 from bakeoff.cli import parameters as given
 from bakeoff.spec.errors import UsageError
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 def run(
+    context: typer.Context,
     workload: given.Workload,
     contenders: given.Contenders = None,
     *,
@@ -42,8 +43,11 @@ def run(
         bool, typer.Option("--resume", help="Go on with the last comparison in --results that asked for the same.")
     ] = False,
     json: given.Json = False,
+    max_batch: given.MaxBatch = False,
+    memory: given.Memory = None,
 ) -> None:
     """Race contenders on a workload until every pair has its verdict."""
+    maxbatch.check_options(context, max_batch=max_batch, memory=memory)
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
     from bakeoff.race.request import Request
@@ -71,6 +75,9 @@ def run(
         resume=resume,
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
     )
+    if max_batch:
+        maxbatch.search(request, memory=memory, json=json)
+        return
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = conductor.run(request, observer)

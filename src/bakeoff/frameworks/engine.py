@@ -107,6 +107,9 @@ class Engine(Protocol):
     def versions(self) -> dict[str, str]:
         """Give the versions of the framework's packages."""
 
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Tell whether this error says that the memory of the device, or of the host, is at its end."""
+
     def devices(self) -> list[str]:
         """Give the devices that can be used, by the names of the option `device`."""
 

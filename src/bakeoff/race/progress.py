@@ -78,13 +78,34 @@ class RoundEnded(msgspec.Struct, frozen=True):
     verdicts: tuple[Verdict, ...]
 
 
+class Tried(msgspec.Struct, frozen=True):
+    """An attempt at a batch size has ended; `fits` is None where it failed for another reason than memory."""
+
+    label: str
+    batch_size: int
+    fits: bool | None
+    peak_bytes: int | None
+    reason: str
+
+
 class Finished(msgspec.Struct, frozen=True):
     """The comparison has ended."""
 
     reason: str
 
 
-Event = Prepared | TrialStarted | TrialEnded | Certified | TimerTested | RoundStarted | Running | RoundEnded | Finished
+Event = (
+    Prepared
+    | TrialStarted
+    | TrialEnded
+    | Certified
+    | TimerTested
+    | RoundStarted
+    | Running
+    | RoundEnded
+    | Tried
+    | Finished
+)
 Observer = Callable[[Event], None]
 
 

@@ -52,7 +52,7 @@ def weighing(launch: Launcher) -> Launcher:
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
-        is_weighed = trial.purpose == "memory" and trial.contender.options.get("device") == "cuda"
+        is_weighed = trial.purpose in ("memory", "batch") and trial.contender.options.get("device") == "cuda"
         return WeighedWorker(worker) if is_weighed else worker
 
     return start

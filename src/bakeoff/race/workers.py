@@ -114,6 +114,7 @@ class ProcessWorker:
         finally:
             for fd in theirs:
                 os.close(fd)
+        self.pid = self._process.pid
         self._buffer = b""
         self._decoder = msgspec.json.Decoder(Answer)
         self._selector = selectors.DefaultSelector()

@@ -16,7 +16,7 @@ from bakeoff.spec.trial import TrialSpec
 
 RECORD_VERSION = 1
 
-Outcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout"]
+Outcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout", "out-of-memory"]
 """How a trial ended.
 
 done         all that was asked
@@ -26,6 +26,7 @@ unavailable  the framework or the interpreter cannot be used; `reason` says why
 crashed      the process ended by itself, by an exit code or a signal such as SIGSEGV
 killed       by SIGKILL: mostly the kernel, for want of memory
 timeout      it did not answer within the time limit of a trial
+out-of-memory  the framework said so, or the process was ended for taking more than it may; `reason` says which
 
 A trial that the parent had to end (Ctrl-C, or its own death) leaves no record: it was not finished.
 """

@@ -11,7 +11,7 @@ from bakeoff.spec.gpu import GpuState
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.workload import Scenario
 
-Purpose = Literal["reference", "certify", "memory", "compile", "energy", "selftest", "time", "epochs"]
+Purpose = Literal["reference", "certify", "memory", "compile", "energy", "selftest", "time", "epochs", "batch"]
 
 CacheState = Literal["", "cold", "warm"]
 
@@ -48,6 +48,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The folder with the batches, see `Inputs`."""
     cache: CacheState = ""
     """In trials of compiling: whether the compiler's cache is empty, or as the cold trial left it."""
+    ceiling_bytes: int | None = None
+    """In an attempt at a batch size: the process is ended where it holds more than this beyond its import."""
     resident: bool = False
     """True: beside the round's other workers, in alternating blocks."""
     certify_steps: int = 5

@@ -38,3 +38,19 @@ class Batches:
         """Give the batch of step `index`, as arrays of this process's own."""
         position = index % self.count
         return np.array(self._x[position]), np.array(self._y[position])
+
+
+class Repeated(Batches):
+    """One batch of any size, of the samples that are there, again and again where there are too few."""
+
+    def __init__(self, folder: Path, samples: int) -> None:
+        """Map the arrays."""
+        super().__init__(folder)
+        self.count, self._samples = 1, samples
+
+    def at(self, index: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give the batch, the same for every step."""
+        del index
+        x, y = (array.reshape(-1, *array.shape[2:]) for array in (self._x, self._y))
+        taken = np.arange(self._samples) % len(x)
+        return x[taken], y[taken]

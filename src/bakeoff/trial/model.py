@@ -20,7 +20,7 @@ def make_model(trial: TrialSpec) -> Model:
     """Put together what the engine needs; for the certificate without dropout, whose draws are each framework's own."""
     loaded = load(trial.workload_path)
     size = loaded.size(trial.size)
-    timed = trial.purpose in ("time", "memory", "compile", "energy", "epochs")
+    timed = trial.purpose in ("time", "memory", "compile", "energy", "epochs", "batch")
     return Model(
         build=loaded.build if timed else _without_dropout(loaded.build),
         loss=loaded.loss,

@@ -29,7 +29,7 @@ from bakeoff.trial import ready_made
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.framework import make_engine, set_variables
-from bakeoff.trial.inputs import Batches
+from bakeoff.trial.inputs import Batches, Repeated
 from bakeoff.trial.model import make_model
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ class Worker:
         self._facts["versions"] = self._engine.versions()
         self._baseline_bytes = memory.resident_bytes()
         self._batches = Batches(Path(self._trial.inputs_path), whole=self._trial.purpose == "epochs")
+        if self._trial.purpose == "batch":
+            self._batches = Repeated(Path(self._trial.inputs_path), self._trial.batch_size)
         return protocol.Ready(import_ns=self._facts["import_ns"])
 
     def _do(self, command: protocol.Command) -> protocol.Answer:
@@ -166,7 +168,7 @@ class Worker:
         began = self._clock()
         self._step: Step = self._make_step(self._model)
         self._facts["build_ns"] = self._clock() - began
-        if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest", "epochs"):
+        if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest", "epochs", "batch"):
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
             self._model = None
             count = self._batches.count
@@ -266,6 +268,8 @@ class Worker:
             outcome = "unsupported"
         elif isinstance(error, UnavailableError):
             outcome = "unavailable"
+        elif self._is_out_of_memory(error):
+            outcome = "out-of-memory"
         known = isinstance(error, UnsupportedError | UnavailableError)
         reason = str(error) if known else f"{type(error).__name__}: {error}"
         detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
@@ -274,6 +278,15 @@ class Worker:
         except StoreError as store_error:
             reason = f"{store_error}, after {reason}"
         return protocol.Failed(reason=reason)
+
+    def _is_out_of_memory(self, error: BaseException | None) -> bool:
+        """Tell whether memory was at its end: by Python's own error, the framework's, or one that such a one caused."""
+        told = getattr(self, "_engine", None)
+        while error is not None:
+            if isinstance(error, MemoryError) or (told is not None and told.is_out_of_memory(error)):
+                return True
+            error = error.__cause__
+        return False
 
     def _write(self, outcome: records.Outcome, reason: str = "", detail: str = "") -> None:
         """Write the record and clear what the framework cached for this trial."""

@@ -91,7 +91,6 @@ class Step:
 
     def run(self, batch: Batch) -> None:
         """Let a step's time pass."""
-        del batch
         self._started += 1
         if self._steps > 1:
             strike(self._options, "run")
@@ -99,6 +98,7 @@ class Step:
             strike(self._options, "block")
         duration_ns = self._step_ns * math.exp(self._random.normal(0.0, self._number("noise")))
         duration_ns *= 1.0 + self._number("drift") * self._steps
+        self._held = self._allocate(len(batch[0]))
         if self._random.random() < self._number("outliers"):
             duration_ns *= 10.0
         if self._steps == 0:
@@ -122,6 +122,14 @@ class Step:
         compile_ns, count = (before.compile_ns or 0) + took_ns, (before.count or 0) + 1
         self._compilation = Compilation(trace_ns=0, compile_ns=compile_ns, count=count)
         return took_ns
+
+    def _allocate(self, samples: int) -> NDArray[Any]:
+        """Take what a step on so many samples needs; refuse beyond the memory that the script has."""
+        kibibytes = samples * int(self._options["sample_kib"])
+        if kibibytes > self._number("capacity_kib"):
+            msg = f"the script has {self._options['capacity_kib']} KiB, and a step needs {kibibytes}"
+            raise MemoryError(msg)
+        return np.ones(kibibytes << 10, np.uint8)
 
     def compilation(self) -> Compilation:
         """Tell what the script has compiled."""
@@ -214,6 +222,10 @@ class Engine:
     def versions(self) -> dict[str, str]:
         """Give the script's version."""
         return {"fake": "1.0"}
+
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Python's own error is all that a script has."""
+        return isinstance(error, MemoryError)
 
     def devices(self) -> list[str]:
         """There is the processor."""

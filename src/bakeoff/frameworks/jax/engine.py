@@ -86,6 +86,10 @@ class Engine:
         """Give the versions of jax, jaxlib, flax and optax."""
         return {name: metadata.version(name) for name in ("jax", "jaxlib", "flax", "optax")}
 
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Tell whether JAX has found the memory at its end."""
+        return memory.is_exhausted(error)
+
     def devices(self) -> list[str]:
         """Give the devices whose backend starts."""
         return [device for device in _PLATFORMS if _starts(device)]

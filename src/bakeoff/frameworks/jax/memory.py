@@ -1,9 +1,10 @@
-"""What JAX tells of its allocator on an accelerator."""
+"""What JAX tells of its allocators."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 from jaxlib import xla_client
 
 from bakeoff.spec.record import DeviceMemory
@@ -33,3 +34,8 @@ def _preallocation() -> str:
     if allocator == "platform" or not options.get("preallocate", True):
         return f"none; allocator {allocator}"
     return f"{options.get('memory_fraction', DEFAULT_FRACTION):g} of the GPU; allocator {allocator}"
+
+
+def is_exhausted(error: BaseException) -> bool:
+    """Tell whether an allocator has said so, by XLA's status code."""
+    return isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)

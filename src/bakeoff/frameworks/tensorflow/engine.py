@@ -48,6 +48,10 @@ class Engine:
         """Give the versions of the packages."""
         return {"tensorflow": tf.__version__, "keras": keras.__version__, "numpy": np.__version__}
 
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Tell whether TensorFlow has found the memory at its end."""
+        return memory.is_exhausted(error)
+
     def devices(self) -> list[str]:
         """Give the devices that can be used."""
         return ["cpu", "cuda"] if tf.test.is_built_with_cuda() and _gpus() else ["cpu"]

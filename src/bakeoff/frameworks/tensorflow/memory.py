@@ -1,4 +1,4 @@
-"""What TensorFlow tells of its allocator on a GPU."""
+"""What TensorFlow tells of its allocators."""
 
 from __future__ import annotations
 
@@ -29,3 +29,8 @@ def _grows() -> bool:
         return forced
     (gpu, *_) = tf.config.get_visible_devices("GPU")
     return bool(tf.config.experimental.get_memory_growth(gpu))
+
+
+def is_exhausted(error: BaseException) -> bool:
+    """Tell whether an allocator has said so."""
+    return isinstance(error, tf.errors.ResourceExhaustedError)

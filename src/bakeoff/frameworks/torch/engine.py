@@ -65,6 +65,10 @@ class Engine:
         found = {"torch": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
         return {name: str(version) for name, version in found.items() if version is not None}
 
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Tell whether PyTorch has found the memory at its end."""
+        return memory.is_exhausted(error)
+
     def devices(self) -> list[str]:
         """Give the devices that can be used."""
         return [device for device in _SYNCHRONIZE if not _why_unavailable(device)]

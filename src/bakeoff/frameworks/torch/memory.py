@@ -1,4 +1,4 @@
-"""What PyTorch tells of its allocator on a GPU."""
+"""What PyTorch tells of its allocators."""
 
 from __future__ import annotations
 
@@ -21,3 +21,8 @@ def told(device: Any) -> DeviceMemory:
         reserved_bytes=torch.cuda.max_memory_reserved(device),
         preallocation=f"none; allocator {torch.cuda.get_allocator_backend()}",
     )
+
+
+def is_exhausted(error: BaseException) -> bool:
+    """Tell whether an allocator has said so: a device's by an error of its own, the processor's by its words."""
+    return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator: can't allocate memory" in str(error)

@@ -1,0 +1,91 @@
+"""`bakeoff run --max-batch`: instead of a race, each contender's largest batch."""
+
+from __future__ import annotations
+
+import json as json_text
+import re
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from bakeoff.cli import FAILED, INTERRUPTED
+from bakeoff.spec.errors import UsageError
+
+if TYPE_CHECKING:
+    from bakeoff.race.batches import SearchOutcome
+    from bakeoff.race.request import Request
+
+OPTIONS = {
+    *("workload", "contenders", "scenario", "batch_size", "size", "device", "threads", "data", "budget", "seed"),
+    *("trial_limit", "results", "resume", "json", "max_batch", "memory"),
+}
+"""What has a meaning for a search; a race's other options are refused, not passed over."""
+
+_SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<prefix>[kMGT]?)(?P<binary>i?)B?", re.ASCII | re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def bytes_of(text: str) -> int:
+    """Read a size such as "4GiB", "500MB" or "4G" (decimal)."""
+    match = _SIZE.fullmatch(text.strip())
+    value = 0.0
+    if match:
+        base = 1024 if match["binary"] else 1000
+        value = float(match["number"]) * base ** _POWERS[match["prefix"].lower()]
+    if value < 1:
+        msg = f"--memory {text!r} is not a size: write 4GiB, 500MB or 4G"
+        raise UsageError(msg)
+    return int(value)
+
+
+def check_options(context: typer.Context, *, max_batch: bool, memory: str | None) -> None:
+    """Refuse options that would be passed over: a race's in a search, and a search's in a race."""
+    if memory is not None and not max_batch:
+        msg = "--memory is the limit of a search for the largest batch: add --max-batch"
+        raise UsageError(msg)
+    given = [name for name in context.params if _is_given(context, name)]
+    strange = [f"--{name.replace('_', '-')}" for name in given if name not in OPTIONS] if max_batch else []
+    if strange:
+        msg = f"--max-batch searches a batch size and races nothing: leave out {', '.join(strange)}"
+        raise UsageError(msg)
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    """Tell whether an option was written by the user."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def search(request: Request, *, memory: str | None, json: bool) -> None:
+    """Search, save the report beside the records, and print the answer."""
+    from bakeoff.cli.progress import shown
+    from bakeoff.race.search import search_batches
+    from bakeoff.report import batches
+
+    limit_bytes = None if memory is None else bytes_of(memory)
+    try:
+        with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
+            outcome = search_batches(request, observer, limit_bytes=limit_bytes)
+    except KeyboardInterrupt:
+        said = f"interrupted: finished attempts are in {request.results}; the same command with --resume goes on\n"
+        sys.stderr.write(said)
+        raise typer.Exit(INTERRUPTED) from None
+    try:
+        batches.save(outcome)
+    finally:
+        tell(outcome, json=json)
+    if not any(one.largest for one in outcome.found):
+        raise typer.Exit(FAILED)
+
+
+def tell(outcome: SearchOutcome, *, json: bool = False, markdown: bool = False) -> None:
+    """Print a search in the form that was asked for."""
+    from bakeoff.report import batches
+
+    if json:
+        typer.echo(json_text.dumps(batches.to_json(outcome), indent=2))
+    elif markdown:
+        typer.echo(batches.to_markdown(outcome))
+    else:
+        batches.show(outcome)

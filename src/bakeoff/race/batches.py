@@ -1,0 +1,174 @@
+"""From the records of a search to what it has found: nothing else is read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+from bakeoff.race.bisection import LARGEST, bracket, next_batch
+from bakeoff.race.judge import certificate_of
+from bakeoff.spec.comparison import ContenderPlan
+from bakeoff.spec.record import Memory, Outcome
+from bakeoff.spec.search import Search
+from bakeoff.spec.verdict import Certificate
+from bakeoff.store.results import read_records
+from bakeoff.store.searches import read_search
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from bakeoff.spec.record import Record
+
+TOO_MUCH: tuple[Outcome, ...] = ("out-of-memory", "killed", "crashed")
+"""How an attempt ends that takes too much memory. A native library may also crash for want of it."""
+
+State = Literal["found", "nothing", "unbounded", "stopped", "uncertified", "unfinished"]
+"""found: the largest batch within the precision.  nothing: not even one sample fits.  unbounded: as large as bakeoff
+tries.  stopped: an attempt failed for another reason than memory.  uncertified: no passing certificate, so nothing was
+tried.  unfinished: interrupted, or the time budget has ended."""
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One batch size, in a process of its own."""
+
+    batch_size: int
+    fits: bool | None
+    """None: it failed for another reason than memory."""
+    outcome: Outcome
+    reason: str
+    """Why it does not fit, or failed."""
+    memory: Memory | None
+    peak_bytes: int | None
+    """Of the host, beyond the import, from the first step on; None where the process did not get so far."""
+
+
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """What was found for one contender."""
+
+    plan: ContenderPlan
+    label: str
+    state: State
+    reason: str = ""
+    """Why it is not found."""
+    largest: int | None = None
+    """The largest batch that fits; a lower bound unless it is found."""
+    too_large: int | None = None
+    """The smallest that does not."""
+    attempts: list[Attempt] = []
+    """In the order of their sizes."""
+    certificate: Certificate | None = None
+    versions: dict[str, str] = {}
+    settings: dict[str, str | int | float | bool | None] = {}
+
+    @property
+    def at_largest(self) -> Attempt | None:
+        """Give the attempt at the largest batch."""
+        return next((one for one in self.attempts if one.batch_size == self.largest), None)
+
+    @property
+    def at_too_large(self) -> Attempt | None:
+        """Give the attempt at the smallest batch that does not fit."""
+        return next((one for one in self.attempts if one.batch_size == self.too_large), None)
+
+
+class SearchOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A search, judged."""
+
+    search: Search
+    path: str
+    found: list[Found]
+    """In the order in which contenders were named."""
+    damaged: list[str] = []
+
+
+def judge_search(folder: Path) -> SearchOutcome:
+    """Judge a search from its folder; raise StoreError where that is none."""
+    search, known = read_search(folder), read_records(folder)
+    plan = search.plan
+    found = [
+        found_of(search, one, known.records, certificate_of(plan, known.records, folder, one))
+        for one in plan.contenders
+    ]
+    return SearchOutcome(search=search, path=str(folder), found=found, damaged=known.damaged)
+
+
+def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record], certificate: Certificate) -> Found:
+    """Put together what was found for one contender."""
+    label = plan.contender.label
+    mine = [record for record in records.values() if record.trial.contender.label == label]
+    attempts = sorted(attempts_of(search, mine), key=lambda one: one.batch_size)
+    low, high = bracket(tried(attempts))
+    state, reason = _state(search, attempts, certificate)
+    told = [record for record in mine if record.outcome == "done"]
+    return Found(
+        plan=plan,
+        label=label,
+        state=state,
+        reason=reason,
+        largest=low or None,
+        too_large=high,
+        attempts=attempts,
+        certificate=certificate,
+        versions=told[-1].versions if told else {},
+        settings=told[-1].settings if told else {},
+    )
+
+
+def attempts_of(search: Search, records: Iterable[Record]) -> list[Attempt]:
+    """Judge one contender's attempts: what fits stays within the limit, by the system's own high-water mark."""
+    return [_attempt(search, record) for record in records if record.trial.purpose == "batch"]
+
+
+def tried(attempts: Iterable[Attempt]) -> dict[int, bool]:
+    """Give which sizes fit, of those that tell."""
+    return {one.batch_size: one.fits for one in attempts if one.fits is not None}
+
+
+def following(search: Search, attempts: Iterable[Attempt]) -> int | None:
+    """Give the batch size to try next; None at the end, and where an attempt failed for another reason than memory."""
+    known = list(attempts)
+    if any(one.fits is None for one in known):
+        return None
+    return next_batch(search.plan.batch_size, tried(known), search.precision)
+
+
+def _attempt(search: Search, record: Record) -> Attempt:
+    """Judge one attempt."""
+    memory = record.memory
+    peak_bytes = None
+    if memory is not None and memory.peak_bytes is not None and memory.baseline_bytes is not None:
+        peak_bytes = memory.peak_bytes - memory.baseline_bytes
+    fits: bool | None = None
+    reason = record.reason
+    if record.outcome == "done":
+        fits = peak_bytes is None or peak_bytes <= search.limit_bytes
+        reason = "" if fits else f"its steps took {(peak_bytes or 0) / 1e6:,.0f} MB beyond its import"
+    elif record.outcome in TOO_MUCH:
+        fits = False
+    return Attempt(
+        batch_size=record.trial.batch_size,
+        fits=fits,
+        outcome=record.outcome,
+        reason=reason,
+        memory=memory,
+        peak_bytes=peak_bytes,
+    )
+
+
+def _state(search: Search, attempts: list[Attempt], certificate: Certificate) -> tuple[State, str]:
+    """Say how far a contender's search is."""
+    if not certificate.passed:
+        return "uncertified", certificate.reason
+    failed = next((one for one in attempts if one.fits is None), None)
+    if failed is not None:
+        return "stopped", f"batch {failed.batch_size}: {failed.reason}"
+    low, high = bracket(tried(attempts))
+    if following(search, attempts) is not None:
+        return "unfinished", "more sizes are to be tried"
+    if not low:
+        return "nothing", next(one.reason for one in attempts if one.batch_size == high)
+    if high is None:
+        return "unbounded", f"{LARGEST:,} samples are as many as bakeoff tries"
+    return "found", ""

@@ -1,0 +1,55 @@
+"""Workers that may take so much memory and no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.measure.watch import Watch
+from bakeoff.race.workers import ProcessWorker, WorkerLostError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bakeoff.race.workers import Launcher, Worker
+    from bakeoff.spec.trial import Answer, Command, Ready, TrialSpec
+
+
+class BoundedWorker:
+    """A worker that is watched from outside while it does a command."""
+
+    def __init__(self, worker: ProcessWorker, ceiling_bytes: int) -> None:
+        """Take a started worker."""
+        self._worker = worker
+        self._ceiling_bytes = ceiling_bytes
+
+    def ready(self, limit_s: float) -> Ready:
+        """Wait until the framework is imported: what it holds then does not count."""
+        answer = self._worker.ready(limit_s)
+        self._watch = Watch(self._worker.pid)
+        return answer
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Give a command; a worker that took too much is lost for that reason."""
+        try:
+            with self._watch.within(self._ceiling_bytes):
+                return self._worker.ask(command, limit_s)
+        except WorkerLostError as lost:
+            if self._watch.reason:
+                raise WorkerLostError("out-of-memory", self._watch.reason, lost.detail) from lost
+            raise
+
+    def end(self) -> None:
+        """End the worker."""
+        self._worker.end()
+
+
+def bounded(launch: Launcher) -> Launcher:
+    """Give a launcher that watches over processes whose trials have a ceiling."""
+
+    def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
+        worker = launch(folder, trial, interpreter)
+        if trial.ceiling_bytes is None or not isinstance(worker, ProcessWorker):
+            return worker
+        return BoundedWorker(worker, trial.ceiling_bytes)
+
+    return start

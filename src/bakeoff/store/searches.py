@@ -1,0 +1,55 @@
+"""Searches for the largest batch in a results directory: results/<search>/search.json, and its trials beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.spec.errors import StoreError
+from bakeoff.spec.search import Search
+from bakeoff.store.files import write_atomically
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SEARCH_FILE = "search.json"
+
+
+def write_search(folder: Path, search: Search) -> None:
+    """Write what is searched, before the first trial."""
+    write_atomically(folder / SEARCH_FILE, msgspec.json.format(msgspec.json.encode(search)))
+
+
+def read_search(folder: Path) -> Search:
+    """Read what is searched; raise StoreError with the reason."""
+    path = folder / SEARCH_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Search)
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise StoreError(msg) from error
+    except msgspec.MsgspecError as error:
+        msg = f"{path} is damaged or of another version of bakeoff: {error}"
+        raise StoreError(msg) from error
+
+
+def searches(results: Path) -> list[Path]:
+    """Give the folders of all searches that can be read, oldest first."""
+    known = [
+        (created, path.parent) for path in results.glob(f"*/{SEARCH_FILE}") if (created := _created_at(path.parent))
+    ]
+    return [folder for _, folder in sorted(known)]
+
+
+def is_search(folder: Path) -> bool:
+    """Tell whether a folder is a search's."""
+    return (folder / SEARCH_FILE).exists()
+
+
+def _created_at(folder: Path) -> str:
+    """Give when a search was begun; "" where its file cannot be read."""
+    try:
+        return read_search(folder).plan.created_at
+    except StoreError:
+        return ""
