@@ -101,3 +101,11 @@ def test_distance_is_relative_to_the_largest_magnitude() -> None:
 def test_largest_leaves_out_norm_and_projections(large: Any) -> None:
     """The largest magnitude of a sample is that of elements, not of sums over them."""
     assert largest(sample(large)) <= np.abs(large).max()
+
+
+def test_many_outputs_are_compared_all(large: Any) -> None:
+    """Arrays that were stored whole, however large, are the same as themselves, and one wrong row shows."""
+    wrong = large.copy()
+    wrong[-1] *= 2
+    assert distance(large, large) == 0.0
+    assert distance(wrong, large) > 1e-3

@@ -39,6 +39,8 @@ def distance(found: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -
     """
     if found.shape != reference.shape or found.dtype.kind != "f" or not np.isfinite(found).all():
         return math.inf
+    if found.ndim > 1:  # Outputs are stored whole, however many there are.
+        found, reference = sample(found), sample(reference)
     errors = [_relative((found - reference)[:_POSITIONS], max(largest(reference), floor))]
     if reference.size > _POSITIONS:
         sums = slice(_POSITIONS, None)

@@ -13,12 +13,14 @@ from bakeoff.cli import FAILED, INTERRUPTED
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bakeoff.race.batches import SearchOutcome
     from bakeoff.race.request import Request
 
 OPTIONS = {
-    *("workload", "contenders", "scenario", "batch_size", "size", "device", "threads", "data", "budget", "seed"),
-    *("trial_limit", "results", "resume", "json", "max_batch", "memory"),
+    *("workload", "contenders", "scenario", "batch_size", "size", "device", "threads", "tier", "data", "budget"),
+    *("seed", "trial_limit", "results", "resume", "json", "max_batch", "memory"),
 }
 """What has a meaning for a search; a race's other options are refused, not passed over."""
 
@@ -77,6 +79,32 @@ def search(request: Request, *, memory: str | None, json: bool) -> None:
         tell(outcome, json=json)
     if not any(one.largest for one in outcome.found):
         raise typer.Exit(FAILED)
+
+
+def find(results: Path, names: list[str]) -> Path | None:
+    """Find the search that a report is asked for, with no name the latest result; None where it is none.
+
+    Raises UsageError where it stands among others.
+    """
+    from bakeoff.store.searches import find_search, latest_search
+
+    if not names:
+        return latest_search(results)
+    found = [folder for name in names if (folder := find_search(results, name))]
+    if found and len(names) > 1:
+        msg = f"a search for the largest batch is reported by itself: name {found[0].name} alone"
+        raise UsageError(msg)
+    return found[0] if found else None
+
+
+def report(folder: Path, *, json: bool, markdown: bool, files: bool) -> None:
+    """Report on a search, computed from its records again."""
+    from bakeoff.race.batches import judge_search
+
+    if files:
+        msg = f"{folder.name} is a search for the largest batch: it has no page and no chart; leave out --html, --chart"
+        raise UsageError(msg)
+    tell(judge_search(folder), json=json, markdown=markdown)
 
 
 def tell(outcome: SearchOutcome, *, json: bool = False, markdown: bool = False) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bakeoff.cli import maxbatch
 from bakeoff.cli import parameters as given
 from bakeoff.spec.errors import UsageError
 
@@ -42,6 +43,9 @@ def report(
     if chart is not None and chart.suffix.lower() not in EXTENSIONS:
         msg = f"--chart {chart}: the file must end in {' or '.join(EXTENSIONS)}"
         raise UsageError(msg)
+    if search := maxbatch.find(Path(results), comparisons or []):
+        maxbatch.report(search, json=json, markdown=markdown, files=bool(html or chart))
+        return
     wanted: list[str | None] = list(comparisons) if comparisons else [None]
     outcomes = [judge(find(Path(results), name)) for name in wanted]
     _write(outcomes, html, chart)

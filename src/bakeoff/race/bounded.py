@@ -43,13 +43,13 @@ class BoundedWorker:
         self._worker.end()
 
 
-def bounded(launch: Launcher) -> Launcher:
-    """Give a launcher that watches over processes whose trials have a ceiling."""
+def bounded(launch: Launcher, ceiling_bytes: int) -> Launcher:
+    """Give a launcher that watches over processes: to the trial's own ceiling, or else to this one."""
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
-        if trial.ceiling_bytes is None or not isinstance(worker, ProcessWorker):
+        if not isinstance(worker, ProcessWorker):
             return worker
-        return BoundedWorker(worker, trial.ceiling_bytes)
+        return BoundedWorker(worker, ceiling_bytes if trial.ceiling_bytes is None else trial.ceiling_bytes)
 
     return start

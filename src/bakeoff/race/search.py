@@ -80,7 +80,8 @@ def _searching(request: Request, limit_bytes: int | None, launch: Launcher, obse
         folder, search = _resumed(results, wanted) if request.resume else _new(results, wanted)
         with locked(folder, "search"), guarded(MARK) if launch is ProcessWorker else nullcontext():
             write_search(folder, search)
-            trials = Trials(search.plan, folder, inputs, launch=weighing(bounded(launch)), observe=observe)
+            held = bounded(launch, int(SHARE * wanted.available_bytes))
+            trials = Trials(search.plan, folder, inputs, launch=weighing(held), observe=observe)
             searcher = _Searcher(search, folder, trials, observe)
             observe(Prepared(search.plan, str(folder), len(searcher.records), None))
             yield searcher

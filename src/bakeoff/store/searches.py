@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import msgspec
 
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.search import Search
-from bakeoff.store.files import write_atomically
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, write_atomically
 
 SEARCH_FILE = "search.json"
 
@@ -42,9 +39,19 @@ def searches(results: Path) -> list[Path]:
     return [folder for _, folder in sorted(known)]
 
 
-def is_search(folder: Path) -> bool:
-    """Tell whether a folder is a search's."""
-    return (folder / SEARCH_FILE).exists()
+def find_search(results: Path, name: str) -> Path | None:
+    """Find a search by its id, the end of its id, or its path; None where there is none of that name."""
+    if (Path(name) / SEARCH_FILE).exists():
+        return Path(name)
+    matching = [one for one in searches(results) if one.name == name or one.name.endswith(f"-{name}")]
+    return matching[-1] if matching else None
+
+
+def latest_search(results: Path) -> Path | None:
+    """Give the latest search, unless something else was begun or gone on with after it."""
+    files = [path for name in (SEARCH_FILE, COMPARISON_FILE, STUDY_FILE) for path in results.glob(f"*/{name}")]
+    latest = max(files, key=lambda path: path.stat().st_mtime_ns, default=None)
+    return latest.parent if latest is not None and latest.name == SEARCH_FILE else None
 
 
 def _created_at(folder: Path) -> str:

@@ -76,6 +76,8 @@ class Step:
         self._cache = os.environ.pop(CACHE, "")
         self._compilation = Compilation(trace_ns=0, compile_ns=0, count=0)
         self._step_ns = self._number("step_ms") * 1e6 * process
+        self._held: NDArray[Any] | None = None
+        """The memory of the last step."""
         self._steps = 0
         self._started = 0
         """Steps since the last wait: two of them only in a block."""
@@ -98,6 +100,7 @@ class Step:
             strike(self._options, "block")
         duration_ns = self._step_ns * math.exp(self._random.normal(0.0, self._number("noise")))
         duration_ns *= 1.0 + self._number("drift") * self._steps
+        self._held = None  # Before the next is taken: twice as much would be held else.
         self._held = self._allocate(len(batch[0]))
         if self._random.random() < self._number("outliers"):
             duration_ns *= 10.0

@@ -1,0 +1,94 @@
+"""Searches for the largest batch, from the command to the report."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED
+from bakeoff.cli.maxbatch import bytes_of
+from bakeoff.spec.errors import UsageError
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+RUN = ["run", "mlp-mnist", "fake:sample_kib=1,capacity_kib=45", "--size", "reduced", "--data", "synthetic"]
+
+
+def test_a_search_ends_with_its_answer_and_a_report(cli: Cli) -> None:
+    """The answer names the largest batch; every attempt is a line; `bakeoff report` computes the same again."""
+    said = cli(*RUN, "--max-batch")
+    assert said.code == 0
+    assert "Largest batch that trains: fake:sample_kib=1,capacity_kib=45 45." in said.out
+    assert "batch 64 does not fit: MemoryError" in said.out
+    (folder,) = Path("results").iterdir()
+    assert "45" in (folder / "report.md").read_text()
+    answer = said.out[said.out.index("\nmlp-mnist, train") :]
+    for name in ([], [folder.name], [folder.name[-4:]], [str(folder)]):
+        assert cli("report", *name).out == answer
+    assert cli("report", "--markdown").out.startswith("## mlp-mnist")
+    assert json.loads(cli("report", "--json").out)["contenders"][0]["largest"] == 45
+    refused = cli("report", "--html", "page.html")
+    assert (refused.code, "has no page and no chart" in refused.err) == (MISUSED, True)
+
+
+def test_json_stands_alone_on_stdout(cli: Cli) -> None:
+    """--json prints one object on stdout, and progress on stderr; a search that finds nothing ends with 1."""
+    said = cli(*RUN[:2], "fake:wrong=loss", *RUN[3:], "--max-batch", "--json")
+    assert said.code == FAILED
+    assert json.loads(said.out)["contenders"][0]["state"] == "uncertified"
+    assert "certificate not passed" in said.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--memory", "1GB"], "add --max-batch"),
+        (["--max-batch", "--memory", "much"], "--memory 'much' is not a size"),
+        (["--max-batch", "--memory", "9TB"], "valid is up to"),
+        (["--max-batch", "--rounds", "3", "--how-much"], "leave out --rounds, --how-much"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(cli: Cli, arguments: list[str], told: str) -> None:
+    """No option is passed over: those of a race in a search, of a search in a race, and sizes that are none."""
+    said = cli(*RUN, *arguments)
+    assert (said.code, said.out) == (MISUSED, "")
+    assert told in said.err
+    assert not list(Path("results").glob("*/*"))
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4GiB", 4 << 30), ("500MB", 500_000_000), ("1.5G", 1_500_000_000), ("64 kib", 65_536), ("7", 7)],
+)
+def test_sizes_are_read_as_they_are_written(text: str, size: int) -> None:
+    """Binary and decimal units are told apart."""
+    assert bytes_of(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1GB", "GB", "1 GBB", "1XB"])
+def test_what_is_no_size_is_refused(text: str) -> None:
+    """The message says how to write one."""
+    with pytest.raises(UsageError, match="write 4GiB, 500MB or 4G"):
+        bytes_of(text)
+
+
+def test_ctrl_c_keeps_finished_attempts(tmp_path: Path) -> None:
+    """An interrupted search ends with 130 and says how to go on."""
+    command = [sys.executable, "-m", "bakeoff", *RUN[:2], "fake:clock=real,step_ms=200", *RUN[3:], "--max-batch"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if "batch 16 fits" in line:
+            break
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == INTERRUPTED
+    assert "the same command with --resume goes on" in said
+    assert len(list(tmp_path.glob("results/*/batch-*/record.json"))) >= 1
