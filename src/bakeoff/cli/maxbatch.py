@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from bakeoff.race.request import Request
 
 OPTIONS = {
-    *("workload", "contenders", "scenario", "batch_size", "size", "device", "threads", "tier", "data", "budget"),
-    *("seed", "trial_limit", "results", "resume", "json", "max_batch", "memory"),
+    *("workload", "contenders", "scenario", "batch_size", "size", "device", "threads", "precision", "option"),
+    *("tier", "data", "budget", "seed", "trial_limit", "results", "resume", "json", "max_batch", "memory"),
 }
 """What has a meaning for a search; a race's other options are refused, not passed over."""
 
@@ -59,8 +59,11 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def search(request: Request, *, memory: str | None, json: bool) -> None:
-    """Search, save the report beside the records, and print the answer."""
+def search(request: Request, *, memory: str | None, json: bool, several: bool = False) -> None:
+    """Search, save the report beside the records, and print the answer; `several` values of an option are refused."""
+    if several:
+        msg = "--max-batch searches for one setting of all options: give each a single value"
+        raise UsageError(msg)
     from bakeoff.cli.progress import shown
     from bakeoff.race.search import search_batches
     from bakeoff.report import batches
