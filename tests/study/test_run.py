@@ -35,8 +35,8 @@ def test_a_point_that_fails_does_not_end_the_study(swept: Swept) -> None:
 
 def test_what_the_first_point_cannot_have_is_an_error(swept: Swept, tmp_path: Path) -> None:
     """Words that no point can have leave nothing behind."""
-    with pytest.raises(UsageError, match="unknown data source"):
-        swept("fake", data="letters")
+    with pytest.raises(UsageError, match="has only"):
+        swept("fake", data="digits", axes={"batch size": ("100000", "16")})
     assert not list(tmp_path.glob("results/*/study.json"))
 
 

@@ -25,7 +25,17 @@ Scenario = Annotated[
 BatchSize = Annotated[
     int | None, typer.Option(metavar="N", help="Samples in a batch; the size's own if not said.", show_default=False)
 ]
-Size = Annotated[str, typer.Option(metavar="full|reduced", help="The workload's size.")]
+BatchSizes = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N[,N...]",
+        help="Samples in a batch; the size's own if not said. Several values race each; so with all that is [,...].",
+        show_default=False,
+    ),
+]
+Size = Annotated[
+    str, typer.Option(metavar="SIZE", help="full, reduced, or another size that `bakeoff list workloads` shows.")
+]
 Device = Annotated[
     str | None,
     typer.Option(
@@ -46,6 +56,37 @@ Tier = Annotated[
         metavar="TIER[,TIER...]",
         help="matched: the workload's model with equal settings, if not said; native: what the framework's users take "
         "ready-made; best: its documented fastest settings. Several stand side by side.",
+        show_default=False,
+    ),
+]
+Devices = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DEVICE[,...]",
+        help="Where steps run: cpu, cuda or mps; a contender's own option wins.",
+        show_default=False,
+    ),
+]
+ThreadCounts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N[,N...]",
+        help="Processor threads; all that are usable if not said; a contender's own option wins.",
+        show_default=False,
+    ),
+]
+Precisions = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PRECISION[,...]", help="Arithmetic of a step; a contender's own option wins.", show_default=False
+    ),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE[,...]",
+        help="Any option of `bakeoff list options`, for all contenders alike; may be given several times.",
         show_default=False,
     ),
 ]
@@ -107,6 +148,9 @@ Seed = Annotated[int, typer.Option(metavar="N", help="Of weights, batches and th
 Results = Annotated[str, typer.Option(metavar="DIR", help="Where records and reports are kept.")]
 TrialLimit = Annotated[
     str, typer.Option(metavar="TIME", help="A worker that does not answer within this time is ended.")
+]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the last run in --results that asked for the same.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
 

@@ -17,20 +17,23 @@ from rich.text import Text
 
 from bakeoff.race import progress as told
 from bakeoff.report.pairs import kind, ratio_text, slower_first
-from bakeoff.report.units import duration, size
+from bakeoff.report.units import count, duration, size
+from bakeoff.study import progress as studied
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.race.progress import Event, Observer
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.selftest import TimerVerdict
     from bakeoff.spec.verdict import Certificate, Verdict
+    from bakeoff.study.progress import Event, Observer
 
 REDRAW_S = 0.25
 """At most so often: quicker than eyes follow a table, and a redraw takes some ms."""
 
 INTERIM = "interim, not a verdict"
+
+_FIRST = "certificates come first"
 
 
 @contextmanager
@@ -72,6 +75,9 @@ class Lines:
                 self._write(_tried(event))
             case told.Finished(reason):
                 self._write(f"finished: {reason}")
+            case studied.StudyStarted() | studied.PointStarted() | studied.PointEnded():
+                for line in _study(event):
+                    self._write(line)
             case _:
                 pass  # Too small for a line in a log.
 
@@ -88,7 +94,7 @@ class LiveTable:
         """Draw on this screen."""
         self._screen = screen
         self._title = ""
-        self._round = "certificates come first"
+        self._round = _FIRST
         self._standing = ""
         self._doing: dict[str, str] = {}
         self._certificates: dict[str, str] = {}
@@ -98,7 +104,10 @@ class LiveTable:
 
     def __call__(self, event: Event) -> None:
         """Take note of an event; redraw at once for what is rare, now and then for the rest."""
-        self._note(event)
+        if isinstance(event, studied.StudyEvent):
+            self._place(event)
+        else:
+            self._note(event)
         if isinstance(event, told.Tried):
             self._keep([_tried(event)])
         now = time.monotonic()
@@ -106,7 +115,7 @@ class LiveTable:
             self._screen.update(self._table(), refresh=True)
             self._drawn_s = now
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: told.Event) -> None:
         """Keep what the table shows; print above it what should stay."""
         match event:
             case told.Prepared(comparison):
@@ -132,6 +141,12 @@ class LiveTable:
             case told.Finished(reason):
                 self._round = f"finished: {reason}"
 
+    def _place(self, event: studied.StudyEvent) -> None:
+        """Print where a study is, and forget the comparison before."""
+        self._keep(_study(event))
+        self._certificates, self._verdicts, self._standing = {}, (), ""
+        self._round = _FIRST
+
     def _now(self, label: str, doing: str) -> None:
         """Note that this contender has the machine: only one has."""
         self._doing = dict.fromkeys(self._doing, "") | {label: doing}
@@ -151,6 +166,21 @@ class LiveTable:
         pairs = [_pair(verdict, self._margin) for verdict in self._verdicts]
         lines = [line for line in (self._title, self._round, self._standing) if line]
         return Group(*map(Text, lines), table, *map(Text, pairs))
+
+
+def _study(event: studied.StudyEvent) -> list[str]:
+    """Say where a study is."""
+    match event:
+        case studied.StudyStarted(study, path, done):
+            budget = "" if study.budget_s is None else f", sharing {duration(study.budget_s)}"
+            lines = [f"{study.title}: {count(len(study.points), 'comparison')}{budget}; records in {path}"]
+            return lines + ([f"{done} of them are finished already"] if done else [])
+        case studied.PointStarted(number, of, point, budget_s):
+            share = "" if budget_s is None else f", at most {duration(budget_s)} after its first round"
+            left_out = [f"{label} does not race there: {reason}" for label, reason in point.left_out.items()]
+            return [f"{number} of {of}: {point.title}{share}", *left_out]
+        case studied.PointEnded(_, _, point, reason):
+            return [f"{point.title}: {reason}"] if reason else []
 
 
 def _title(comparison: Comparison) -> str:

@@ -18,7 +18,9 @@ def report(
     comparisons: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="COMPARISON", help="An id, its end, or a folder; the latest if not said.", show_default=False
+            metavar="COMPARISON",
+            help="An id of a comparison or a study, its end, or a folder; the latest if not said.",
+            show_default=False,
         ),
     ] = None,
     *,
@@ -32,10 +34,10 @@ def report(
     json: given.Json = False,
     results: given.Results = "results",
 ) -> None:
-    """Report on comparisons that were run, computed from their records again."""
+    """Report on comparisons and studies that were run, computed from their records again."""
     from bakeoff.race.judge import judge
     from bakeoff.report.charts import EXTENSIONS
-    from bakeoff.store.results import find
+    from bakeoff.store.results import find, is_study
 
     if markdown and json:
         msg = "--markdown and --json both want stdout: name one of them"
@@ -47,10 +49,28 @@ def report(
         maxbatch.report(search, json=json, markdown=markdown, files=bool(html or chart))
         return
     wanted: list[str | None] = list(comparisons) if comparisons else [None]
-    outcomes = [judge(find(Path(results), name)) for name in wanted]
+    folders = [find(Path(results), name) for name in wanted]
+    if any(map(is_study, folders)):
+        _report_study(folders, html, chart, markdown=markdown, json=json)
+        return
+    outcomes = [judge(folder) for folder in folders]
     _write(outcomes, html, chart)
     if markdown or json or not (html or chart):
         _print(outcomes, markdown=markdown, json=json)
+
+
+def _report_study(folders: list[Path], html: Path | None, chart: Path | None, *, markdown: bool, json: bool) -> None:
+    """Report on one study."""
+    from bakeoff.cli import studies
+    from bakeoff.study.stored import judge
+
+    if len(folders) > 1:
+        msg = "a study is reported by itself: name it alone"
+        raise UsageError(msg)
+    study = judge(folders[0])
+    studies.write(study, html, chart)
+    if markdown or json or not (html or chart):
+        studies.print_one(study, markdown=markdown, json=json)
 
 
 def _write(outcomes: list["Outcome"], html: Path | None, chart: Path | None) -> None:

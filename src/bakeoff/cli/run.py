@@ -3,7 +3,8 @@
 import json as json_text
 import shlex
 import sys
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,6 +14,7 @@ from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from bakeoff.race.outcome import Outcome
+    from bakeoff.race.request import Request
     from bakeoff.spec.comparison import Aim
 
 
@@ -22,10 +24,12 @@ def run(
     contenders: given.Contenders = None,
     *,
     scenario: given.Scenario = None,
-    batch_size: given.BatchSize = None,
+    batch_size: given.BatchSizes = None,
     size: given.Size = "full",
-    device: given.Device = None,
-    threads: given.Threads = None,
+    device: given.Devices = None,
+    threads: given.ThreadCounts = None,
+    precision: given.Precisions = None,
+    option: given.Options = None,
     tier: given.Tier = None,
     data: given.Data = None,
     rounds: given.Rounds = None,
@@ -39,27 +43,23 @@ def run(
     seed: given.Seed = 0,
     trial_limit: given.TrialLimit = "10m",
     results: given.Results = "results",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the last comparison in --results that asked for the same.")
-    ] = False,
+    resume: given.Resume = False,
     json: given.Json = False,
     max_batch: given.MaxBatch = False,
     memory: given.Memory = None,
 ) -> None:
     """Race contenders on a workload until every pair has its verdict."""
-    maxbatch.check_options(context, max_batch=max_batch, memory=memory)
-    from bakeoff.cli.progress import shown
-    from bakeoff.race import conductor
+    from bakeoff.cli import sweep
     from bakeoff.race.request import Request
 
+    maxbatch.check_options(context, max_batch=max_batch, memory=memory)
+    asked = sweep.read(batch_size, device, threads, precision, option)
     request = Request(
         workload=workload,
         contenders=tuple(contenders or ()),
         scenario=scenario,
-        batch_size=batch_size,
         size=size,
-        device=device,
-        threads=threads,
+        **asked.fields,
         tiers=tuple(tier.split(",")) if tier else (),
         data=data,
         aim=_aim(how_much=how_much, until_sure=until_sure),
@@ -76,16 +76,26 @@ def run(
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
     )
     if max_batch:
-        maxbatch.search(request, memory=memory, json=json)
+        maxbatch.search(request, memory=memory, json=json, several=bool(asked.several))
         return
+    race = partial(sweep.run, several=asked.several) if asked.several else _race
+    race(request, json=json)
+
+
+def _race(request: "Request", *, json: bool) -> None:
+    """Run one comparison and show it."""
+    from bakeoff.cli.progress import shown
+    from bakeoff.race import conductor
+
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = conductor.run(request, observer)
     except KeyboardInterrupt:
-        sys.stderr.write(f"interrupted: finished trials are in {results}; the same command with --resume goes on\n")
+        where = f"finished trials are in {request.results}"
+        sys.stderr.write(f"interrupted: {where}; the same command with --resume goes on\n")
         raise typer.Exit(INTERRUPTED) from None
     _show(outcome, json=json)
-    if not _is_answered(outcome):
+    if not is_answered(outcome):
         raise typer.Exit(FAILED)
 
 
@@ -110,7 +120,7 @@ def _show(outcome: "Outcome", *, json: bool) -> None:
             terminal.show(outcome)
 
 
-def _is_answered(outcome: "Outcome") -> bool:
+def is_answered(outcome: "Outcome") -> bool:
     """Tell whether there is what was asked for: a pair, or of a single contender its figures."""
     ranked = sum(contender.status == "ranked" for contender in outcome.contenders)
     return ranked >= min(2, len(outcome.contenders) + len(outcome.comparison.excluded))

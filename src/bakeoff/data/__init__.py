@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from bakeoff.data.prepare import names, prepare
+from bakeoff.data.prepare import named, names, prepare
 
-__all__ = ["names", "prepare"]
+__all__ = ["named", "names", "prepare"]

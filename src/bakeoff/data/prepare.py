@@ -34,6 +34,18 @@ def names() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(sources.__path__))
 
 
+def named(source: str | None, workload: Workload) -> tuple[str, str]:
+    """Give a source's name and its location, which may be empty; raise UsageError for one that does not fit."""
+    name, _, location = (source or workload.data[0]).partition(":")
+    if name not in names():
+        kind = "data source"
+        raise UnknownNameError(kind, name, names())
+    if name not in workload.data:
+        msg = f"{workload.name} has no data from {name!r}; valid: {', '.join(workload.data)}"
+        raise UsageError(msg)
+    return name, location
+
+
 def prepare(  # noqa: PLR0913 - all that decides what is written
     source: str | None,
     workload: Workload,
@@ -49,13 +61,7 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     `source` is a name, or a name and a location as in "huggingface:/path/to/folder"; None: the workload's first.
     `whole` writes all batches of the data set, of which a race takes the first.
     """
-    name, _, location = (source or workload.data[0]).partition(":")
-    if name not in names():
-        kind = "data source"
-        raise UnknownNameError(kind, name, names())
-    if name not in workload.data:
-        msg = f"{workload.name} has no data from {name!r}; valid: {', '.join(workload.data)}"
-        raise UsageError(msg)
+    name, location = named(source, workload)
     if batch_size < 1:
         msg = f"batch size {batch_size}: it must be at least 1"
         raise UsageError(msg)

@@ -54,10 +54,11 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
 
 
 def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict[str, str]]:
-    """Look up all that a request names but its data; give the workload, plans, and who is excluded for which reason."""
+    """Look up all that a request names; give the workload, plans, and who is excluded for which reason."""
     loaded = load(request.workload)
     _scenario(loaded.workload, request.scenario)
     _check_numbers(request, _batch_size(request, loaded))
+    data.named(request.data, loaded.workload)
     return loaded, *_plans(request)
 
 

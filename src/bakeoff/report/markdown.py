@@ -109,15 +109,20 @@ def _list(lines: list[str]) -> str:
 
 
 def _again(report: Report) -> str:
-    """Give what repeats it, in a block that shows every character as it is."""
+    """Give what repeats a comparison."""
     comparison = report.outcome.comparison
-    packages = {name: version for one in report.outcome.contenders for name, version in one.versions.items()}
+    return again([report.outcome], comparison.bakeoff, comparison.created_at, comparison.command)
+
+
+def again(outcomes: Sequence[Outcome], bakeoff: str, created_at: str, command: str) -> str:
+    """Give what repeats these outcomes, in a block that shows every character as it is."""
+    contenders = [one for outcome in outcomes for one in outcome.contenders]
+    packages = {name: version for one in contenders for name, version in one.versions.items()}
     versions = ", ".join(f"{name} {version}" for name, version in packages.items())
-    date = comparison.created_at.partition("T")[0]
-    measured = f"Measured on {date} with bakeoff {escaped(comparison.bakeoff)}"
+    measured = f"Measured on {created_at.partition('T')[0]} with bakeoff {escaped(bakeoff)}"
     measured += f"; {escaped(versions)}" if versions else ""
-    if not comparison.command:
+    if not command:
         return f"{measured}.\n"
     # A fence longer than any run of backticks within cannot be closed by the command.
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", comparison.command) or [""]))
-    return f"{measured}; repeat it with\n\n{fence}\n{comparison.command}\n{fence}\n"
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", command) or [""]))
+    return f"{measured}; repeat it with\n\n{fence}\n{command}\n{fence}\n"

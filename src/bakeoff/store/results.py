@@ -13,6 +13,7 @@ from bakeoff.store.files import (
     COMPARISON_FILE,
     DAMAGED_FILE,
     RECORD_FILE,
+    STUDY_FILE,
     DamagedError,
     read_comparison,
     read_record,
@@ -57,28 +58,48 @@ def comparisons(results: Path) -> list[Path]:
     return sorted(folders, key=lambda folder: (_created_at(folder), folder.name))
 
 
+class _Begun(msgspec.Struct, frozen=True):
+    """What both study.json and comparison.json tell."""
+
+    created_at: str
+
+
 def _created_at(folder: Path) -> str:
-    """Give when a comparison was made; "" where its file is damaged: only who reads that one is told."""
+    """Give when a comparison or a study was made; "" where its file is damaged: only who reads that one is told."""
+    path = folder / (STUDY_FILE if is_study(folder) else COMPARISON_FILE)
     try:
-        return read_comparison(folder).created_at
-    except StoreError:
+        return msgspec.json.decode(path.read_bytes(), type=_Begun).created_at
+    except (OSError, msgspec.MsgspecError):
         return ""
 
 
+def is_study(folder: Path) -> bool:
+    """Tell whether a folder is that of a study, with its comparisons in it."""
+    return (folder / STUDY_FILE).exists()
+
+
 def find(results: Path, name: str | None = None) -> Path:
-    """Give a comparison's folder by its id, the end of its id, or its path; None is the latest."""
-    if name is not None and (Path(name) / COMPARISON_FILE).exists():
+    """Give the folder of a comparison or a study by its id, the end of its id, or its path; None is the latest."""
+    if name is not None and ((Path(name) / COMPARISON_FILE).exists() or is_study(Path(name))):
         return Path(name)
-    known = comparisons(results)
+    known = _with_studies(results)
     if not known:
         msg = f"no comparison in {results}: run one first (bakeoff run mlp-mnist), or name its directory by --results"
         raise UsageError(msg)
     if name is None:
         return known[-1]
-    matching = [folder for folder in known if folder.name == name or folder.name.endswith(f"-{name}")]
+    within = [path.parent for path in results.glob(f"*/*/{COMPARISON_FILE}") if is_study(path.parent.parent)]
+    everything = [*within, *known]
+    matching = [folder for folder in everything if folder.name == name or folder.name.endswith(f"-{name}")]
     if not matching:
         raise UnknownNameError("comparison", name, [folder.name for folder in known])
     return matching[-1]
+
+
+def _with_studies(results: Path) -> list[Path]:
+    """Give the folders of all comparisons and studies, oldest first."""
+    studies = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
+    return sorted([*comparisons(results), *studies], key=lambda folder: (_created_at(folder), folder.name))
 
 
 def latest_like(results: Path, wanted: Comparison) -> Path | None:

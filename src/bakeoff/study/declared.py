@@ -8,20 +8,6 @@ from bakeoff.race.request import Request
 from bakeoff.study.published import Reproduces
 
 
-class Published(msgspec.Struct, frozen=True, kw_only=True):
-    """A published figure to stand beside a contender's measured one."""
-
-    contender: str
-    """Label of the contender beside which it stands."""
-    value: float
-    unit: str
-    """Such as "samples/s" or "s"."""
-    source: str
-    """Where it was published: document, table, row."""
-    machine: str = ""
-    """On what it was measured."""
-
-
 class Point(msgspec.Struct, frozen=True, kw_only=True):
     """One comparison of a study."""
 
@@ -32,7 +18,6 @@ class Point(msgspec.Struct, frozen=True, kw_only=True):
     request: Request
     left_out: dict[str, str] = {}
     """Contenders that cannot race at this point, each with the reason: their framework lacks the option's value."""
-    published: tuple[Published, ...] = ()
     rows: dict[str, str] = {}
     """The contender that stands for each row of the document that the study reproduces, by the row's name."""
 

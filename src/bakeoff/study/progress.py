@@ -37,7 +37,8 @@ class PointEnded(msgspec.Struct, frozen=True):
     reason: str
 
 
-Event = StudyStarted | PointStarted | PointEnded | progress.Event
+StudyEvent = StudyStarted | PointStarted | PointEnded
+Event = StudyEvent | progress.Event
 Observer = Callable[[Event], None]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import time
 from pathlib import Path
@@ -87,8 +88,11 @@ class _Running:
         """Run one point; give the reason where that is not possible."""
         point, state = self._file.study.points[index], self._file.states[index]
         self._observe(PointStarted(index + 1, len(self._file.study.points), point, budget_s))
+        command = point.request.command
+        # Of two such options the last one counts, and with it --resume finds this comparison.
+        again = f"{command} --results {shlex.quote(str(self._folder))}" if command else ""
         request = msgspec.structs.replace(
-            point.request, results=str(self._folder), budget_s=budget_s, resume=bool(state.comparison)
+            point.request, results=str(self._folder), budget_s=budget_s, resume=bool(state.comparison), command=again
         )
         try:
             conductor.run(request, self._noting(index), launch=self._launch, probe_s=self._probe_s)

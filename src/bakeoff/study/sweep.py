@@ -53,6 +53,14 @@ def read_values(text: str, name: str) -> tuple[str, ...]:
     return values
 
 
+def number(text: str, name: str) -> int:
+    """Read a whole number; raise UsageError for anything else."""
+    if not (text.isascii() and text.isdigit()):
+        msg = f"{name} {text!r} should be a valid integer; several have commas between, such as 8,16,32"
+        raise UsageError(msg)
+    return int(text)
+
+
 def sweep(request: Request, axes: Sequence[Axis]) -> Study:
     """Give the study that races every combination of the axes' values; raise UsageError for what cannot be.
 
@@ -107,10 +115,7 @@ def _with_value(request: Request, name: str, value: str) -> Request:
     """Set one value."""
     if name != BATCH_SIZE:
         return msgspec.structs.replace(request, options=request.options | {name: value})
-    if not (value.isascii() and value.isdigit()):
-        msg = f"batch size {value!r} should be a valid integer; several have commas between: --batch-size 8,16,32"
-        raise UsageError(msg)
-    return msgspec.structs.replace(request, batch_size=int(value))
+    return msgspec.structs.replace(request, batch_size=number(value, BATCH_SIZE))
 
 
 def _fitting(request: Request) -> tuple[Request, dict[str, str]]:
