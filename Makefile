@@ -29,8 +29,9 @@ format: $(READY) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-docs: $(READY) ## write docs/cli.md again from the command line itself
+docs: $(READY) ## write docs/cli.md again from the command line itself, docs/published.md from the shipped studies
 	$(BIN)/python docs/write_cli.py
+	$(BIN)/python docs/write_published.py
 
 environments: $(READY) ## bakeoff's own environment, and one for each framework
 	$(BIN)/bakeoff env create $(FRAMEWORKS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from statistics import median
 
@@ -193,3 +195,10 @@ def test_no_file_names_this_machine() -> None:
     """The shipped files cite documents, not the places where they were read."""
     for path in SHIPPED.glob("*.toml"):
         assert not [word for word in ("/work", "/tmp", "shared/") if word in path.read_text()]  # noqa: S108
+
+
+def test_the_page_of_published_figures_is_current(root: Path) -> None:
+    """docs/published.md is what the shipped files say; `make docs` writes it again."""
+    script = "import sys; sys.path.insert(0, 'docs'); import write_published; sys.stdout.write(write_published.page())"
+    told = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
+    assert told.stdout == (root / "docs" / "published.md").read_text(encoding="utf-8"), "run `make docs`"

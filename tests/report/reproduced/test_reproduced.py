@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import io
+import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,10 +19,9 @@ from bakeoff.report.reproduced.save import save
 from bakeoff.report.reproduced.terminal import show
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bakeoff.study.outcome import StudyOutcome
 
+PAGE = Path(__file__).parents[3] / "docs" / "json-reproduced.md"
 CASES = ["scaled", "full", "figure", "article"]
 
 
@@ -174,3 +175,14 @@ def test_json_has_every_pair_with_both_ratios(scaled: StudyOutcome) -> None:
     assert pairs["jittor", "pytorch"]["reason"] == "jittor not measured"
     assert told["published"]["document"]["number"] == "table 3"
     assert told["comparisons"]["resnet50-cifar10"]["comparison"]["batch_size"] == 8
+
+
+def test_the_page_of_the_object_tells_every_key(figure: StudyOutcome, article: StudyOutcome) -> None:
+    """docs/json-reproduced.md describes exactly the keys of the object; the file's and a comparison's are elsewhere."""
+    told = set(re.findall(r"^\| `([^`]+)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    there = set()
+    for study in (figure, article):
+        made = json.loads(json.dumps(to_json(study), allow_nan=False))
+        there |= set(made)
+        there |= {f"{name}[].{key}" for name in ("lines", "pairs", "claims") for one in made[name] for key in one}
+    assert told == there

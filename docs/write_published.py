@@ -1,0 +1,118 @@
+"""Write docs/published.md from the shipped studies; `make docs`, and a test holds the two together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bakeoff.report.markdown import escaped, table
+from bakeoff.study.published import Declared, Figure, PublishedStudy, Row, load, names
+
+PAGE = Path(__file__).with_name("published.md")
+
+HEAD = """# Published figures
+
+Written by `make docs` from the studies in `src/bakeoff/study/shipped`.
+
+Each study here is a table or a figure of a document, with the comparisons that measure the same thing. One command runs
+it, and sets every published figure beside ours: the step there and here with its interval, the published ratio of two
+rows beside our ratio with its interval and verdict, and what that tells of the published ranking.
+
+```
+bakeoff list studies
+bakeoff reproduce dai2022-table2            # scaled down to what a processor can, and saying so
+bakeoff reproduce dai2022-table2 --full     # at the document's own sizes
+bakeoff reproduce m1-inference jax          # your contenders in place of the document's
+bakeoff report dai2022-table2-4f2a --html page.html
+```
+
+- A published figure becomes the time of one step: seconds of a run over its steps (an epoch's last, smaller batch is a
+  step), or the batch size over images a second. Of several repeats the median counts; those that ran beside another
+  task, where the document says so, are shown with a star and not used.
+- A published ratio has no interval: where there are repeats, the range over them stands beside it. Where the repeats of
+  two rows overlap, the document itself has no clear order.
+- The ranking of a pair **agrees** or **disagrees** only where the work of a step is the document's and the kind of
+  device is, too. Else it **cannot be told**, and the table says whether our order is the same all the same. Figures of
+  different machines are never compared with each other.
+- What a document does not state is not guessed: it is listed below each table, with what is taken here in its place.
+- The comparisons at full size on a GPU have not been run by us.
+- A study of your own is a file in the same form, `bakeoff reproduce my_study.toml`; the fields are those of
+  [published.py](../src/bakeoff/study/published.py). `--json` prints [this object](json-reproduced.md).
+"""
+
+
+def page() -> str:
+    """Give the whole page."""
+    return "\n".join([HEAD, *(_section(load(name)) for name in names())])
+
+
+def _section(study: PublishedStudy) -> str:
+    """Give one study."""
+    command = f"bakeoff reproduce {study.id}"
+    parts = [
+        f"## {study.id}\n",
+        f"**{escaped(study.full_title())}.** {escaped(study.document.citation)}; {escaped(study.document.number)}.\n",
+        f"`{command}` takes about {study.minutes:g} minutes on two calm cores.\n",
+        f"Published on {escaped(_hardware(study))}. {escaped(_method(study))}\n",
+        table(["row", "version", "contender", "without a GPU"], [_row(row) for row in study.rows]),
+        table(
+            ["comparison", "batch", "scaled down", "published"], [_comparison(study, one) for one in study.comparisons]
+        ),
+    ]
+    if study.claims:
+        claims = [[claim.text, f"{claim.percent:g} %"] for claim in study.claims]
+        parts.append(table(["stated, of speeds", "published"], claims))
+    return "\n".join([*parts, *_open(study), ""])
+
+
+def _open(study: PublishedStudy) -> list[str]:
+    """List what the document leaves open, and what else is to be known of its figures."""
+    return [
+        *(f"- Not stated: {escaped(text)}" for text in study.not_stated),
+        *(f"- {escaped(one)}" for one in study.notes),
+    ]
+
+
+def _hardware(study: PublishedStudy) -> str:
+    """Name what the document measured on."""
+    return "; ".join(machine.hardware for machine in study.machines)
+
+
+def _method(study: PublishedStudy) -> str:
+    """Say how the document measured."""
+    return f"{study.method[0].upper()}{study.method[1:]}. Compile time: {study.compile_time}."
+
+
+def _row(row: Row) -> list[str]:
+    """Give a row of the document and who stands for it."""
+    return [row.name, row.version or "not stated", row.contender, row.on_cpu or f"none: {row.missing}"]
+
+
+def _comparison(study: PublishedStudy, declared: Declared) -> list[str]:
+    """Give a comparison with its figures."""
+    figures = [_figure(study, figure) for figure in declared.figures]
+    steps = declared.run_steps()
+    size = f"{declared.batch_size}" + (f", {steps:,} steps" if study.unit == "s" else "")
+    return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), "; ".join(figures)]
+
+
+def _scaled(declared: Declared) -> str:
+    """Say what is smaller in the scaled variant."""
+    smaller = declared.scaled
+    if smaller is None:
+        return "left out"
+    parts = [f"{smaller.size} size"] if smaller.size else []
+    parts += [f"batch {smaller.batch_size}"] if smaller.batch_size else []
+    parts += [f"{smaller.steps:,} steps"] if smaller.steps else []
+    return ", ".join([*parts, f"{smaller.rounds} rounds"])
+
+
+def _figure(study: PublishedStudy, figure: Figure) -> str:
+    """Give one figure with all its repeats."""
+    values = [f"{value:g}" for value in figure.values] + [f"{value:g}*" for value in figure.disturbed]
+    machine = f" ({figure.machine})" if figure.machine else ""
+    memory = "".join(f", {name} {size:g} GB" for name, size in figure.memory_gb.items())
+    return f"{figure.row}{machine} {', '.join(values)} {study.unit}{memory}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
