@@ -20,6 +20,10 @@ SUBJECTS: tuple[tuple[str, Scenario], ...] = (("mlp-mnist", "train"), ("cnn-cifa
 CONTENDERS = [
     "torch:precision=bfloat16",
     "torch:precision=float16",
+    "jax:precision=bfloat16",
+    "jax:precision=float16",
+    "tensorflow:precision=bfloat16",
+    "tensorflow:precision=float16",
 ]
 """Each value that a framework has on a processor stands in one of them, beside others to save processes."""
 

@@ -19,6 +19,7 @@ import optax
 
 from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, profiling
 from bakeoff.frameworks.jax.compilation import compiled
+from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -33,15 +34,11 @@ if TYPE_CHECKING:
     from bakeoff.spec.workload import Scenario
 
 _MODES = ("compiled", "eager")
-_PRECISIONS = ("float32", "float64")
 _PLATFORMS = {"cpu": "cpu", "cuda": "cuda,cpu"}
 """What the option `device` is for JAX; with "cuda" the processor stays usable for what is not in a step."""
 
 _POOL_THREAD = "tf_XLAEigen"
 """What XLA calls the threads that share the work of one operation on a processor."""
-
-_FULL_PRECISION = "highest"
-"""Products in the precision of their operands: anything less is TF32 or bfloat16 on an accelerator."""
 
 
 class State(NamedTuple):
@@ -53,6 +50,8 @@ class State(NamedTuple):
     """Running means and variances; empty in a model that has none."""
     key: jax.Array | None
     """For Dropout; None in a model without one."""
+    scale: Any = None
+    """The loss scaling of float16; None in all other precisions."""
 
 
 class Engine:
@@ -62,25 +61,24 @@ class Engine:
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set platform and precision, whatever the user's environment says of them; NPROC has set the threads."""
-        for option, valid in (("mode", _MODES), ("precision", _PRECISIONS), ("device", _PLATFORMS)):
+        for option, valid in (("mode", _MODES), ("device", _PLATFORMS)):
             if options[option] not in valid:
                 msg = f"JAX has no {option}={options[option]}; it has {', '.join(valid)}"
                 raise UnsupportedError(msg)
         self._compiled = options["mode"] == "compiled"
         convolution.choose(options.get("convolution", "xla"))
-        self._dtype = np.dtype(options["precision"])
+        self._precision = Precision(options["precision"])
         jax.config.update("jax_platforms", _PLATFORMS[options["device"]])
-        jax.config.update("jax_enable_x64", self._dtype == np.float64)
-        jax.config.update("jax_default_matmul_precision", _FULL_PRECISION)
         jax.config.update("jax_disable_jit", val=False)
         try:
-            jax.devices(options["device"])
+            (device, *_) = jax.devices(options["device"])
         except RuntimeError as error:
             msg = (
                 f"JAX cannot use the device {options['device']} here: {error}. "
                 "CUDA needs an NVIDIA GPU and JAX's own package for it, jax[cuda12] or jax[cuda13]"
             )
             raise UnsupportedError(msg) from error
+        self._precision.check(device)
 
     def versions(self) -> dict[str, str]:
         """Give the versions of jax, jaxlib, flax and optax."""
@@ -97,18 +95,18 @@ class Engine:
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:  # noqa: ARG002
         """Build the model, load its weights and make its step; the options are those of `configure`."""
         if scenario == "infer":
-            return InferStep(model, self._dtype, compiled=self._compiled)
-        return TrainStep(model, self._dtype, compiled=self._compiled)
+            return InferStep(model, self._precision, compiled=self._compiled)
+        return TrainStep(model, self._precision, compiled=self._compiled)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; give the parameters after each step, in float64."""
         transformation = optimizers.make(optimizer)
         apply = _in_mode(partial(_apply, transformation), compiled=self._compiled)
-        present = {name: jnp.array(value, self._dtype) for name, value in parameters.items()}
+        present = {name: jnp.array(value, self._precision.dtype) for name, value in parameters.items()}
         state = transformation.init(present)
         trajectory = []
         for given in gradients:
-            gradient = {name: jnp.array(value, self._dtype) for name, value in given.items()}
+            gradient = {name: jnp.array(value, self._precision.dtype) for name, value in given.items()}
             present, state = apply(present, state, gradient)
             trajectory.append(border.export(present))
         return trajectory
@@ -117,25 +115,26 @@ class Engine:
 class Step:
     """What both scenarios share: the model, its state, evaluation, and what is in force."""
 
-    def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
+    def __init__(self, model: Model, precision: Precision, *, compiled: bool) -> None:
         """Build the model and load its weights."""
         self._split = border.Split(model.build(nn, model.size))
-        self._dtype = dtype
+        self._precision = precision
         self._forward = _in_mode(self._evaluate, compiled=compiled)
-        parameters, statistics = self._split.part(border.load(self._split, model.weights | model.state, dtype))
+        loaded = border.load(self._split, model.weights | model.state, precision.dtype)
+        parameters, statistics = self._split.part(loaded)
         self._state = State(parameters, None, statistics, None)
 
     def _evaluate(self, parameters: dict[str, jax.Array], statistics: dict[str, jax.Array], x: jax.Array) -> jax.Array:
         """Compute the model's outputs as in evaluation."""
-        return self._split.merge(parameters, statistics)(x)
+        return self._precision.called(self._split.merge(self._precision.reduced(parameters), statistics), x)
 
     def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[jax.Array, jax.Array]:
         """Copy one batch to the device."""
         return jax.block_until_ready((self._array(x), self._array(y)))
 
     def _array(self, values: NDArray[Any]) -> jax.Array:
-        """Copy values to the device: numbers in the step's precision, indices and labels as int32."""
-        return jnp.array(values, self._dtype if np.issubdtype(values.dtype, np.floating) else np.int32)
+        """Copy values to the device: numbers in the parameters' precision, indices and labels as int32."""
+        return jnp.array(values, self._precision.dtype if np.issubdtype(values.dtype, np.floating) else np.int32)
 
     def outputs(self, batch: tuple[jax.Array, jax.Array]) -> NDArray[np.float64]:
         """Give the model's outputs in evaluation mode."""
@@ -153,14 +152,11 @@ class Step:
         """Read back what is in force."""
         parameter = next(iter(self._state.parameters.values()))
         device = _device(parameter)
-        reduced = device != "cpu" and jax.config.jax_default_matmul_precision != _FULL_PRECISION
         return {
             "mode": "compiled" if hasattr(self._forward, "lower") and not jax.config.jax_disable_jit else "eager",
-            "precision": parameter.dtype.name,
             "device": device,
             "threads": _threads(),
-            "tf32_matmul": reduced,
-            "tf32_convolution": reduced,
+            **self._precision.settings(device),
             "accumulation": None,
             "layout": "NHWC",
             "convolution": convolution.chosen(),
@@ -192,16 +188,16 @@ class Step:
 class TrainStep(Step):
     """Forward, loss, backward and optimiser in one function of the state and a batch."""
 
-    def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
+    def __init__(self, model: Model, precision: Precision, *, compiled: bool) -> None:
         """Make the state and the function that changes it."""
-        super().__init__(model, dtype, compiled=compiled)
+        super().__init__(model, precision, compiled=compiled)
         if model.loss is None or model.optimizer is None:
             msg = "the workload has no loss or no optimiser: it is for inference only"
             raise UnsupportedError(msg)
         self._loss_of = partial(model.loss, nn)
         self._optimizer_name = optimizers.native_name(model.optimizer)
         self._transformation = optimizers.make(model.optimizer)
-        self._differentiate = jax.value_and_grad(self._compute_loss, has_aux=True)
+        self._differentiate = differentiated(self._compute_loss)
         self._gradients = _in_mode(self._differentiate, compiled=compiled)
         # The old state is never needed again, so the new one takes its memory, as in a training loop by hand.
         self._advance = _in_mode(self._next, compiled=compiled, donate_argnums=0)
@@ -209,6 +205,7 @@ class TrainStep(Step):
         self._state = self._state._replace(
             optimizer=self._transformation.init(self._state.parameters),
             key=jax.random.key(0) if self._split.has(nn.Dropout) else None,
+            scale=precision.scale(),
         )
         self._loss: jax.Array = jnp.array(jnp.nan)
 
@@ -221,17 +218,20 @@ class TrainStep(Step):
     ) -> tuple[jax.Array, dict[str, jax.Array]]:
         """Give the loss, and what the forward pass made of the running statistics."""
         x, y = batch
-        model = self._split.merge(parameters, statistics)
+        model = self._split.merge(self._precision.reduced(parameters), statistics)
         with nn.training(key):
-            loss = self._loss_of(model(x), y)
+            loss = self._loss_of(self._precision.called(model, x), y)
         return loss, self._split.statistics(model)
 
     def _next(self, state: State, batch: tuple[jax.Array, jax.Array]) -> tuple[State, jax.Array]:
         """Give the state after one step, and the loss before it."""
         key, draw = (None, None) if state.key is None else jax.random.split(state.key)
-        (loss, statistics), gradients = self._differentiate(state.parameters, state.statistics, draw, batch)
-        parameters, optimizer = _apply(self._transformation, state.parameters, state.optimizer, gradients)
-        return State(parameters, optimizer, statistics, key), loss
+        scale, finite, (loss, statistics), gradients = self._differentiate(
+            state.scale, state.parameters, state.statistics, draw, batch
+        )
+        new = _apply(self._transformation, state.parameters, state.optimizer, gradients)
+        parameters, optimizer = kept(finite, new, (state.parameters, state.optimizer))
+        return State(parameters, optimizer, statistics, key, scale), loss
 
     def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
         """Start one training step."""
@@ -246,14 +246,19 @@ class TrainStep(Step):
         return float(self._loss)
 
     def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:
-        """Give every parameter's gradient in float64, without dropout."""
-        _, gradients = self._gradients(self._state.parameters, self._state.statistics, None, batch)
-        return border.export(gradients)
+        """Give every parameter's gradient in float64, without dropout; a scale that is too large ends smaller."""
+        while True:
+            state = self._state
+            scale, finite, _, gradients = self._gradients(state.scale, state.parameters, state.statistics, None, batch)
+            if finite is None or finite or state.scale.scale <= 1:
+                return border.export(gradients)
+            self._state = state._replace(scale=scale)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force; `donation` tells whether a step has really consumed the arrays it was given."""
         return super().settings() | {
             "optimizer": self._optimizer_name,
+            "loss_scaling": scaling(self._state.scale),
             "donation": self._first_parameter.is_deleted(),
         }
 
@@ -261,9 +266,9 @@ class TrainStep(Step):
 class InferStep(Step):
     """The forward pass in evaluation mode."""
 
-    def __init__(self, model: Model, dtype: np.dtype[Any], *, compiled: bool) -> None:
+    def __init__(self, model: Model, precision: Precision, *, compiled: bool) -> None:
         """Start without outputs."""
-        super().__init__(model, dtype, compiled=compiled)
+        super().__init__(model, precision, compiled=compiled)
         self._outputs: jax.Array | None = None
 
     def run(self, batch: tuple[jax.Array, jax.Array]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, profiling
+from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation, DeviceMemory
 
@@ -40,9 +41,7 @@ class Engine:
         threads = int(options["threads"])
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
-        keras.config.set_floatx(options["precision"])
-        keras.config.set_dtype_policy(options["precision"])
-        tf.config.experimental.enable_tensor_float_32_execution(enabled=False)
+        self._precision = Precision(options["precision"])
 
     def versions(self) -> dict[str, str]:
         """Give the versions of the packages."""
@@ -58,7 +57,7 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; nothing is traced yet."""
-        return _STEPS[scenario](model, options["mode"])
+        return _STEPS[scenario](model, options["mode"], self._precision)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; give the parameters after each step."""
@@ -82,8 +81,9 @@ class Step:
     _last: Any = None
     """What it gave last."""
 
-    def __init__(self, model: Model, mode: str) -> None:
+    def __init__(self, model: Model, mode: str, precision: Precision) -> None:
         """Build the model with its weights."""
+        self._precision = precision
         self._net = model.build(nn, model.size)
         border.load(self._net, model.weights | model.state)
         self._parameters = border.parameters(self._net)
@@ -94,7 +94,7 @@ class Step:
 
     def _evaluate(self, x: Any) -> Any:
         """Give the outputs in evaluation mode; tf.function calls one with a fixed signature faster than the model."""
-        return self._net(x)
+        return self._precision.called(self._net, x)
 
     def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
         """Put one batch on the device and wait until it is there."""
@@ -103,7 +103,7 @@ class Step:
         return batch
 
     def _tensor(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device: real numbers in the step's precision, indices and labels as int32."""
+        """Copy an array to the device: real numbers in the variables' precision, indices and labels as int32."""
         real = np.issubdtype(array.dtype, np.floating)
         return tf.identity(tf.constant(array, self._variables[0].dtype if real else tf.int32))
 
@@ -134,16 +134,13 @@ class Step:
         """Read back what is in force."""
         traced = hasattr(self._run, "experimental_get_tracing_count") and not tf.config.functions_run_eagerly()
         jit_compile = traced and bool(self._run._jit_compile)  # noqa: SLF001 - it has no public name
-        tf32 = tf.config.experimental.tensor_float_32_execution_enabled()
-        variable = self._variables[0].value
+        device = "cuda" if "GPU" in self._variables[0].value.device else "cpu"
         return {
             "mode": "compiled" if jit_compile else "graph" if traced else "eager",
-            "precision": variable.dtype.name,
-            "device": "cuda" if "GPU" in variable.device else "cpu",
+            "device": device,
             "threads": tf.config.threading.get_intra_op_parallelism_threads(),
             "inter_op_threads": tf.config.threading.get_inter_op_parallelism_threads(),
-            "tf32_matmul": tf32,
-            "tf32_convolution": tf32,
+            **self._precision.settings(device),
             "accumulation": None,
             "layout": "NHWC",
             "optimizer": None,
@@ -173,14 +170,15 @@ class Step:
 class TrainStep(Step):
     """Forward, loss, backward and optimiser, all in one function."""
 
-    def __init__(self, model: Model, mode: str) -> None:
+    def __init__(self, model: Model, mode: str, precision: Precision) -> None:
         """Add the workload's loss and optimiser."""
-        super().__init__(model, mode)
+        super().__init__(model, mode, precision)
         if model.loss is None or model.optimizer is None:
             msg = "the workload has no loss or no optimiser: it is for inference only"
             raise UnsupportedError(msg)
         self._loss_of = model.loss
-        self._optimizer = optimizers.make(model.optimizer)
+        self._native = optimizers.make(model.optimizer)
+        self._optimizer = precision.optimizer(self._native)
         self._optimizer.build(self._variables)
         self._run = _in_mode(self._train, mode)
         self._differentiate = _in_mode(self._loss_and_gradients, mode)
@@ -192,10 +190,11 @@ class TrainStep(Step):
         return loss
 
     def _loss_and_gradients(self, x: Any, y: Any) -> tuple[Any, list[Any]]:
-        """Give the loss, and its gradient by every parameter: zeros where it does not depend on one."""
+        """Give the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
         with nn.training(), tf.GradientTape() as tape:
-            loss = self._loss_of(nn, self._net(x), y)
-        return loss, tape.gradient(loss, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+            loss = self._loss_of(nn, self._precision.called(self._net, x), y)
+            scaled = self._optimizer.scale_loss(loss)
+        return loss, tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
 
     def run(self, batch: tuple[Any, Any]) -> None:
         """Start one training step."""
@@ -208,24 +207,26 @@ class TrainStep(Step):
     def gradients(self, batch: tuple[Any, Any]) -> Arrays:
         """Give every parameter's gradient, by the function that training runs."""
         before = self.state()
-        _, gradients = self._differentiate(*batch)
+        # An embedding's gradient comes as the rows that were taken, and is made dense.
+        gradients = settled(self._optimizer, lambda: self._differentiate(*batch)[1])
         for name, variable in self._statistics.items():
             variable.assign(before[name])
-        # An embedding's gradient comes as the rows that were taken.
-        dense = (tf.convert_to_tensor(gradient).numpy() for gradient in gradients)
-        return dict(zip(self._parameters, dense, strict=True))
+        return {name: gradient.numpy() for name, gradient in zip(self._parameters, gradients, strict=True)}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser."""
-        return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
+        return super().settings() | {
+            "optimizer": optimizers.describe(self._native),
+            "loss_scaling": scaling(self._optimizer),
+        }
 
 
 class InferStep(Step):
     """The forward pass in evaluation mode."""
 
-    def __init__(self, model: Model, mode: str) -> None:
+    def __init__(self, model: Model, mode: str, precision: Precision) -> None:
         """Time the function that `outputs` calls."""
-        super().__init__(model, mode)
+        super().__init__(model, mode, precision)
         self._run = self._forward
 
     def run(self, batch: tuple[Any, Any]) -> None:
