@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_text
 import re
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,6 +14,7 @@ from bakeoff.cli import FAILED, INTERRUPTED
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from bakeoff.race.batches import SearchOutcome
@@ -41,16 +43,27 @@ def bytes_of(text: str) -> int:
     return int(value)
 
 
-def check_options(context: typer.Context, *, max_batch: bool, memory: str | None) -> None:
-    """Refuse options that would be passed over: a race's in a search, and a search's in a race."""
-    if memory is not None and not max_batch:
+def wanted(
+    context: typer.Context, *, max_batch: bool, memory: str | None, several: bool = False
+) -> Callable[..., None] | None:
+    """Give the search that `run`'s options ask for instead of a race; None where they ask for none.
+
+    Options that would be passed over are refused: a race's in a search, a search's in a race, several values.
+    """
+    if not max_batch:
+        if memory is None:
+            return None
         msg = "--memory is the limit of a search for the largest batch: add --max-batch"
         raise UsageError(msg)
     given = [name for name in context.params if _is_given(context, name)]
-    strange = [f"--{name.replace('_', '-')}" for name in given if name not in OPTIONS] if max_batch else []
+    strange = [f"--{name.replace('_', '-')}" for name in given if name not in OPTIONS]
     if strange:
         msg = f"--max-batch searches a batch size and races nothing: leave out {', '.join(strange)}"
         raise UsageError(msg)
+    if several:
+        msg = "--max-batch searches for one setting of all options: give each a single value"
+        raise UsageError(msg)
+    return partial(search, limit_bytes=None if memory is None else bytes_of(memory))
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
@@ -59,16 +72,12 @@ def _is_given(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def search(request: Request, *, memory: str | None, json: bool, several: bool = False) -> None:
-    """Search, save the report beside the records, and print the answer; `several` values of an option are refused."""
-    if several:
-        msg = "--max-batch searches for one setting of all options: give each a single value"
-        raise UsageError(msg)
+def search(request: Request, *, limit_bytes: int | None, json: bool) -> None:
+    """Search, save the report beside the records, and print the answer."""
     from bakeoff.cli.progress import shown
     from bakeoff.race.search import search_batches
     from bakeoff.report import batches
 
-    limit_bytes = None if memory is None else bytes_of(memory)
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = search_batches(request, observer, limit_bytes=limit_bytes)

@@ -52,8 +52,8 @@ def run(
     from bakeoff.cli import sweep
     from bakeoff.race.request import Request
 
-    maxbatch.check_options(context, max_batch=max_batch, memory=memory)
     asked = sweep.read(batch_size, device, threads, precision, option)
+    search = maxbatch.wanted(context, max_batch=max_batch, memory=memory, several=bool(asked.several))
     request = Request(
         workload=workload,
         contenders=tuple(contenders or ()),
@@ -75,10 +75,7 @@ def run(
         resume=resume,
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
     )
-    if max_batch:
-        maxbatch.search(request, memory=memory, json=json, several=bool(asked.several))
-        return
-    race = partial(sweep.run, several=asked.several) if asked.several else _race
+    race = search or (partial(sweep.run, several=asked.several) if asked.several else _race)
     race(request, json=json)
 
 
