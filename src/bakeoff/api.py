@@ -103,7 +103,8 @@ def compare(
 
     `options` are those of bakeoff.race.request.Request: scenario, batch_size, size, device, threads, data,
     aim, max_rounds, budget_s, epochs, steps, repeats, margin, seed, trial_limit_s, results, resume. `observer` is
-    called with every event of bakeoff.race.progress. Raises UsageError for what cannot be, StoreError when results cannot be written.
+    called with every event of bakeoff.race.progress. Raises UsageError for what cannot be, StoreError when results
+    cannot be written.
     """
     if isinstance(contenders, str):
         msg = f"contenders is the text {contenders!r}; give a list: [{contenders!r}]"

@@ -7,12 +7,14 @@ Whatever fails is written down under its name, so that one failure does not hide
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import sys
 import tempfile
 import time
 import traceback
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +25,7 @@ from contract_cases.optimizers import OPTIMIZERS
 from contract_cases.vocabulary import CASES, labels
 
 from bakeoff.certify.probe import probe_gradients, probe_parameters
-from bakeoff.frameworks.engine import Engine, Model
+from bakeoff.frameworks.engine import Engine, Model, Samples
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.spec.vocabulary import VOCABULARY
@@ -37,6 +39,9 @@ from bakeoff.workloads.load import load
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SAMPLES = 24
+"""Of a way of input; a multiple of the batch below."""
+
 SIZE = Size(batch_size=4, input_shape=(5,), classes=3)
 
 
@@ -49,6 +54,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, str]
     vocabulary: bool
     optimizers: bool
+    inputs: list[str]
+    """Values of the option `input`."""
     trials: list[TrialSpec]
 
 
@@ -76,6 +83,9 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         work["names"] = lambda: _names(Path(job.folder))
         work["dropout"] = lambda: _dropout(engine, job.options)
         work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
+    for name in ("linear", "conv2d") if job.inputs else ():
+        feeds = {f"input/{value}/{name}": job.options | {"input": value} for value in job.inputs}
+        work |= {key: lambda asked=asked, name=name: _input(engine, asked, job, name) for key, asked in feeds.items()}
     if job.optimizers:
         work["compilation"] = lambda: _compilation(engine, job.options)
         work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
@@ -145,6 +155,71 @@ def _compilation(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
         readings.append(step.compilation())
     told = [[getattr(reading, name) for name in ("trace_ns", "compile_ns", "count")] for reading in readings]
     return {"told": [[-1 if value is None else value for value in line] for line in told], "first_ns": durations_ns[0]}
+
+
+def _input(engine: Engine, options: dict[str, str], job: Job, name: str) -> dict[str, Any]:
+    """Take two epochs from a framework's own way of input, and train on the first batch of the third."""
+    case = CASES[name]
+    shape = case.x.shape[1:]
+    samples = Samples(
+        x=np.arange(SAMPLES * int(np.prod(shape)), dtype=np.float32).reshape(SAMPLES, *shape),
+        y=np.arange(SAMPLES, dtype=np.int32) % SIZE.classes,
+        batch_size=SIZE.batch_size,
+        seed=3,
+    )
+    step = engine.build(_model(case), "train", options)
+    module = importlib.import_module(f"bakeoff.frameworks.{Path(job.folder).name}.input")
+    feed = module.feed(step, samples, options)
+    given = [feed.read(batch) for batch in islice(feed, 2 * SAMPLES // SIZE.batch_size)]
+    last = next(feed)
+    processes, settings = feed.processes(), feed.settings()
+    losses = [_loss(step, batch) for batch in (last, step.prepare(*feed.read(last)))]
+    feed.close()
+    return {
+        "x": np.concatenate([x for x, _ in given]),
+        "y": np.concatenate([y for _, y in given]),
+        "samples_x": samples.x,
+        "samples_y": samples.y,
+        "losses": losses,
+        "left": np.array([pid for pid in processes if _is_running(pid)], int),
+        "call": np.array(str(settings["input_call"]), "U"),
+    }
+
+
+def _model(case: Any) -> Model:
+    """Give a case's model as a workload's."""
+
+    def build(nn: Any, size: Size) -> Any:
+        del size
+        return case.build(nn)
+
+    return Model(
+        build=build,
+        loss=lambda nn, outputs, targets: nn.cross_entropy(outputs, targets),
+        size=SIZE,
+        optimizer=SGD(learning_rate=0.0),
+        weights=plan.weights(build, SIZE, 0),
+    )
+
+
+def _loss(step: Any, batch: Any) -> float:
+    """Give the loss of a batch."""
+    step.run(batch)
+    step.wait()
+    return float(step.result())
+
+
+def _is_running(pid: int) -> bool:
+    """Tell whether a process is there still after a while; one that has ended and was not asked for yet is not."""
+    for _ in range(50):
+        try:
+            state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        if state == "Z":
+            return False
+        time.sleep(0.1)
+    return True
 
 
 def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:

@@ -96,12 +96,19 @@ def computed_by(text: str, subjects: tuple[tuple[str, Scenario], ...]) -> Found:
     return _computed(parse_contender(text), subjects)
 
 
+@functools.cache
+def fed(name: str) -> Found:
+    """Give what a framework's own ways of input give."""
+    return _computed(Contender(framework=name, label=name), (), inputs=True)
+
+
 def _computed(
     contender: Contender,
     subjects: Iterable[tuple[str, Scenario]],
     *,
     vocabulary: bool = False,
     optimizers: bool = False,
+    inputs: bool = False,
     learn: bool = False,
 ) -> Found:
     """Give what a contender computes."""
@@ -120,6 +127,7 @@ def _computed(
             "options": options,
             "vocabulary": vocabulary,
             "optimizers": optimizers,
+            "inputs": [value for value in info.options["input"].values if value != "resident"] if inputs else [],
             "trials": [_trial(contender, options, *subject, learn=learn) for subject in subjects],
         }
         return _run(interpreter, job, Path(folder))

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 
-from bakeoff.measure.clock import Stepper, collected_garbage
+from bakeoff.measure.clock import Stepper, collected_garbage, timed_region
 
 
 class Clockwork:
@@ -73,6 +74,30 @@ def test_a_warm_up_has_steps_and_seconds_within_its_limit(
     """It lasts until there are enough steps and enough time has passed; the limit stops the time, never the steps."""
     _, stepper = make()
     assert len(stepper.fenced(steps, seconds, limit)) == expected
+
+
+def test_taking_a_batch_from_a_loader_is_a_part_of_the_step() -> None:
+    """Where batches are not on the device, the time that each takes is in the fenced and in the streamed time."""
+    step = Clockwork()
+
+    def load() -> Iterator[str]:
+        """Take 100 ns for each batch."""
+        while True:
+            step.now_ns += 100
+            yield "a"
+
+    stepper = Stepper(step, load(), step.clock)
+    assert stepper.fenced(2) == [113, 113]
+    assert stepper.streamed(3) == ([103, 206, 309], 339)
+
+
+def test_the_timed_region_says_where_batches_come_from() -> None:
+    """One way of input for all is said once; where contenders differ, each way names those that have it."""
+    assert "the batch is on the device already;" in timed_region({})
+    assert "one batch is copied from NumPy's memory to the device;" in timed_region({"a": "per-step", "b": "per-step"})
+    mixed = timed_region({"a": "resident", "b": "pipeline", "c": "pipeline"})
+    assert "the batch is on the device already (a), or one batch is taken from the framework's own loader" in mixed
+    assert "put on the device (b, c);" in mixed
 
 
 def test_a_block_of_no_steps_takes_no_time() -> None:

@@ -20,6 +20,8 @@ COMMANDS = [
     protocol.Energy(joules=1.5, steps=12, source="RAPL"),
     protocol.GpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),
     protocol.Gpu(states=[GpuState(turn=0, readings=3, clock_mhz=1000.0, slowed=("power limit",))]),
+    protocol.Epoch(steps=1875),
+    protocol.Conclude(),
     protocol.Quit(),
 ]
 TEST = TimerTest(

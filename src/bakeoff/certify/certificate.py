@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from bakeoff.certify.inputs import check_inputs
 from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.sample import distance, kept, largest
 from bakeoff.certify.state import check_state
@@ -53,6 +54,8 @@ def certify(
     if contender.evidence.state_shapes or reference.evidence.state_shapes:
         sides = contender.evidence, contender.arrays, reference.evidence, reference.arrays
         checks.append(check_state(*sides, trained=scenario == "train", allowed=allowed.output))
+    if contender.evidence.fed is not None:
+        checks.append(check_inputs(contender.evidence.fed))
     checks.append(_informative(reference, scenario, own_tolerance(workload, size).loss))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
     return Certificate(

@@ -7,7 +7,7 @@ top, because it is imported only after `framework.toml`'s variables are set) and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -39,6 +39,44 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     """By canonical name, in canonical layout, float64; an engine converts them to its layout and precision."""
     state: Arrays = {}
     """The values of running statistics before the first step, in the same form; empty in a model that has none."""
+
+
+class Samples(msgspec.Struct, frozen=True, kw_only=True):
+    """What a framework's own way of input draws from: every sample of a trial, in the order of its batches.
+
+    Shapes: x (samples, ...) float32 channels last; y (samples,) int32; the samples are a multiple of `batch_size`.
+    """
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    batch_size: int
+    seed: int
+    """Of the order, where it is shuffled."""
+
+
+class Feed(Protocol):
+    """A framework's own way of input: `feed(step, samples, options)` in its folder's input.py gives it.
+
+    A folder without that file has no option `input`: its batches are on the device before the clock starts.
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        """Give itself."""
+
+    def __next__(self) -> Any:
+        """Give the next batch as `Step.run` takes it, without end; all of this is in the timed region."""
+
+    def read(self, batch: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give a batch that it gave, or that the step has prepared, in the canonical layout; for checks only."""
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force: `input_call` names the framework's calls."""
+
+    def processes(self) -> list[int]:
+        """Give the processes that load for it: what they use is the contender's own."""
+
+    def close(self) -> None:
+        """End whatever loads in the background."""
 
 
 class Step(Protocol):

@@ -1,25 +1,45 @@
-"""The timed region, in one place: `TIMED_REGION` says what it is, and `Stepper` is all that times it."""
+"""The timed region, in one place: `timed_region` says what it is, and `Stepper` is all that times it."""
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import cycle, islice
 from typing import Any, Protocol
 
-TIMED_REGION = (
-    "One timed step: the batch is on the device already; forward pass and, in training, loss, backward pass and "
-    "optimiser; the loss stays on the device, and gradients are never fetched. The streamed clock waits once for each "
-    "block of steps (the step time), the fenced clock waits for every step."
-)
-"""What every report prints, and what the functions below do."""
+_BATCH = {
+    "resident": "the batch is on the device already",
+    "per-step": "one batch is copied from NumPy's memory to the device",
+    "pipeline": (
+        "one batch is taken from the framework's own loader, which shuffles and prefetches, and put on the device"
+    ),
+}
+"""What the option `input` makes of the timed region."""
+
+
+def timed_region(inputs: Mapping[str, str]) -> str:
+    """Say what every report prints, and what the functions below do; `inputs` is each contender's option `input`."""
+    labels: dict[str, list[str]] = {}
+    for label, mode in inputs.items():
+        labels.setdefault(mode, []).append(label)
+    told = [_BATCH[mode] + (f" ({', '.join(labels[mode])})" if len(labels) > 1 else "") for mode in labels]
+    return (
+        f"One timed step: {', or '.join(told or [_BATCH['resident']])}; forward pass and, in training, loss, backward "
+        "pass and optimiser; the loss stays on the device, and gradients are never fetched. The streamed clock waits "
+        "once for each block of steps (the step time), the fenced clock waits for every step."
+    )
+
 
 Clock = Callable[[], int]
 """Gives nanoseconds since some fixed moment."""
 
 monotonic: Clock = time.perf_counter_ns
+
+
+TIMED_REGION = timed_region({})
+"""Where every batch is on the device."""
 
 
 class Timed(Protocol):
@@ -33,13 +53,16 @@ class Timed(Protocol):
 
 
 class Stepper:
-    """Runs steps over batches in their fixed order and keeps the time."""
+    """Runs steps over batches and keeps the time."""
 
-    def __init__(self, step: Timed, batches: list[Any], clock: Clock = monotonic) -> None:
-        """Start at batch 0."""
+    def __init__(self, step: Timed, batches: list[Any] | Iterator[Any], clock: Clock = monotonic) -> None:
+        """Start at the first batch; a list is on the device, and its batches come round in their fixed order.
+
+        An iterator is the framework's own way of input: to take a batch from it is a part of the step.
+        """
         self._step = step
-        self._count = len(batches)
-        self._batches = cycle(batches)
+        self._is_resident = isinstance(batches, list)
+        self._batches = cycle(batches) if isinstance(batches, list) else batches
         self._clock = clock
         self.steps_run = 0
 
@@ -49,9 +72,8 @@ class Stepper:
         durations: list[int] = []
         began = clock()
         while len(durations) < steps or (clock() - began < seconds * 1e9 and len(durations) < limit):
-            batch = next(self._batches)
             start = clock()
-            run(batch)
+            run(next(self._batches))
             wait()
             durations.append(clock() - start)
         self.steps_run += len(durations)
@@ -60,7 +82,9 @@ class Stepper:
     def streamed(self, steps: int) -> tuple[list[int], int]:
         """Run `steps` steps and wait once; give when each dispatch returned, and the time until all was done."""
         run, clock = self._step.run, self._clock
-        batches = list(islice(self._batches, steps))
+        batches: Iterable[Any] = islice(self._batches, steps)
+        if self._is_resident:
+            batches = list(batches)
         stamps = [0] * steps
         start = clock()
         for index, batch in enumerate(batches):

@@ -55,6 +55,9 @@ MEMORY_SHARE = 0.7
 """Workers are resident together only if their peaks fit in this share of the available memory: the rest is for what
 else runs, and for peaks that a memory trial did not reach."""
 
+LOADING = "pipeline"
+"""The way of input that goes on loading, until its buffers are full, while its worker pauses."""
+
 ROUNDS_ALONE = 3
 """Rounds of a contender that has no other: they give its step time an interval, and there is no pair to settle."""
 
@@ -309,7 +312,9 @@ class _Conductor:
         return len(failed) >= FAILURES
 
     def _is_resident(self, active: list[ContenderPlan]) -> bool:
-        """Tell whether a round's workers fit in memory together."""
+        """Tell whether a round's workers fit in memory together, and rest while another one runs."""
+        if any(plan.contender.options.get("input") == LOADING for plan in active):
+            return False
         free = available_memory_bytes()
         peaks = [self._done("memory", plan) for plan in active]
         known = [record.memory.peak_bytes for record in peaks if record and record.memory and record.memory.peak_bytes]

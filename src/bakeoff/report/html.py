@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.report import charts, details
 from bakeoff.report.model import report_of
+from bakeoff.report.region import region
 from bakeoff.report.tiertables import preset_table, tier_table
 from bakeoff.report.timers import timers_line
 from bakeoff.report.whole import whole_lines, whole_table
@@ -78,7 +78,11 @@ def _folds(report: Report) -> list[dict[str, Any]]:
                 "Read back from each framework after its run; differences that nobody asked for are marked.",
                 [details.settings_table(report), preset_table(report)],
             ),
-            ("What is timed", f"{TIMED_REGION} {_HIDDEN} {timers_line(report.outcome)}", [details.timer_table(report)]),
+            (
+                "What is timed",
+                f"{region(report.outcome)} {_HIDDEN} {timers_line(report.outcome)}",
+                [details.timer_table(report)],
+            ),
             ("Certificate", f"{report.certificate}.", [details.certificate_table(report)]),
             (
                 "Compilation, memory, energy",

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.race.ledger import ledger
 from bakeoff.report.cautions import cautions
 from bakeoff.report.pairs import kind
+from bakeoff.report.region import region
 from bakeoff.report.tiers import tier_of
 from bakeoff.report.whole import whole_json
 
@@ -29,7 +29,7 @@ def to_json(outcome: Outcome) -> dict[str, Any]:
     document = {
         "version": VERSION,
         "bakeoff": outcome.comparison.bakeoff,
-        "timed_region": TIMED_REGION,
+        "timed_region": region(outcome),
         "comparison": _comparison(outcome),
         "machine": outcome.comparison.machine,
         "noise": {

@@ -208,6 +208,8 @@ def _work(outcome: Outcome) -> str:
     parts += [] if comparison.size == "full" else [f"{comparison.size} size"]
     parts += ["/".join(precisions)] if precisions else []
     parts += ["/".join(devices)] if devices else []
+    inputs = sorted({option.get("input", "resident") for option in options} - {"resident"})
+    parts += [f"input {'/'.join(inputs)}"] if inputs else []
     return ", ".join([*parts, source_name(outcome)])
 
 

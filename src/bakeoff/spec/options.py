@@ -33,6 +33,12 @@ OPTIONS: dict[str, Option] = {
         ),
         Option(name="device", values=("cpu", "cuda", "mps"), meaning="where the step runs"),
         Option(name="threads", meaning="processor threads within one operation"),
+        Option(
+            name="input",
+            values=("resident", "per-step", "pipeline"),
+            meaning="where a step's batch comes from: from the device already; copied from NumPy within the step; or "
+            "from the framework's own loader, which shuffles and prefetches, within the step",
+        ),
     )
 }
 

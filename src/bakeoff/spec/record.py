@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from bakeoff.spec.epochs import EpochRun
+from bakeoff.spec.fed import Fed
 from bakeoff.spec.gpu import GpuState
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.trial import TrialSpec
@@ -37,7 +38,7 @@ class Signals(msgspec.Struct, frozen=True, kw_only=True):
 
     wall_ns: int
     cpu_ns: int
-    """Processor time of this process, user and system."""
+    """Processor time of this process, user and system, and of those that load for it."""
     foreign_share: float | None = None
     """Processor time of all other processes over all the processor time there was, 0 to 1."""
     steal_share: float | None = None
@@ -145,6 +146,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     accuracy: float | None = None
     """On held-out data after `learning_steps` training steps, 0 to 1."""
     learning_steps: int = 0
+    fed: Fed | None = None
+    """What the contender's own way of input gave; None where batches are on the device."""
     arrays_sha256: str = ""
     """Of evidence.npz."""
 

@@ -76,7 +76,7 @@ def _inverse(value: float | None) -> float | None:
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One part of a certificate, with the largest error that was found and the error that is allowed."""
 
-    name: Literal["parameters", "outputs", "loss", "gradients", "optimizer", "state", "informative"]
+    name: Literal["parameters", "outputs", "loss", "gradients", "optimizer", "state", "informative", "inputs"]
     passed: bool
     detail: str
     error: float | None = None

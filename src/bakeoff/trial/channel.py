@@ -26,6 +26,13 @@ class Channel:
         self._commands = os.fdopen(command_fd, "rb")
         self._answers = os.fdopen(answer_fd, "wb", buffering=0)
         self._decoder = msgspec.json.Decoder(Command)
+        # A framework's loader may fork: held by its processes, too, the pipe would outlive this one.
+        os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        """Close the pipes in a process that was forked off."""
+        self._commands.close()
+        self._answers.close()
 
     def receive(self) -> Command | None:
         """Block until the next command; None when the parent is gone."""

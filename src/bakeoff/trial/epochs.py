@@ -11,6 +11,8 @@ from bakeoff.spec.trial import Ran
 from bakeoff.trial.evidence import accuracy_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bakeoff.frameworks.engine import Step
     from bakeoff.measure.clock import Stepper
     from bakeoff.spec.trial import TrialSpec
@@ -26,11 +28,11 @@ class LongRun:
         self._epochs_ns: list[int] = []
         self._foreign_shares: list[float | None] = []
 
-    def epoch(self, stepper: Stepper, steps: int) -> Ran:
-        """Run one epoch."""
-        before = contention.read()
+    def epoch(self, stepper: Stepper, steps: int, read: Callable[[], contention.Reading]) -> Ran:
+        """Run one epoch, with the counters read around it."""
+        before = read()
         _, elapsed_ns = stepper.streamed(steps)
-        signals = contention.between(before, contention.read())
+        signals = contention.between(before, read())
         self._steps.append(steps)
         self._epochs_ns.append(elapsed_ns)
         self._foreign_shares.append(signals.foreign_share)

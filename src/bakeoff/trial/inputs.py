@@ -34,6 +34,11 @@ class Batches:
                 np.load(folder / "y_test.npy", allow_pickle=False),
             )
 
+    def samples(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give all samples of these batches in their order, as arrays of this process's own."""
+        x, y = self._x[: self.count], self._y[: self.count]
+        return np.array(x).reshape(-1, *x.shape[2:]), np.array(y).reshape(-1)
+
     def at(self, index: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Give the batch of step `index`, as arrays of this process's own."""
         position = index % self.count

@@ -28,6 +28,7 @@ from bakeoff.store.files import TRIAL_FILE, write_record
 from bakeoff.trial import ready_made
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.evidence import gather
+from bakeoff.trial.feeding import examined, feed_of, mode_of, resident
 from bakeoff.trial.framework import make_engine, set_variables
 from bakeoff.trial.inputs import Batches, Repeated
 from bakeoff.trial.model import make_model
@@ -35,7 +36,7 @@ from bakeoff.trial.model import make_model
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.frameworks.engine import Model, Step
+    from bakeoff.frameworks.engine import Feed, Model, Step
     from bakeoff.trial.channel import Channel
 
 DETAIL_CHARACTERS = 4000
@@ -61,6 +62,7 @@ class Worker:
         self._fenced_ns: list[int] = []
         self._timer_tests: list[TimerTest] = []
         self._long_run = LongRun()
+        self._feed: Feed | None = None
         self._compiled_before: records.Compilation | None = None
         self._resources = ExitStack()
         self._started_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -119,21 +121,23 @@ class Worker:
         match command:
             case protocol.Build():
                 return self._build()
-            case protocol.Warm(steps=steps, seconds=seconds, limit=limit):
-                durations = self._stepper.fenced(steps, seconds, limit)
-                self._warm_ns += durations
-                return protocol.Warmed(steps_ns=durations)
+            case protocol.Warm() | protocol.Fence():
+                return self._run_fenced(command)
             case protocol.Run():
                 return self._run_block(command)
-            case protocol.Fence(lead=lead, steps=steps, seconds=seconds, limit=limit):
-                self._stepper.streamed(lead)
-                durations = self._stepper.fenced(steps, seconds, limit)
-                self._fenced_ns += durations
-                return protocol.Warmed(steps_ns=durations)
             case protocol.SelfTest():
                 return self._test_timer(command)
             case protocol.Epoch(steps=steps):
-                return self._long_run.epoch(self._stepper, steps)
+                return self._long_run.epoch(self._stepper, steps, self._counters)
+            case protocol.Quit():
+                self._finish()
+            case _:
+                self._find_out(command)
+        return protocol.Done()
+
+    def _find_out(self, command: protocol.Command) -> None:
+        """Put something into the record that is not timed."""
+        match command:
             case protocol.Conclude():
                 self._facts["epochs"] = self._long_run.conclude(self._step, self._trial, self._batches)
             case protocol.Certify():
@@ -142,9 +146,6 @@ class Worker:
                 self._facts["memory"] = self._measure_memory(steps)
             case protocol.Energy() | protocol.Gpu() | protocol.GpuMemory():
                 self._put_down(command)
-            case protocol.Quit():
-                self._finish()
-        return protocol.Done()
 
     def _put_down(self, seen: protocol.Energy | protocol.Gpu | protocol.GpuMemory) -> None:
         """Keep what the parent saw from outside."""
@@ -171,9 +172,9 @@ class Worker:
         if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest", "epochs", "batch"):
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
             self._model = None
-            count = self._batches.count
-            batches = [self._step.prepare(*self._batches.at(index)) for index in range(count)]
-            self._batch = batches[0]
+            self._batch = self._step.prepare(*self._batches.at(0))
+            self._feed = feed_of(self._trial, self._step, self._batches)
+            batches = self._feed or resident(self._step, self._batches)
             memory.reset_peak()
             self._stepper = Stepper(self._step, batches, self._clock)
             self._compiled_before = self._step.compilation()
@@ -188,15 +189,24 @@ class Worker:
             return ready_made.build(self._trial, model)
         return self._engine.build(model, self._trial.scenario, self._trial.contender.options)
 
+    def _run_fenced(self, command: protocol.Warm | protocol.Fence) -> protocol.Warmed:
+        """Run steps and wait for each: those of a warm-up, or behind a lead-in those of the fenced clock."""
+        if isinstance(command, protocol.Fence):
+            self._stepper.streamed(command.lead)
+        durations = self._stepper.fenced(command.steps, command.seconds, command.limit)
+        kept = self._fenced_ns if isinstance(command, protocol.Fence) else self._warm_ns
+        kept += durations
+        return protocol.Warmed(steps_ns=durations)
+
     def _run_block(self, command: protocol.Run) -> protocol.Ran:
         """Run a lead-in and a timed part, with the counters read around the two."""
-        before = contention.read()
+        before = self._counters()
         _, lead_ns = self._stepper.streamed(command.lead)
         first_step = self._stepper.steps_run
         compiled_before = self._step.compilation()
         steps_ns, elapsed_ns = self._stepper.streamed(command.steps)
         compiled = _between(compiled_before, self._step.compilation())
-        after = contention.read()
+        after = self._counters()
         self._blocks.append(
             records.Block(
                 turn=command.turn,
@@ -210,6 +220,10 @@ class Worker:
             )
         )
         return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns)
+
+    def _counters(self) -> contention.Reading:
+        """Read the counters of the machine and of this process, with those that load for it."""
+        return contention.read(self._feed.processes() if self._feed else ())
 
     def _test_timer(self, command: protocol.SelfTest) -> protocol.Tested:
         """Run one pass of the timer's self-test."""
@@ -237,7 +251,9 @@ class Worker:
     def _gather(self) -> records.Evidence:
         """Compute the evidence on a step that was not run yet."""
         assert self._model is not None
-        return gather(self._engine, self._step, self._model, self._trial, self._batches, self._folder)
+        fed = examined(self._trial, self._step, self._batches)
+        evidence = gather(self._engine, self._step, self._model, self._trial, self._batches, self._folder)
+        return msgspec.structs.replace(evidence, fed=fed)
 
     def _measure_memory(self, steps: int) -> records.Memory:
         """Run steps, at most so many, and read the peaks; nothing else is measured in this process."""
@@ -254,10 +270,18 @@ class Worker:
 
     def _finish(self) -> None:
         """Read back what is known only in the end, and write the record."""
-        self._facts["settings"] = self._step.settings() | {"malloc": memory.malloc_state()}
+        self._facts["settings"] = self._step.settings() | {"malloc": memory.malloc_state()} | self._close_feed()
         if self._compiled_before is not None:
             self._facts["compilations"] = _between(self._compiled_before, self._step.compilation()).count
         self._write("done")
+
+    def _close_feed(self) -> dict[str, str | int | float | bool | None]:
+        """Read back how batches came, and end what loads them."""
+        if self._feed is None:
+            return {}
+        settings = self._feed.settings()
+        self._feed.close()
+        return {"input": mode_of(self._trial)} | settings
 
     def _fail(self, error: Exception) -> protocol.Failed:
         """Record a failure; one to write is no finding about the contender: the parent hears of it, with no record."""

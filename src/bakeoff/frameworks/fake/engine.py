@@ -62,6 +62,8 @@ class _Time:
 
 _time = _Time()
 virtual_clock = _time.now_ns
+pass_time = _time.let_pass
+"""Let so many nanoseconds pass."""
 
 
 class Step:

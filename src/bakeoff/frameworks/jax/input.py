@@ -1,0 +1,151 @@
+"""Where a step's batch comes from, as JAX's users write it: copied each step, or from Grain."""
+
+from __future__ import annotations
+
+from importlib import metadata
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from bakeoff.spec.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Feed, Samples, Step
+
+_SHARED = 64
+"""Bytes: on a processor JAX takes over the memory of an array that starts at a multiple of this, without a copy."""
+
+_USUAL = 16
+"""Bytes beyond such a multiple at which NumPy's large arrays start, as malloc maps them: those are copied."""
+
+
+class _Feed:
+    """What both ways have in common: samples in host memory, in the step's precision."""
+
+    def __init__(self, step: Step, samples: Samples) -> None:
+        """Convert the samples once, as their users hold them."""
+        size = samples.batch_size
+        x, y = step.prepare(samples.x[:size], samples.y[:size])
+        self._x = samples.x.astype(x.dtype, copy=False)
+        self._y = samples.y.astype(y.dtype, copy=False)
+        self._size, self._seed = size, samples.seed
+        self._batches = self._endless()
+
+    def _endless(self) -> Generator[tuple[Any, Any]]:
+        """Give one batch on the device after another."""
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[tuple[Any, Any]]:
+        """Give itself."""
+        return self
+
+    def __next__(self) -> tuple[Any, Any]:
+        """Give the next batch."""
+        return next(self._batches)
+
+    def read(self, batch: tuple[Any, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give a batch in canonical layout, which is the step's."""
+        x, y = batch
+        return np.asarray(x), np.asarray(y)
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Tell by which calls batches come."""
+        return {}
+
+    def processes(self) -> list[int]:
+        """Give none: what loads are threads of this process."""
+        return []
+
+    def close(self) -> None:
+        """End what loads."""
+        self._batches.close()
+
+
+class _Copied(_Feed):
+    """jax.device_put each step; on a processor that is a copy too, unless an array starts where XLA's would."""
+
+    def _endless(self) -> Generator[tuple[Any, Any]]:
+        """Copy batch after batch in their fixed order."""
+        starts = range(0, len(self._x), self._size)
+        pairs = [
+            tuple(_placed(values[start : start + self._size]) for values in (self._x, self._y)) for start in starts
+        ]
+        for pair in cycle(pairs):
+            x, y = jax.device_put(pair)
+            yield x, y
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Tell the call, and whether it copies: a change of the array is then not seen in the copy."""
+        array = _placed(self._x[: self._size])
+        copy = jax.block_until_ready(jax.device_put(array))
+        before = float(np.asarray(copy).flat[0])
+        array.flat[0] = before + 1
+        return {"input_call": "jax.device_put(x)", "input_copies": float(np.asarray(copy).flat[0]) == before}
+
+
+class _Loaded(_Feed):
+    """A Grain dataset of samples: shuffled whole, read by its threads, batched, and put on the device."""
+
+    def _endless(self) -> Generator[tuple[Any, Any]]:
+        """Give epoch after epoch, each shuffled anew."""
+        dataset = grain().MapDataset.source(_Source(self._x, self._y)).seed(self._seed).shuffle().repeat()
+        batches = iter(dataset.to_iter_dataset().batch(self._size, drop_remainder=True))
+        try:
+            for batch in batches:
+                x, y = jax.device_put(batch)
+                yield x, y
+        finally:
+            batches.close()
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Tell how the loader is set."""
+        return {"input_call": f"grain.MapDataset.shuffle.batch (grain {metadata.version('grain')}), jax.device_put(x)"}
+
+
+class _Source:
+    """Random access to samples, as Grain reads them."""
+
+    def __init__(self, x: NDArray[Any], y: NDArray[Any]) -> None:
+        """Keep the arrays."""
+        self._x, self._y = x, y
+
+    def __len__(self) -> int:
+        """Count the samples."""
+        return len(self._x)
+
+    def __getitem__(self, index: int) -> tuple[NDArray[Any], Any]:
+        """Give one sample with its label."""
+        return self._x[index], self._y[index]
+
+
+def grain() -> Any:
+    """Import Grain, which only this way of input needs; raise UnsupportedError where it is not there."""
+    try:
+        import grain as module
+    except ImportError as error:
+        msg = f"input=pipeline needs Grain, JAX's data loader, which cannot be imported ({error}): pip install grain"
+        raise UnsupportedError(msg) from error
+    return module
+
+
+def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
+    """Give the way of input that the option names."""
+    if options["input"] == "pipeline":
+        grain()
+        return _Loaded(step, samples)
+    return _Copied(step, samples)
+
+
+def _placed(values: NDArray[Any]) -> NDArray[Any]:
+    """Copy an array to where large ones mostly lie: else it would be luck which batches are copied again."""
+    room = np.empty(values.nbytes + _SHARED + _USUAL, np.uint8)
+    start = (_USUAL - room.ctypes.data) % _SHARED
+    placed = room[start : start + values.nbytes].view(values.dtype).reshape(values.shape)
+    placed[...] = values
+    return placed
