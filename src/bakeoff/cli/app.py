@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import doctor, env, list, report, run, verify
+from bakeoff.cli import doctor, env, list, report, reproduce, run, verify
 
 app = typer.Typer(
     name="bakeoff",
@@ -37,6 +37,7 @@ def options(
 
 
 app.command("run")(run.run)
+app.command("reproduce")(reproduce.reproduce)
 app.command("verify")(verify.verify)
 app.command("list")(list.list_what)
 app.add_typer(env.app, name="env")

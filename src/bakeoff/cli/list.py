@@ -1,4 +1,4 @@
-"""`bakeoff list`: the workloads, frameworks and options that there are."""
+"""`bakeoff list`: the workloads, frameworks, options and studies that there are."""
 
 import json as json_text
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from bakeoff.environments.declared import Framework
 
-What = Literal["workloads", "frameworks", "options"]
+What = Literal["workloads", "frameworks", "options", "studies"]
 Entry = dict[str, Any]
 
 
@@ -21,13 +21,19 @@ def list_what(
     *,
     json: given.Json = False,
 ) -> None:
-    """List the workloads, frameworks or options that there are."""
+    """List the workloads, frameworks, options or studies that there are."""
     entries: dict[str, Callable[[], list[Entry]]] = {
         "workloads": _workloads,
         "frameworks": _frameworks,
         "options": _options,
+        "studies": _studies,
     }
-    lines = {"workloads": _workload_lines, "frameworks": _framework_lines, "options": _option_lines}
+    lines = {
+        "workloads": _workload_lines,
+        "frameworks": _framework_lines,
+        "options": _option_lines,
+        "studies": _study_lines,
+    }
     if json:
         told: Any = entries[what]() if what else {name: gather() for name, gather in entries.items()}
         typer.echo(json_text.dumps(told, indent=2))
@@ -155,3 +161,31 @@ def _option_lines(entry: Entry) -> list[str]:
         for name, support in entry["frameworks"].items()
     ]
     return [f"{entry['name']:<16}{entry['meaning']}", *supports]
+
+
+def _studies() -> list[Entry]:
+    """Describe every study of published figures."""
+    from bakeoff.study.published import load, names
+
+    return [
+        {
+            "name": study.id,
+            "title": study.title,
+            "document": study.document.citation,
+            "number": study.document.number,
+            "hardware": [machine.hardware for machine in study.machines],
+            "comparisons": [declared.name for declared in study.comparisons],
+            "scaled_minutes": study.minutes,
+        }
+        for study in map(load, names())
+    ]
+
+
+def _study_lines(entry: Entry) -> list[str]:
+    """Write one study for people."""
+    return [
+        f"{entry['name']:<16}{entry['title']}",
+        f"{'':<16}{entry['document']}; {entry['number']}",
+        f"{'':<16}published on {'; '.join(entry['hardware'])}",
+        f"{'':<16}scaled down about {entry['scaled_minutes']:g} minutes on two calm cores",
+    ]

@@ -1,0 +1,70 @@
+"""`bakeoff reproduce`: a document's published figures, measured here and set beside ours."""
+
+import shlex
+import sys
+from typing import Annotated
+
+import typer
+
+from bakeoff.cli import FAILED
+from bakeoff.cli import parameters as given
+
+Name = Annotated[
+    str, typer.Argument(metavar="STUDY", help="A name from `bakeoff list studies`, or your own file: my_study.toml.")
+]
+Contenders = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="CONTENDER",
+        help="In place of the document's rows; one that is a row's own stands for it, in whatever environment.",
+        show_default=False,
+    ),
+]
+Full = Annotated[
+    bool, typer.Option("--full", help="At the document's own sizes; if not said, scaled down to what a processor can.")
+]
+Device = Annotated[
+    str | None,
+    typer.Option(metavar="DEVICE", help="cpu, cuda or mps; a GPU if there is one, if not said.", show_default=False),
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Shared by all comparisons: after a first round, none starts beyond its share: 90s, 5m, 1h.",
+        show_default=False,
+    ),
+]
+
+
+def reproduce(
+    study: Name,
+    contenders: Contenders = None,
+    *,
+    full: Full = False,
+    device: Device = None,
+    budget: Budget = None,
+    seed: given.Seed = 0,
+    results: given.Results = "results",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the last study in --results that asked for the same.")
+    ] = False,
+    json: given.Json = False,
+) -> None:
+    """Measure what a document published, and show its figures beside ours."""
+    from bakeoff.cli import studies
+    from bakeoff.study.published import load
+    from bakeoff.study.reproduce import declare
+
+    declared = declare(
+        load(study),
+        full=full,
+        device=device,
+        contenders=contenders or (),
+        seed=seed,
+        budget_s=None if budget is None else given.seconds(budget, "--budget"),
+        command=shlex.join(["bakeoff", *sys.argv[1:]]),
+    )
+    outcome = studies.race(declared, results, resume=resume, json=json)
+    if not any(one.status == "ranked" for point in outcome.outcomes for one in point.contenders):
+        raise typer.Exit(FAILED)
