@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.workload import Size
 
 if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Model, Step
-    from bakeoff.spec.workload import Scenario, Size
+    from bakeoff.spec.workload import Scenario
 
 
 class Zoo(Protocol):

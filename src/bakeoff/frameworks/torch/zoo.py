@@ -1,4 +1,4 @@
-"""What PyTorch's users would take ready-made: the models of torchvision, run by the same engine as the workloads' own."""
+"""What PyTorch's users would take ready-made: torchvision's models, run by the same engine as the workloads' own."""
 
 from __future__ import annotations
 

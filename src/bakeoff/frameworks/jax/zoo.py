@@ -1,0 +1,92 @@
+"""What JAX's users would take ready-made: keras.applications on Keras' JAX backend.
+
+Of the packages with such models for JAX it is the one that is kept and covers most workloads: flax has its ResNet as an
+example beside the package, Haiku is in maintenance and has a ResNet only.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bakeoff.frameworks.jax import memory, profiling
+from bakeoff.frameworks.jax.compilation import compiled
+from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
+from bakeoff.frameworks.zoo import find
+from bakeoff.spec.errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Model
+    from bakeoff.spec.record import Compilation, DeviceMemory
+    from bakeoff.spec.selftest import Profiled
+    from bakeoff.spec.workload import Scenario
+
+
+class Zoo:
+    """The models of keras.applications, on JAX."""
+
+    def name(self, workload: str) -> str:
+        """Give what a user would write to have the model."""
+        return f"{find(MODELS, HOLES, workload).name} on JAX"
+
+    def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
+        """Make the model's step on the device that the engine was configured with."""
+        if options["precision"] != "float32":
+            msg = f"ready-made models run in float32 on JAX here, not in {options['precision']}"
+            raise UnsupportedError(msg)
+        _use_jax()
+        return Step(find(MODELS, HOLES, workload).made(model.size), model, scenario, options["mode"])
+
+
+def _use_jax() -> None:
+    """Import Keras on JAX; raise UnsupportedError where it is not there."""
+    os.environ["KERAS_BACKEND"] = "jax"
+    try:
+        import keras
+    except ImportError as error:
+        msg = f"Keras is not there ({error}); bakeoff env create jax installs it"
+        raise UnsupportedError(msg) from error
+    keras.config.set_dtype_policy("float32")  # whatever the user's keras.json says
+
+
+class Step(KerasStep):
+    """A Keras model's step on JAX."""
+
+    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[jax.Array, jax.Array]:
+        """Copy one batch to the device."""
+        return jax.block_until_ready((jnp.array(x, np.float32), jnp.array(y, np.int32)))
+
+    def wait(self) -> None:
+        """Return when the step's variables are there, too: Keras has waited for its result only."""
+        jax.block_until_ready([variable.value for variable in self._network.variables])
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force."""
+        reduced = jax.default_backend() != "cpu" and jax.config.jax_default_matmul_precision != "highest"
+        return self.told() | {
+            "device": {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend()),
+            "threads": None,
+            "tf32_matmul": reduced,
+            "tf32_convolution": reduced,
+            "accumulation": None,
+        }
+
+    def compilation(self) -> Compilation:
+        """Tell what this process has traced and compiled so far."""
+        return compiled()
+
+    def profiled(self, work: Callable[[], None]) -> Profiled:
+        """Give what JAX's profiler tells of some steps."""
+        return profiling.profiled(work, self.wait)
+
+    def device_memory(self) -> DeviceMemory:
+        """Tell what the device's allocator has held."""
+        return memory.told(jax.devices()[0])

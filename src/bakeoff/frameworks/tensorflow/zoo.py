@@ -1,0 +1,71 @@
+"""What TensorFlow's users would take ready-made: keras.applications, trained by Keras itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
+from bakeoff.frameworks.tensorflow import memory, profiling
+from bakeoff.frameworks.zoo import find
+from bakeoff.spec.record import Compilation, DeviceMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Model
+    from bakeoff.spec.selftest import Profiled
+    from bakeoff.spec.workload import Scenario
+
+
+class Zoo:
+    """The models of keras.applications."""
+
+    def name(self, workload: str) -> str:
+        """Give what a user would write to have the model."""
+        return find(MODELS, HOLES, workload).name
+
+    def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
+        """Make the model's step: precision and device are those that the engine was configured with."""
+        network = find(MODELS, HOLES, workload).made(model.size)
+        return Step(network, model, scenario, options["mode"])
+
+
+class Step(KerasStep):
+    """A Keras model's step on TensorFlow."""
+
+    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
+        """Put one batch on the device and wait until it is there."""
+        batch = tf.identity(tf.constant(x, self._network.compute_dtype)), tf.identity(tf.constant(y, tf.int32))
+        tf.test.experimental.sync_devices()
+        return batch
+
+    def wait(self) -> None:
+        """Return when the step's variables are assigned, too: Keras has waited for its result only."""
+        tf.test.experimental.sync_devices()
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force."""
+        tf32 = tf.config.experimental.tensor_float_32_execution_enabled()
+        return self.told() | {
+            "device": "cuda" if tf.config.list_logical_devices("GPU") else "cpu",
+            "threads": tf.config.threading.get_intra_op_parallelism_threads(),
+            "tf32_matmul": tf32,
+            "tf32_convolution": tf32,
+            "accumulation": None,
+        }
+
+    def compilation(self) -> Compilation:
+        """Tell nothing: what Keras' trainer has traced, it does not tell."""
+        return Compilation()
+
+    def profiled(self, work: Callable[[], None]) -> Profiled:
+        """Give what TensorFlow's profiler tells of some steps."""
+        return profiling.profiled(work, self.wait)
+
+    def device_memory(self) -> DeviceMemory:
+        """Tell what the GPU's allocator has held; a processor has none."""
+        return memory.told() if tf.config.list_logical_devices("GPU") else DeviceMemory()

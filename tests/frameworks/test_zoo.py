@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bakeoff
+from bakeoff.environments.declared import frameworks
+from bakeoff.environments.interpreters import resolve
+from bakeoff.environments.options import resolve_options
+from bakeoff.spec.contender import Contender
+from bakeoff.workloads.load import load
+
+CHILD = Path(__file__).with_name("zoo_child.py")
+SCENARIOS = {"torch": "train", "tensorflow": "train", "jax": "infer"}
+"""What each is asked for: compiling a whole training step takes JAX half a minute."""
+PARAMETERS = {"torch": 23_528_522, "tensorflow": 23_555_082, "jax": 23_555_082}
+"""keras.applications' ResNet50 has a bias in every convolution."""
+
+ZOOS = pytest.mark.parametrize("name", SCENARIOS)
+pytestmark = pytest.mark.timeout(400)
+
+
+@functools.cache
+def told(name: str) -> Any:
+    """Give what a framework's ready-made model tells."""
+    framework = frameworks()[name]
+    contender = Contender(framework=name, label=name)
+    options = resolve_options(framework.info, contender, {}, 2)
+    done = subprocess.run(
+        [resolve(contender, framework), str(CHILD), name, SCENARIOS[name], json.dumps(options)],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@ZOOS
+def test_a_ready_made_model_computes(name: str) -> None:
+    """Built at full size without anything downloaded, it gives finite outputs, and in training losses that change."""
+    found = told(name)
+    assert (found["shape"], found["finite"]) == ([2, 10], True)
+    assert len(set(found["losses"])) == (2 if SCENARIOS[name] == "train" else 0)
+    assert found["settings"]["precision"] == "float32"
+
+
+@ZOOS
+def test_its_parameters_are_its_own(name: str) -> None:
+    """It has the parameters of its library's model, more than the workload's where that has other layers."""
+    assert told(name)["parameters"] == PARAMETERS[name] >= load("resnet50-cifar10").size("full").parameters
+
+
+@ZOOS
+def test_it_stands_for_one_size(name: str) -> None:
+    """At another size than that of the ready-made model, the model is refused: it would be another network's time."""
+    assert "stands for the size with 23,528,522 parameters; this one has" in told(name)["refused"]
+
+
+@ZOOS
+def test_holes_have_reasons(name: str) -> None:
+    """Where there is no ready-made model, the reason is told."""
+    reasons = told(name)["holes"]
+    assert "written by hand" in reasons["mlp-mnist"]
+    assert ("KerasHub" in reasons.get("vit-b16", "")) == (name != "torch")

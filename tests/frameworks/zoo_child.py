@@ -1,0 +1,83 @@
+"""Run in a framework's interpreter: what its ready-made ResNet-50 for CIFAR-10 is and does, as JSON.
+
+PYTHON zoo_child.py FRAMEWORK SCENARIO OPTIONS
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bakeoff.frameworks
+from bakeoff.frameworks.engine import Model
+from bakeoff.spec.errors import UnsupportedError
+from bakeoff.trial.framework import import_engine
+from bakeoff.workloads.load import load
+
+WORKLOAD = "resnet50-cifar10"
+BATCH = 2
+
+
+def main(framework: str, scenario: Any, options: str) -> None:
+    """Build it, run it, and tell."""
+    chosen = json.loads(options)
+    import_engine(Path(bakeoff.frameworks.__file__).parent / framework).Engine().configure(chosen)
+    zoo = importlib.import_module(f"bakeoff.frameworks.{framework}.zoo").Zoo()
+    loaded = load(WORKLOAD)
+    models = {
+        size: Model(
+            build=loaded.build,
+            loss=loaded.loss,
+            size=loaded.size(size),
+            optimizer=loaded.workload.optimizer,
+            weights={},
+        )
+        for size in ("full", "reduced")
+    }
+    refused = ""
+    try:
+        zoo.build(WORKLOAD, models["reduced"], scenario, chosen)
+    except UnsupportedError as error:
+        refused = str(error)
+    step = zoo.build(WORKLOAD, models["full"], scenario, chosen)
+    random = np.random.RandomState(0)
+    x = random.standard_normal((BATCH, *models["full"].size.input_shape)).astype(np.float32)
+    batch = step.prepare(x, np.arange(BATCH, dtype=np.int32))
+    losses = []
+    for _ in range(2):
+        step.run(batch)
+        step.wait()
+        losses += [step.result()] if scenario == "train" else []
+    outputs = step.outputs(batch)
+    told = {
+        "name": zoo.name(WORKLOAD),
+        "holes": _reasons(zoo, ("mlp-mnist", "vit-b16")),
+        "refused": refused,
+        "parameters": sum(math.prod(value.shape) for value in step.parameters().values()),
+        "losses": losses,
+        "shape": outputs.shape,
+        "finite": bool(np.isfinite(outputs).all()),
+        "settings": step.settings(),
+    }
+    sys.stdout.write(f"\n{json.dumps(told)}\n")
+
+
+def _reasons(zoo: Any, workloads: tuple[str, ...]) -> dict[str, str]:
+    """Give why there is no model for a workload."""
+    found = {}
+    for workload in workloads:
+        try:
+            zoo.name(workload)
+        except UnsupportedError as error:
+            found[workload] = str(error)
+    return found
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
