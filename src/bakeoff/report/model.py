@@ -10,6 +10,7 @@ from bakeoff.race.outcome import BlockTime, ContenderOutcome, Outcome
 from bakeoff.report import words
 from bakeoff.report.cautions import cautions
 from bakeoff.report.certified import certificate_line
+from bakeoff.report.latency import latency_line
 from bakeoff.report.pairs import FEWEST_ROUNDS, between, fastest, kind, ratio_parts
 from bakeoff.report.runs import Run, run_of, short_runs
 from bakeoff.report.tiers import tier_sentences
@@ -81,6 +82,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     absent: list[Absent]
     sentences: list[str]
     evidence: str
+    latency: str
     accuracy: str
     short_runs: str
     cautions: list[str]
@@ -127,6 +129,7 @@ def report_of(outcome: Outcome) -> Report:
         absent=_absent(outcome),
         sentences=[*words.sentences(outcome, labels), *tier_sentences(outcome)],
         evidence=_evidence(outcome),
+        latency=latency_line(outcome, ranked),
         accuracy=_accuracy(outcome, ranked),
         short_runs=short_runs(runs, outcome.verdicts),
         cautions=cautions(outcome),
