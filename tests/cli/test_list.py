@@ -63,6 +63,7 @@ def test_everything_for_people(cli: Cli) -> None:
         "workloads:",
         "frameworks:",
         "options:",
+        "studies:",
     ]
     assert set(json.loads(cli("list", "--json").out)) == {"workloads", "frameworks", "options"}
 

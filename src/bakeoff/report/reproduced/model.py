@@ -353,7 +353,8 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
             there = f"{_given(figure, published.unit)} / {declared.run_steps():,}"
             ends = " to ".join(rounded(end(totals[0]) * unit.per_base, _DIGITS) for end in (min, max))
             middles = [duration_of(middle(one), unit) for one in totals]
-            lines.append(Line([f"{declared.name}, {figure.row}", there, f"{length.steps:,}", *middles, ends]))
+            on = f" ({figure.machine})" if figure.machine else ""
+            lines.append(Line([f"{declared.name}, {figure.row}{on}", there, f"{length.steps:,}", *middles, ends]))
     heads = ["whole run", "published / steps", "steps here", "with first step", "without", "range with it"]
     return Table(heads, lines)
 
