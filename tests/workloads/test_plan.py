@@ -54,6 +54,8 @@ def fault(build: Any) -> str:
         (lambda nn: nn.Conv2d(2, 6, 1, bias=False), {"a.weight": (1, 1, 2, 6)}),
         (lambda nn: nn.Conv2d(2, 6, (1, 7), padding=(0, 3), bias=False), {"a.weight": (1, 7, 2, 6)}),
         (lambda nn: nn.LayerNorm(7, epsilon=1e-3), {"a.scale": (7,), "a.bias": (7,)}),
+        (lambda nn: nn.BatchNorm(7), {"a.scale": (7,), "a.bias": (7,)}),
+        (lambda nn: nn.Parameter((1, 5, 7)), {"a": (1, 5, 7)}),
         (lambda nn: nn.Embedding(11, 4), {"a.weight": (11, 4)}),
         (lambda nn: nn.Dropout(0.5), {}),
         (lambda nn: nn.ModuleList([nn.Dropout(0.1), nn.Embedding(2, 3)]), {"a.1.weight": (2, 3)}),
@@ -63,6 +65,21 @@ def test_canonical_names_and_shapes(make: Any, shapes: Any) -> None:
     """Every layer's parameters have their canonical names and layout."""
     found = plan.parameters(model(a=make), SIZE)
     assert {name: parameter.shape for name, parameter in found.items()} == shapes
+
+
+def test_state_is_apart_from_parameters() -> None:
+    """Running statistics have names, a momentum and drawn values, and are no parameters."""
+    build = model(a=lambda nn: nn.BatchNorm(64, momentum=0.25), b=lambda nn: nn.LayerNorm(64))
+    state = plan.state(build, SIZE)
+    assert {name: (array.shape, array.momentum) for name, array in state.items()} == {
+        "a.running_mean": ((64,), 0.25),
+        "a.running_variance": ((64,), 0.25),
+    }
+    assert not state.keys() & plan.parameters(build, SIZE).keys()
+    values = plan.state_values(build, SIZE, 0)
+    assert np.abs(values["a.running_mean"]).max() > 0.1
+    assert values["a.running_variance"].min() > 0.1
+    assert np.ptp(values["a.running_variance"]) > 0.1
 
 
 def test_names_are_paths_of_attributes() -> None:
@@ -101,6 +118,11 @@ def test_the_plan_knows_every_name() -> None:
         (lambda nn: nn.Conv2d(2, 6, 3, padding="same"), "padding='same'"),
         (lambda nn: nn.Conv2d(2, 6, 3, stride=0), "stride=0"),
         (lambda nn: nn.LayerNorm(7, epsilon=0.0), "epsilon=0.0"),
+        (lambda nn: nn.BatchNorm(7, epsilon=0.0), "epsilon=0.0"),
+        (lambda nn: nn.BatchNorm(7, momentum=1.0), "weight of the new value"),
+        (lambda nn: nn.Parameter(3), "shape=3"),
+        (lambda nn: nn.Parameter((3, 0)), "shape=0"),
+        (lambda nn: nn.ModuleList([nn.Parameter((3,))]), "holds layers and modules"),
         (lambda nn: nn.Dropout(1.0), "rate=1.0"),
         (lambda nn: nn.ModuleList([1]), "number 0 is 1"),
         (lambda nn: [nn.Linear(2, 2)], "nn.ModuleList"),
