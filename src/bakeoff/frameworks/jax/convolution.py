@@ -32,7 +32,7 @@ def products(x: jax.Array, kernel: jax.Array, window_strides: Sequence[int], pad
     if not is_plain or not _pays(x.shape, kernel.shape):
         return lax.conv_general_dilated(x, kernel, window_strides, padding, **more)
     flat = kernel.reshape(-1, kernel.shape[-1])
-    return jnp.matmul(_patches(x, kernel.shape[:2], window_strides, padding), flat, precision=more.get("precision"))
+    return jnp.matmul(patches(x, kernel.shape[:2], window_strides, padding), flat, precision=more.get("precision"))
 
 
 def _pays(shape: Sequence[int], kernel: Sequence[int]) -> bool:
@@ -40,7 +40,7 @@ def _pays(shape: Sequence[int], kernel: Sequence[int]) -> bool:
     return kernel[0] * kernel[1] == 1 or max(shape[1:3]) <= SMALL_MAP
 
 
-def _patches(x: jax.Array, kernel: Sequence[int], strides: Sequence[int], padding: Sequence[Any]) -> jax.Array:
+def patches(x: jax.Array, kernel: Sequence[int], strides: Sequence[int], padding: Sequence[Any]) -> jax.Array:
     """Put the points under each place of the kernel side by side: rows first, then columns, then channels."""
     if any(side for sides in padding for side in sides):
         x = jnp.pad(x, ((0, 0), *padding, (0, 0)))
