@@ -56,7 +56,7 @@ def test_options_as_json(cli: Cli) -> None:
 
 
 def test_everything_for_people(cli: Cli) -> None:
-    """Without a word all three are listed, each under its heading; with --json they are one object."""
+    """Without a word all four are listed, each under its heading; with --json they are one object."""
     said = cli("list")
     assert said.code == 0
     assert [line for line in said.out.splitlines() if not line.startswith(" ")] == [
@@ -65,7 +65,7 @@ def test_everything_for_people(cli: Cli) -> None:
         "options:",
         "studies:",
     ]
-    assert set(json.loads(cli("list", "--json").out)) == {"workloads", "frameworks", "options"}
+    assert set(json.loads(cli("list", "--json").out)) == {"workloads", "frameworks", "options", "studies"}
 
 
 def test_a_broken_workload_is_listed_with_its_problem(
