@@ -9,13 +9,27 @@ from typing import Any
 
 import msgspec
 
+TOO_MUCH = 1 << 48
+"""Numbers: 1 PB, more than any address space of today's processors."""
+
+
+def exhausted(is_exhausted: Any, allocate: Any) -> list[bool]:
+    """Tell of an error for want of memory, and of another one."""
+    answers = []
+    for error in (allocate, lambda: int("one")):
+        try:
+            error()
+        except Exception as raised:  # noqa: BLE001 - each framework has its own
+            answers.append(is_exhausted(raised))
+    return answers
+
 
 def torch() -> list[Any]:
     """Tell of CUDA's allocator, and of the type in which products are summed."""
     import torch
 
     from bakeoff.frameworks.torch.accumulation import accumulation
-    from bakeoff.frameworks.torch.memory import told
+    from bakeoff.frameworks.torch.memory import is_exhausted, told
 
     torch.cuda.max_memory_allocated = lambda device: 1
     torch.cuda.max_memory_reserved = lambda device: 2
@@ -25,12 +39,15 @@ def torch() -> list[Any]:
     sums = [accumulation(dtype, "cuda") for dtype in (half, short, full)] + [accumulation(short, "cpu")]
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_fp16_accumulation = True
-    return [*answers, sums, [accumulation(dtype, "cuda") for dtype in (half, short)]]
+    switched = [accumulation(dtype, "cuda") for dtype in (half, short)]
+    return [*answers, sums, switched, exhausted(is_exhausted, lambda: torch.empty(TOO_MUCH))]
 
 
 def jax() -> list[Any]:
     """Tell of a GPU under three policies, and of a processor."""
-    from bakeoff.frameworks.jax.memory import told
+    import jax.numpy as jnp
+
+    from bakeoff.frameworks.jax.memory import is_exhausted, told
 
     statistics = {"peak_bytes_in_use": 1, "pool_bytes": 2, "peak_pool_bytes": 3}
     gpu = SimpleNamespace(platform="gpu", memory_stats=lambda: statistics)
@@ -39,14 +56,15 @@ def jax() -> list[Any]:
     answers.append(told(gpu))
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
     answers.append(told(gpu))
-    return [*answers, told(SimpleNamespace(platform="cpu"))]
+    answers.append(told(SimpleNamespace(platform="cpu")))
+    return [*answers, exhausted(is_exhausted, lambda: jnp.zeros(TOO_MUCH).block_until_ready())]
 
 
 def tensorflow() -> list[Any]:
     """Tell of a GPU that takes all, one that grows as configured, and one that is forced to."""
     import tensorflow as tf
 
-    from bakeoff.frameworks.tensorflow.memory import told
+    from bakeoff.frameworks.tensorflow.memory import is_exhausted, told
 
     tf.config.experimental.get_memory_info = lambda device: {"current": 1, "peak": 2}
     tf.config.get_visible_devices = lambda kind: ["gpu"]
@@ -56,7 +74,7 @@ def tensorflow() -> list[Any]:
         if forced:
             os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = forced
         answers.append(told())
-    return answers
+    return [*answers, exhausted(is_exhausted, lambda: tf.zeros([TOO_MUCH >> 20, 1 << 20]))]
 
 
 if __name__ == "__main__":

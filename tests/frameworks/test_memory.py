@@ -49,6 +49,7 @@ NOTHING = memory(None, None, None)
                 memory(1, 3, "0.5 of the GPU; allocator default"),
                 memory(1, 3, "none; allocator default"),
                 NOTHING,
+                [True, False],
             ],
         ),
         (
@@ -58,18 +59,23 @@ NOTHING = memory(None, None, None)
                 memory(2, None, "none; allocator default"),
                 memory(2, None, "none; allocator default"),
                 memory(2, None, "nearly all that is free of the GPU; allocator default"),
+                [True, False],
             ],
         ),
     ],
 )
 def test_peak_reserve_and_policy_are_read_back(framework: str, answers: list[Any]) -> None:
-    """Whatever the user's variables say of preallocation is in force in what is told; a processor tells nothing."""
+    """Whatever the user's variables say of preallocation is in force in what is told; a processor tells nothing.
+
+    An error for want of memory is told from another one.
+    """
     assert told(framework) == answers
 
 
 def test_torch_tells_its_memory_and_its_sums() -> None:
     """Nothing is taken beforehand; the switches of half precision decide in which type products are summed on CUDA."""
-    gpu, processor, sums, switched = told("torch")
+    gpu, processor, sums, switched, exhausted = told("torch")
     assert (gpu, processor) == (memory(1, 2, "none; allocator native"), NOTHING)
     assert sums == ["float32, partial sums may be in float16", "float32, partial sums may be in bfloat16", None, None]
     assert switched == ["float16", "float32"]
+    assert exhausted == [True, False]

@@ -11,6 +11,7 @@ import psutil
 import pytest
 from rich.console import Console
 
+from bakeoff.frameworks.fake import engine
 from bakeoff.race import search as searching
 from bakeoff.race.batches import SearchOutcome, judge_search
 from bakeoff.race.inline import InlineWorker
@@ -18,7 +19,7 @@ from bakeoff.race.progress import Event, Tried
 from bakeoff.race.search import search_batches
 from bakeoff.race.workers import ProcessWorker
 from bakeoff.report import batches
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import comparisons
 
 MB = 1_000_000
@@ -58,6 +59,7 @@ def test_the_largest_batch_is_found_by_the_frameworks_own_error(scripted: Search
     assert [one.batch_size for one in first.attempts if one.fits] == [16, 32, 40, 44, 45]
     assert {one.outcome for one in first.attempts} == {"done", "out-of-memory"}
     assert small.reason.startswith("MemoryError: the script has 8 KiB")
+    assert small.reason.endswith("its certificate needs batch 16: name a smaller --batch-size")
     assert wrong.attempts == []
     assert failed.reason == "batch 16: RuntimeError: a scripted failure"
 
@@ -118,6 +120,14 @@ def test_an_interrupted_search_goes_on(request_of: Any) -> None:
     assert not set(sizes) & set(more)
     with pytest.raises(UsageError, match="nothing to go on with"):
         search_batches(request_of("fake:sample_kib=2", resume=True), launch=InlineWorker)
+
+
+def test_a_search_does_not_mix_versions(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Attempts with another version of the framework are no part of a search that is gone on with."""
+    search_batches(request_of("fake:capacity_kib=45", budget_s=1e-9), launch=InlineWorker)
+    monkeypatch.setattr(engine.Engine, "versions", lambda self: {"fake": "2.0"})
+    with pytest.raises(StoreError, match=r"had .*1\.0.* and has .*2\.0"):
+        search_batches(request_of("fake:capacity_kib=45", resume=True), launch=InlineWorker)
 
 
 def test_a_spent_budget_starts_no_attempt(request_of: Any) -> None:

@@ -15,6 +15,7 @@ from bakeoff.race import weighed
 from bakeoff.race.inline import InlineWorker
 from bakeoff.report.details import device_memory_table
 from bakeoff.report.jsonform import to_json
+from bakeoff.report.markdown import to_markdown
 from bakeoff.report.model import report_of
 from bakeoff.spec.record import Memory
 
@@ -63,11 +64,12 @@ def test_a_gpus_memory_is_told_on_one_scale(race: Any) -> None:
         device_preallocation="none; allocator native",
     )
     unknown = msgspec.structs.replace(known, device_process_bytes=None, device_reason="NVML: Not Supported")
-    for memory, process in ((known, "3.0 GB"), (unknown, "unknown: NVML: Not Supported")):
+    for memory, process in ((known, "3.0 GB"), (unknown, "unknown (NVML: Not Supported)")):
         seen = msgspec.structs.replace(one, plan=plan, memory=memory)
         on_gpu = msgspec.structs.replace(outcome, contenders=[seen])
         (line,) = device_memory_table(report_of(on_gpu)).lines
         assert line.cells == ["fake", process, "1.0 GB", "2.0 GB", "none; allocator native"]
+        assert f"process: fake {process} (live at most 1.0 GB, reserved 2.0 GB; taken" in to_markdown([on_gpu])
         told = to_json(on_gpu)["contenders"][0]["memory"]
         assert (told["device_process_bytes"], told["device_reason"]) == (
             memory.device_process_bytes,

@@ -60,9 +60,7 @@ class Lines:
         match event:
             case told.Prepared(comparison):
                 self._margin = comparison.procedure.margin
-                self._write(f"{_title(comparison)}; records in {event.path}")
-                for line in _notes(event):
-                    self._write(line)
+                self._write("\n".join([f"{_title(comparison)}; records in {event.path}", *_notes(event)]))
             case told.TrialEnded(name):
                 self._write(f"{name}: {_ended(event)}")
             case told.Certified(certificate):
@@ -109,6 +107,7 @@ class LiveTable:
         else:
             self._note(event)
         if isinstance(event, told.Tried):
+            self._round = "searching the largest batch"
             self._keep([_tried(event)])
         now = time.monotonic()
         if not isinstance(event, told.Running) or now - self._drawn_s >= REDRAW_S:

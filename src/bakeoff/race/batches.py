@@ -101,6 +101,8 @@ def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record],
     attempts = sorted(attempts_of(search, mine), key=lambda one: one.batch_size)
     low, high = bracket(tried(attempts))
     state, reason = _state(search, attempts, certificate)
+    if any(record.outcome in TOO_MUCH and record.trial.purpose == "certify" for record in mine):
+        reason += f"; its certificate needs batch {search.plan.batch_size:,}: name a smaller --batch-size"
     told = [record for record in mine if record.outcome == "done"]
     return Found(
         plan=plan,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.race.ledger import ledger
+from bakeoff.report.devices import device_cells
 from bakeoff.report.model import blocks_of
 from bakeoff.report.pairs import kind, ratio_parts, slower_first
 from bakeoff.report.runs import crossings, longest, steps_text
@@ -246,16 +247,7 @@ def memory_table(report: Report) -> Table:
 def device_memory_table(report: Report) -> Table:
     """Give what accelerators hold: of the whole process from outside, and of the framework's allocator."""
     heads = ["contender", "process, by NVML", "allocator: live at most", "reserved at most", "taken beforehand"]
-    lines = []
-    for one in report.ranked:
-        memory = one.memory
-        if memory is None or one.plan.contender.options.get("device", "cpu") == "cpu":
-            continue
-        process = size(memory.device_process_bytes)
-        process += f": {memory.device_reason}" if memory.device_process_bytes is None and memory.device_reason else ""
-        counts = [size(memory.device_peak_bytes), size(memory.device_reserved_bytes)]
-        lines.append(Line([one.label, process, *counts, memory.device_preallocation or UNKNOWN]))
-    return Table(heads, lines)
+    return Table(heads, [Line(cells) for cells in device_cells(report.ranked)])
 
 
 def noise_table(report: Report) -> Table:

@@ -99,7 +99,15 @@ def _absent(report: Report) -> str:
 def _said(report: Report) -> list[str]:
     """Give all sentences but the headline."""
     evidence = f"Evidence: {report.evidence}."
-    lines = [*report.sentences, report.short_runs, report.latency, report.accuracy, evidence, TIMED_REGION]
+    lines = [
+        *report.sentences,
+        report.short_runs,
+        report.latency,
+        report.accuracy,
+        report.device_memory,
+        evidence,
+        TIMED_REGION,
+    ]
     return [line for line in lines if line and line != report.headline]
 
 

@@ -10,6 +10,7 @@ from bakeoff.race.outcome import BlockTime, ContenderOutcome, Outcome
 from bakeoff.report import words
 from bakeoff.report.cautions import cautions
 from bakeoff.report.certified import certificate_line
+from bakeoff.report.devices import device_line
 from bakeoff.report.latency import latency_line
 from bakeoff.report.pairs import FEWEST_ROUNDS, between, fastest, kind, ratio_parts
 from bakeoff.report.runs import Run, run_of, short_runs
@@ -84,6 +85,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     evidence: str
     latency: str
     accuracy: str
+    device_memory: str
+    """What the contenders held of accelerators, in a sentence; empty on processors."""
     short_runs: str
     cautions: list[str]
     ranked: list[ContenderOutcome]
@@ -131,6 +134,7 @@ def report_of(outcome: Outcome) -> Report:
         evidence=_evidence(outcome),
         latency=latency_line(outcome, ranked),
         accuracy=_accuracy(outcome, ranked),
+        device_memory=device_line(ranked),
         short_runs=short_runs(runs, outcome.verdicts),
         cautions=cautions(outcome),
         ranked=ranked,

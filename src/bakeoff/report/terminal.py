@@ -184,7 +184,14 @@ def _absent(report: Report, console: Console) -> None:
 
 def _said(report: Report, console: Console) -> None:
     """Print the sentences, accuracy, short runs and warnings."""
-    lines = [*report.sentences, report.short_runs, report.latency, report.accuracy, f"Evidence: {report.evidence}."]
+    lines = [
+        *report.sentences,
+        report.short_runs,
+        report.latency,
+        report.accuracy,
+        report.device_memory,
+        f"Evidence: {report.evidence}.",
+    ]
     for line in lines:
         if line:
             _say(console, line)

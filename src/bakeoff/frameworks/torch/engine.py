@@ -8,7 +8,6 @@ import numpy as np
 import torch
 
 from bakeoff.frameworks.torch import memory, nn, optimizers, profiling
-from bakeoff.frameworks.torch.accumulation import accumulation
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision
 from bakeoff.spec.errors import UnsupportedError
@@ -156,7 +155,6 @@ class _Step:
             "device": self._device.type,
             "threads": torch.get_num_threads(),
             **self._precision.settings(),
-            "accumulation": accumulation(self._dtype, self._device.type),
             "layout": "NCHW",
             "optimizer": None,
             "onednn": torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled,

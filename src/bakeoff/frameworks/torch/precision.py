@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from bakeoff.frameworks.torch.accumulation import accumulation
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ class Precision:
             "parameters_dtype": str(self.dtype).removeprefix("torch."),
             "tf32_matmul": tf32_matmul,
             "tf32_convolution": tf32_convolution,
+            "accumulation": accumulation(self._compute, self._device),
         }
 
 
