@@ -91,6 +91,16 @@ def test_the_user_s_word_wins(text: str, defaults: dict[str, str]) -> None:
     assert found.left["mode=compiled"] == "mode=eager was asked for"
 
 
+def test_a_setting_for_other_optimisers_is_told() -> None:
+    """A setting that the workload's optimiser cannot have is left out with the reason."""
+    wanted = msgspec.structs.replace(setting("mode", "compiled"), optimizers=("SGD", "Adam"))
+    info = msgspec.structs.replace(INFO, best=(wanted,))
+    contender = parse_contender("tiny:tier=best")
+    assert preset(info, contender, {}, 2, "Adam").options == {"mode": "compiled"}
+    left = preset(info, contender, {}, 2, "RMSprop").left
+    assert left == {"mode=compiled": "it is for SGD, Adam, and the optimiser is RMSprop"}
+
+
 def test_what_the_framework_lacks_is_told() -> None:
     """A setting whose option or value is not there is left out with the framework's own reason."""
     info = msgspec.structs.replace(INFO, best=(setting("mode", "graph"), setting("fusing", "on")))

@@ -62,10 +62,13 @@ def _in_tier(contender: Contender, tier: str, *, is_alone: bool) -> Contender:
     return msgspec.structs.replace(contender, label=label, options=options)
 
 
-def preset(info: FrameworkInfo, contender: Contender, defaults: Mapping[str, str], usable_cores: int) -> Preset:
+def preset(
+    info: FrameworkInfo, contender: Contender, defaults: Mapping[str, str], usable_cores: int, optimizer: str = ""
+) -> Preset:
     """Give the settings of the tier `best`, of a contender in it; what the user asks for stays as it is asked.
 
-    `defaults` are what is asked of all contenders alike. Raise UsageError for what cannot be without the preset, too.
+    `defaults` are what is asked of all contenders alike, `optimizer` is the workload's. Raise UsageError for what cannot
+    be without the preset, too.
     """
     resolved = resolve_options(info, contender, defaults, usable_cores)
     if resolved["tier"] != BEST:
@@ -75,7 +78,7 @@ def preset(info: FrameworkInfo, contender: Contender, defaults: Mapping[str, str
     left: dict[str, str] = {}
     for setting in info.best:
         wanted = asked | {one.option: one.value for one in (*settings, setting)}
-        reason = _why_left(setting, resolved["device"], asked)
+        reason = _why_left(setting, resolved["device"], optimizer, asked)
         try:
             resolve_options(info, msgspec.structs.replace(contender, options=wanted), {}, usable_cores)
         except UsageError as error:
@@ -87,11 +90,13 @@ def preset(info: FrameworkInfo, contender: Contender, defaults: Mapping[str, str
     return Preset(settings=tuple(settings), left=left)
 
 
-def _why_left(setting: BestSetting, device: str, asked: Mapping[str, str]) -> str:
+def _why_left(setting: BestSetting, device: str, optimizer: str, asked: Mapping[str, str]) -> str:
     """Say why a setting is not wanted here; nothing where it is."""
     wanted = asked.get(setting.option)
     if wanted is not None and wanted != setting.value:
         return f"{setting.option}={wanted} was asked for"
     if setting.devices and device not in setting.devices:
         return f"it is for {' and '.join(setting.devices)}, and the device is {device}"
+    if setting.optimizers and optimizer and optimizer not in setting.optimizers:
+        return f"it is for {', '.join(setting.optimizers)}, and the optimiser is {optimizer}"
     return ""

@@ -59,7 +59,7 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     _scenario(loaded.workload, request.scenario)
     _check_numbers(request, _batch_size(request, loaded))
     data.named(request.data, loaded.workload)
-    return loaded, *_plans(request)
+    return loaded, *_plans(request, loaded.workload)
 
 
 def _comparison(
@@ -170,7 +170,7 @@ def _check_text(content: object) -> None:
         raise UsageError(msg) from error
 
 
-def _plans(request: Request) -> tuple[list[ContenderPlan], dict[str, str]]:
+def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], dict[str, str]]:
     """Give a plan for each contender that can race, and the reasons for those that cannot.
 
     A word that nothing answers to is an error; a framework that is merely not here is told, and the others race on.
@@ -183,7 +183,7 @@ def _plans(request: Request) -> tuple[list[ContenderPlan], dict[str, str]]:
     plans = []
     for contender in expanded(parse_contenders(texts), request.tiers):
         try:
-            plans.append(_plan(contender, request))
+            plans.append(_plan(contender, request, workload))
         except UnavailableError as error:
             excluded[contender.label] = str(error)
     if len(plans) > LARGEST_FAMILY:
@@ -196,11 +196,12 @@ def _plans(request: Request) -> tuple[list[ContenderPlan], dict[str, str]]:
     return plans, excluded
 
 
-def _plan(contender: Contender, request: Request) -> ContenderPlan:
+def _plan(contender: Contender, request: Request, workload: Workload) -> ContenderPlan:
     """Resolve one contender: its framework, its options and its interpreter."""
     declared = framework(contender.framework)
     wanted = run_wide(request)
-    best = preset(declared.info, contender, wanted, usable_cores())
+    optimizer = type(workload.optimizer).__name__ if workload.optimizer else ""
+    best = preset(declared.info, contender, wanted, usable_cores(), optimizer)
     asked = wanted | contender.options | best.options
     options = resolve_options(declared.info, msgspec.structs.replace(contender, options=asked), {}, usable_cores())
     plan = _with_options(declared, contender, options, asked)

@@ -59,6 +59,8 @@ class BestSetting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The public document that says so."""
     devices: tuple[str, ...] = ()
     """Where it is for; empty: everywhere."""
+    optimizers: tuple[str, ...] = ()
+    """The workloads' optimisers that it is for: "Adam"; empty: all."""
 
 
 class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
