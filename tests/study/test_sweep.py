@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.study.conftest import request_of
 
-from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.environments.declared import Framework
+from bakeoff.spec.contender import Contender
+from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
+from bakeoff.study import sweep as sweeping
 from bakeoff.study.sweep import Axis, read_values, sweep
 
 if TYPE_CHECKING:
@@ -35,6 +39,21 @@ def test_a_contender_that_cannot_is_left_out_with_the_reason() -> None:
     assert "does not have mode=graph; possible: eager, compiled" in study.points[1].left_out["fake"]
 
 
+def test_a_framework_that_is_not_here_is_left_out_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a comparison the others race on, and the reason is told at every point."""
+
+    def absent(contender: Contender, declared: Framework) -> str:
+        if contender.framework == "torch":
+            msg = "not installed here"
+            raise UnavailableError(msg)
+        return sys.executable
+
+    monkeypatch.setattr(sweeping, "resolve", absent)
+    study = sweep(request_of("fake", "torch"), [Axis(name="batch size", values=("8", "16"))])
+    assert [point.request.contenders for point in study.points] == [("fake",), ("fake",)]
+    assert [point.left_out for point in study.points] == [{"torch": "not installed here"}] * 2
+
+
 @pytest.mark.parametrize(
     ("axis", "values", "error"),
     [
@@ -56,7 +75,9 @@ def test_what_cannot_be_is_said_before_anything_runs(axis: str, values: tuple[st
 
 
 def test_a_contender_s_own_words_must_be_possible() -> None:
-    """A misspelt option of a contender is an error, never a hole."""
+    """A misspelt option of a contender, or one that has none of the values, is an error, never a hole."""
+    with pytest.raises(UsageError, match="'step_ms'"):
+        sweep(request_of("fake", "torch"), [Axis(name="step_ms", values=("1", "2"))])
     with pytest.raises(UnknownNameError, match="did you mean 'mode'"):
         sweep(request_of("fake", "fake:mod=eager"), [Axis(name="batch size", values=("8", "16"))])
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.environments.declared import framework
-from bakeoff.environments.interpreters import available
-from bakeoff.environments.options import resolve_options
-from bakeoff.measure.machine import usable_cores
-from bakeoff.race.prepare import checked, run_wide
+from bakeoff.environments.interpreters import available, resolve
+from bakeoff.race.prepare import checked
 from bakeoff.spec.contender import parse_contender
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import UnavailableError, UsageError
 from bakeoff.study.declared import Point, Study
+from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,29 +65,48 @@ def sweep(request: Request, axes: Sequence[Axis]) -> Study:
     """Give the study that races every combination of the axes' values; raise UsageError for what cannot be.
 
     A contender whose framework lacks an option's value is left out where it is asked for, with the reason; a value
-    that no contender has is an error.
+    that no contender has, and a contender that has none of the values, are errors.
     """
-    count = 1
-    for axis in axes:
-        count *= len(axis.values)
-    contenders, excluded = request.contenders, dict[str, str]()
-    if not contenders:
-        interpreters, excluded = available()
-        contenders = tuple(interpreters)
+    count = prod(len(axis.values) for axis in axes)
+    contenders, excluded = _here(request.contenders)
     if count > MOST_POINTS:
         raise UsageError(_too_many(axes, count, len(contenders)))
     named = msgspec.structs.replace(request, contenders=contenders)
-    points = [_point(named, axes, values, excluded) for values in product(*(axis.values for axis in axes))]
-    loaded, _, _ = checked(points[0].request)
-    workload = loaded.workload.name
-    over = ", ".join(f"{axis.name} {', '.join(axis.values)}" for axis in axes)
+    tried = [_tried(named, axes, values) for values in product(*(axis.values for axis in axes))]
+    for text in contenders:
+        errors = [errors.get(text) for _, _, errors in tried]
+        # What can race at no point is no hole but a mistake.
+        if (first := errors[0]) is not None and all(errors):
+            raise first
     return Study(
-        name=f"{re.sub(r'[^A-Za-z0-9-]+', '-', workload)}-sweep",
-        title=f"{workload} over {over}",
-        points=points,
+        name=f"{re.sub(r'[^A-Za-z0-9-]+', '-', load(request.workload).workload.name)}-sweep",
+        title=f"{load(request.workload).workload.name} over {_over(axes)}",
+        points=[_point(*one, excluded) for one in tried],
         budget_s=request.budget_s,
         command=request.command,
     )
+
+
+def _here(texts: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Give the contenders whose framework is here (none named: all of these), and the reasons for the others."""
+    if not texts:
+        interpreters, reasons = available()
+        return tuple(interpreters), reasons
+    reasons = {}
+    for text in texts:
+        contender = parse_contender(text)
+        try:
+            resolve(contender, framework(contender.framework))
+        except UnavailableError as error:
+            reasons[text] = str(error)
+    here = tuple(text for text in texts if text not in reasons)
+    # With nobody left, preparing says so.
+    return here or texts, reasons
+
+
+def _over(axes: Sequence[Axis]) -> str:
+    """Say what is varied: "batch size 8, 16 and mode eager, graph"."""
+    return " and ".join(f"{axis.name} {', '.join(axis.values)}" for axis in axes)
 
 
 def _too_many(axes: Sequence[Axis], count: int, contenders: int) -> str:
@@ -100,15 +119,32 @@ def _too_many(axes: Sequence[Axis], count: int, contenders: int) -> str:
     )
 
 
-def _point(request: Request, axes: Sequence[Axis], values: tuple[str, ...], excluded: dict[str, str]) -> Point:
-    """Give one combination's comparison, checked."""
+def _tried(
+    request: Request, axes: Sequence[Axis], values: tuple[str, ...]
+) -> tuple[Request, dict[str, str], dict[str, UsageError]]:
+    """Give one combination's request, its coordinates, and why contenders cannot race there; raise if none can."""
     coordinates = {axis.name: value for axis, value in zip(axes, values, strict=True)}
     for name, value in coordinates.items():
         request = _with_value(request, name, value)
-    request, left_out = _fitting(request)
+    errors: dict[str, UsageError] = {}
+    for text in dict.fromkeys(request.contenders):
+        try:
+            checked(msgspec.structs.replace(request, contenders=(text,)))
+        except UsageError as error:
+            errors[text] = error
+    fitting = tuple(text for text in request.contenders if text not in errors)
+    request = msgspec.structs.replace(request, contenders=fitting or request.contenders)
     checked(request)
+    return request, coordinates, errors
+
+
+def _point(
+    request: Request, coordinates: dict[str, str], errors: dict[str, UsageError], excluded: dict[str, str]
+) -> Point:
+    """Give one combination's comparison."""
     title = ", ".join(f"{name} {value}" for name, value in coordinates.items())
-    return Point(title=title, coordinates=coordinates, request=request, left_out=excluded | left_out)
+    left_out = excluded | {text: str(error) for text, error in errors.items()}
+    return Point(title=title, coordinates=coordinates, request=request, left_out=left_out)
 
 
 def _with_value(request: Request, name: str, value: str) -> Request:
@@ -116,23 +152,3 @@ def _with_value(request: Request, name: str, value: str) -> Request:
     if name != BATCH_SIZE:
         return msgspec.structs.replace(request, options=request.options | {name: value})
     return msgspec.structs.replace(request, batch_size=number(value, BATCH_SIZE))
-
-
-def _fitting(request: Request) -> tuple[Request, dict[str, str]]:
-    """Leave out the contenders whose framework lacks what is asked of all; raise UsageError where none is left."""
-    cores = usable_cores()
-    fitting, left_out, first = [], {}, None
-    for text in request.contenders:
-        contender = parse_contender(text)
-        info = framework(contender.framework).info
-        # What a contender's own words ask for must be possible anywhere.
-        resolve_options(info, contender, {}, cores)
-        try:
-            resolve_options(info, contender, run_wide(request), cores)
-        except UsageError as error:
-            left_out[text], first = str(error), first or error
-        else:
-            fitting.append(text)
-    if not fitting and first is not None:
-        raise first
-    return msgspec.structs.replace(request, contenders=tuple(fitting)), left_out
