@@ -67,8 +67,8 @@ def preset(
 ) -> Preset:
     """Give the settings of the tier `best`, of a contender in it; what the user asks for stays as it is asked.
 
-    `defaults` are what is asked of all contenders alike, `optimizer` is the workload's. Raise UsageError for what cannot
-    be without the preset, too.
+    `defaults` are what is asked of all contenders alike, `optimizer` is the workload's. Raise UsageError for what
+    cannot be without the preset, too.
     """
     resolved = resolve_options(info, contender, defaults, usable_cores)
     if resolved["tier"] != BEST:
