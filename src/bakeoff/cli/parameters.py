@@ -141,6 +141,17 @@ UntilSure = Annotated[
     bool,
     typer.Option("--until-sure", help="No last round: go on until every pair is decided, or --budget or Ctrl-C."),
 ]
+FailIfSlower = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SHARE",
+        help=(
+            "For scripts: exit code 1 if a contender takes longer than the first by more than this share, 0 if none "
+            "does, 125 if that cannot be told (git bisect run skips it); implies --how-much."
+        ),
+        show_default=False,
+    ),
+]
 Margin = Annotated[
     str, typer.Option(metavar="SHARE", help="Step times within this share are practically equal: 0.05 or 5%.")
 ]
@@ -149,9 +160,7 @@ Results = Annotated[str, typer.Option(metavar="DIR", help="Where records and rep
 TrialLimit = Annotated[
     str, typer.Option(metavar="TIME", help="A worker that does not answer within this time is ended.")
 ]
-Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with the last run in --results that asked for the same.")
-]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the last run in --results that asked for the same.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
 
 MaxBatch = Annotated[

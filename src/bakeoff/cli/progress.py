@@ -61,16 +61,10 @@ class Lines:
             case told.Prepared(comparison):
                 self._margin = comparison.procedure.margin
                 self._write("\n".join([f"{_title(comparison)}; records in {event.path}", *_notes(event)]))
-            case told.TrialEnded(name):
-                self._write(f"{name}: {_ended(event)}")
-            case told.Certified(certificate):
-                self._write(f"{certificate.contender}: certificate {_certificate(certificate)}")
-            case told.TimerTested(verdict):
-                self._write(f"{verdict.contender}: timer {timer_text(verdict)}")
+            case told.TrialEnded() | told.Certified() | told.TimerTested() | told.Tried():
+                self._write(_of_one(event))
             case told.RoundEnded():
                 self._write(f"{_round(event)}; {_pairs(event.verdicts, self._margin)}")
-            case told.Tried():
-                self._write(_tried(event))
             case told.Finished(reason):
                 self._write(f"finished: {reason}")
             case studied.StudyStarted() | studied.PointStarted() | studied.PointEnded():
@@ -196,6 +190,19 @@ def _notes(event: told.Prepared) -> list[str]:
     if event.calm is False:
         notes.append("the machine is not calm: other processes load it, so intervals will be wide")
     return notes
+
+
+def _of_one(event: told.TrialEnded | told.Certified | told.TimerTested | told.Tried) -> str:
+    """Say what became of one contender's trial."""
+    match event:
+        case told.TrialEnded(name):
+            return f"{name}: {_ended(event)}"
+        case told.Certified(certificate):
+            return f"{certificate.contender}: certificate {_certificate(certificate)}"
+        case told.TimerTested(verdict):
+            return f"{verdict.contender}: timer {timer_text(verdict)}"
+        case told.Tried():
+            return _tried(event)
 
 
 def _ended(event: told.TrialEnded) -> str:

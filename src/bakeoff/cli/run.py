@@ -39,6 +39,7 @@ def run(
     epochs: given.Epochs = None,
     steps: given.Steps = None,
     repeats: given.Repeats = 3,
+    fail_if_slower: given.FailIfSlower = None,
     margin: given.Margin = "0.05",
     seed: given.Seed = 0,
     trial_limit: given.TrialLimit = "10m",
@@ -62,7 +63,7 @@ def run(
         **asked.fields,
         tiers=tuple(tier.split(",")) if tier else (),
         data=data,
-        aim=_aim(how_much=how_much, until_sure=until_sure),
+        aim=_aim(how_much=how_much or fail_if_slower is not None, until_sure=until_sure),
         max_rounds=rounds,
         budget_s=None if budget is None else given.seconds(budget, "--budget"),
         margin=given.share(margin, "--margin"),
@@ -75,12 +76,17 @@ def run(
         resume=resume,
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
     )
-    race = search or (partial(sweep.run, several=asked.several) if asked.several else _race)
+    limit = None if fail_if_slower is None else given.share(fail_if_slower, "--fail-if-slower")
+    if limit is not None and (search or asked.several):
+        msg = "--fail-if-slower answers one comparison: name one value of each option, and no --max-batch"
+        raise UsageError(msg)
+    race = search or (partial(sweep.run, several=asked.several) if asked.several else partial(_race, limit=limit))
     race(request, json=json)
 
 
-def _race(request: "Request", *, json: bool) -> None:
-    """Run one comparison and show it."""
+def _race(request: "Request", *, json: bool, limit: float | None) -> None:
+    """Run one comparison and show it; with a limit, the exit code says whether a contender is slower than the first."""
+    from bakeoff.cli import slower
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
 
@@ -92,6 +98,8 @@ def _race(request: "Request", *, json: bool) -> None:
         sys.stderr.write(f"interrupted: {where}; the same command with --resume goes on\n")
         raise typer.Exit(INTERRUPTED) from None
     _show(outcome, json=json)
+    if limit is not None:
+        raise typer.Exit(slower.tell(outcome, limit))
     if not is_answered(outcome):
         raise typer.Exit(FAILED)
 
@@ -99,7 +107,7 @@ def _race(request: "Request", *, json: bool) -> None:
 def _aim(*, how_much: bool, until_sure: bool) -> "Aim":
     """Give the aim that the options name; there is one."""
     if how_much and until_sure:
-        msg = "--how-much and --until-sure exclude each other: name one of them"
+        msg = "--until-sure excludes --how-much and --fail-if-slower, which implies it: name one of them"
         raise UsageError(msg)
     return "how-much" if how_much else "until-sure" if until_sure else "verdict"
 

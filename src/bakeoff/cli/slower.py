@@ -1,0 +1,35 @@
+"""`bakeoff run --fail-if-slower`: the answer as an exit code, and in a sentence for each contender."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from bakeoff.cli import FAILED
+
+if TYPE_CHECKING:
+    from bakeoff.race.outcome import Outcome
+    from bakeoff.race.regression import Regression
+
+UNTOLD = 125
+"""What `git bisect run` takes for a revision that cannot be tested, and skips (git-bisect(1))."""
+
+
+def tell(outcome: Outcome, share: float) -> int:
+    """Say on stderr how each contender stands to the first; give the exit code."""
+    from bakeoff.race.regression import regressions, worst
+
+    found = regressions(outcome, share)
+    for one in found:
+        sys.stderr.write(f"{_sentence(one, share)}\n")
+    return {"slower": FAILED, "not slower": 0, "cannot be told": UNTOLD}[worst(found)]
+
+
+def _sentence(one: Regression, share: float) -> str:
+    """Say how one contender stands to the first."""
+    from bakeoff.report.units import percent
+
+    known = "" if one.ratio is None else f" (ratio {one.ratio:.3f} [{one.low:.3f}, {one.high:.3f}])"
+    if one.answer == "cannot be told":
+        return f"--fail-if-slower: {one.contender} cannot be told: {one.reason}{known}"
+    return f"--fail-if-slower: {one.contender} is {one.answer} than {one.baseline} by more than {percent(share)}{known}"

@@ -1,0 +1,38 @@
+"""--fail-if-slower: races of the scripted framework, to an exit code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.cli import FAILED, MISUSED
+from bakeoff.cli.slower import UNTOLD
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+RACE = ["run", "mlp-mnist", "--size", "reduced", "--results", "results", "--rounds", "5", "--fail-if-slower"]
+
+
+def test_the_exit_code_says_whether_a_contender_is_slower(cli: Cli) -> None:
+    """1 where it takes twice as long, 0 where that is allowed; the sentence on stderr names both."""
+    said = cli(*RACE, "5%", "fake", "fake:step_ms=2")
+    assert said.code == FAILED
+    assert "--fail-if-slower: fake:step_ms=2 is slower than fake by more than 5 % (ratio 2.0" in said.err
+    said = cli(*RACE, "5%", "fake:step_ms=2", "fake")
+    assert said.code == 0
+    assert "fake is not slower than fake:step_ms=2" in said.err
+
+
+def test_what_cannot_be_told_is_skipped(cli: Cli) -> None:
+    """A contender that fails gives git bisect's code for a revision that cannot be tested."""
+    said = cli(*RACE, "5%", "fake", "fake:fault=raise")
+    assert said.code == UNTOLD
+    assert "cannot be told: fake:fault=raise" in said.err
+
+
+def test_it_is_for_one_comparison(cli: Cli) -> None:
+    """Several values, a share that is none, and an aim that it excludes are errors before anything runs."""
+    for words in (["5%", "--batch-size", "8,16"], ["five"], ["5%", "--until-sure"]):
+        said = cli(*RACE, *words)
+        assert said.code == MISUSED
+        assert "--fail-if-slower" in said.err
