@@ -211,10 +211,13 @@ def _no_ranking(study: StudyOutcome, published: PublishedStudy, declared: Declar
     devices = {published.row(name).device for name in rows}
     here = study.study.reproduces
     assert here is not None
+    reasons = []
+    if "not stated" in devices:
+        reasons.append("hardware not stated there")
     # Rows for both kinds of device are run on both here, too.
-    other = devices not in ({"gpu", "cpu"}, {here.kind})
-    reasons = (["other hardware"] if other else []) + (["scaled down"] if is_smaller(study, declared) else [])
-    return ", ".join(reasons)
+    elif devices not in ({"gpu", "cpu"}, {here.kind}):
+        reasons.append("other hardware")
+    return ", ".join([*reasons, *(["scaled down"] if is_smaller(study, declared) else [])])
 
 
 def is_smaller(study: StudyOutcome, declared: Declared) -> bool:
