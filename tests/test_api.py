@@ -38,6 +38,42 @@ def test_compare_gives_verdicts_records_and_a_frame(result: Result) -> None:
     assert "fake:step_ms=2 is slower than fake" in str(result)
 
 
+def test_sweep_races_every_value_of_a_list(tmp_path: Path) -> None:
+    """Options that are lists give a study: a result for each value, a frame with its coordinates, the report's text."""
+    study = bakeoff.sweep(
+        "mlp-mnist",
+        ["fake"],
+        size="reduced",
+        batch_size=[8, 16],
+        options={"step_ms": ["1", "2"]},
+        max_rounds=1,
+        self_test=False,
+        results=str(tmp_path),
+    )
+    frame = study.to_frame()
+    assert list(zip(frame["batch size"], frame["step_ms"], strict=True)) == [
+        ("8", "1"), ("8", "2"), ("16", "1"), ("16", "2")
+    ]  # fmt: skip
+    assert list(frame["step_s"].isna()) == [True] * 4  # one round gives no interval
+    assert [result.outcome.comparison.batch_size for result in study.results] == [8, 8, 16, 16]
+    assert "batch size  step_ms" in str(study)
+    assert repr(study) == f"<Study {study.id}: 4 of 4 points>"
+    assert study.path.parent == tmp_path
+    assert len(bakeoff.load(tmp_path)) == 4
+
+
+def test_a_sweep_s_lists_are_checked(tmp_path: Path) -> None:
+    """An empty list, a value twice, and an option that there is not, are errors."""
+    for wrong, error in (
+        ({"batch_size": 8}, r"varies nothing: give a list of values"),
+        ({"batch_size": []}, "lacks a value"),
+        ({"threads": [1, 1]}, "has the value 1 twice"),
+        ({"batches": [8, 16]}, r"sweep\(\) has no option batches"),
+    ):
+        with pytest.raises(UsageError, match=error):
+            bakeoff.sweep("mlp-mnist", ["fake"], results=str(tmp_path), **wrong)
+
+
 def test_load_reads_what_was_run(result: Result) -> None:
     """`load` gives every comparison of a results directory, judged again from its records."""
     (loaded,) = bakeoff.load(result.path.parent)

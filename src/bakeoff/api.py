@@ -1,4 +1,4 @@
-"""The Python interface: `bakeoff.compare` runs a comparison, `bakeoff.load` reads those that were run."""
+"""The Python interface: `bakeoff.compare` and `bakeoff.sweep` run comparisons, `bakeoff.load` reads those that were."""
 
 from __future__ import annotations
 
@@ -11,16 +11,23 @@ from bakeoff.race.progress import silent
 from bakeoff.race.request import Request
 from bakeoff.spec.errors import UsageError
 from bakeoff.store.results import comparisons, read_records
+from bakeoff.study import progress as studied
+from bakeoff.study import run as running
+from bakeoff.study import sweep as sweeping
+from bakeoff.study.stored import studies
+from bakeoff.study.sweep import Axis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     import pandas as pd
+    from rich.console import Console
 
     from bakeoff.race.outcome import Outcome
     from bakeoff.race.progress import Observer
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Verdict
+    from bakeoff.study.outcome import StudyOutcome
 
 
 class Result:
@@ -85,15 +92,64 @@ class Result:
 
     def __str__(self) -> str:
         """Give the report as it is printed on a terminal."""
-        import io
-
-        from rich.console import Console
-
         from bakeoff.report import terminal
 
-        text = io.StringIO()
-        terminal.show(self.outcome, Console(file=text, width=120))
-        return text.getvalue()
+        return _printed(terminal.show, self.outcome)
+
+
+class Study:
+    """A study with its points; printed, it is the report's text."""
+
+    def __init__(self, outcome: StudyOutcome) -> None:
+        """Wrap a judged study."""
+        self.outcome = outcome
+
+    @property
+    def id(self) -> str:
+        """The study's name, which is its folder's."""
+        return self.outcome.id
+
+    @property
+    def path(self) -> Path:
+        """The study's folder, with a folder for each comparison."""
+        return Path(self.outcome.path)
+
+    @property
+    def results(self) -> list[Result]:
+        """The comparison of every point that was begun."""
+        return [Result(outcome) for outcome in self.outcome.outcomes]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Give one row for each contender at each point, as Result.to_frame does, with the point's coordinates."""
+        import pandas as pd
+
+        frames = [
+            Result(point.outcome).to_frame().assign(**point.point.coordinates)
+            for point in self.outcome.points
+            if point.outcome is not None
+        ]
+        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+    def __repr__(self) -> str:
+        """Name the study and how many of its points have a comparison."""
+        return f"<Study {self.id}: {len(self.outcome.outcomes)} of {len(self.outcome.points)} points>"
+
+    def __str__(self) -> str:
+        """Give the report as it is printed on a terminal."""
+        from bakeoff.report.study import terminal
+
+        return _printed(terminal.show, self.outcome)
+
+
+def _printed(show: Callable[[Any, Console], None], outcome: Outcome | StudyOutcome) -> str:
+    """Give what a report prints on a wide terminal."""
+    import io
+
+    from rich.console import Console
+
+    text = io.StringIO()
+    show(outcome, Console(file=text, width=120))
+    return text.getvalue()
 
 
 def compare(
@@ -101,23 +157,65 @@ def compare(
 ) -> Result:
     """Race contenders on a workload, as `bakeoff run` does.
 
-    `options` are those of bakeoff.race.request.Request: scenario, batch_size, size, device, threads, data,
+    `options` are those of bakeoff.race.request.Request: scenario, batch_size, size, device, threads, options, data,
     aim, max_rounds, budget_s, epochs, steps, repeats, margin, seed, trial_limit_s, results, resume. `observer` is
     called with every event of bakeoff.race.progress. Raises UsageError for what cannot be, StoreError when results
     cannot be written.
     """
+    return Result(conductor.run(_request("compare", workload, contenders, options), observer))
+
+
+def sweep(
+    workload: str | Path,
+    contenders: Iterable[str] = (),
+    *,
+    observer: studied.Observer = studied.silent,
+    **options: Any,
+) -> Study:
+    """Race every combination of the options that are given as lists, as `bakeoff run` does for several values.
+
+    `options` are those of `compare`; batch_size, device, threads, and each value in `options`, may be lists:
+    sweep("mlp-mnist", ["torch", "jax"], batch_size=[8, 16, 32], options={"precision": ["float32", "bfloat16"]}).
+    Raises UsageError for what cannot be, StoreError when results cannot be written.
+    """
+    axes, single = _parted(options)
+    if not axes:
+        msg = "sweep() varies nothing: give a list of values, such as batch_size=[8, 16], or call compare()"
+        raise UsageError(msg)
+    request = _request("sweep", workload, contenders, single)
+    study = sweeping.sweep(request, axes)
+    return Study(running.run(study, observer, results=request.results, resume=request.resume))
+
+
+def load(results: str | Path = "results") -> list[Result]:
+    """Read every comparison in a results directory, oldest first, then those of its studies; all from records."""
+    folders = [Path(results), *studies(Path(results))]
+    return [Result(judge(comparison)) for folder in folders for comparison in comparisons(folder)]
+
+
+def _request(function: str, workload: str | Path, contenders: Iterable[str], options: dict[str, Any]) -> Request:
+    """Put a request together; raise UsageError for an option that there is not."""
     if isinstance(contenders, str):
         msg = f"contenders is the text {contenders!r}; give a list: [{contenders!r}]"
         raise UsageError(msg)
     known = set(Request.__struct_fields__) - {"workload", "contenders"}
     unknown = sorted(set(options) - known)
     if unknown:
-        msg = f"compare() has no option {', '.join(unknown)}; valid: {', '.join(sorted(known))}"
+        msg = f"{function}() has no option {', '.join(unknown)}; valid: {', '.join(sorted(known))}"
         raise UsageError(msg)
-    request = Request(workload=str(workload), contenders=tuple(contenders), **options)
-    return Result(conductor.run(request, observer))
+    return Request(workload=str(workload), contenders=tuple(contenders), **options)
 
 
-def load(results: str | Path = "results") -> list[Result]:
-    """Read every comparison in a results directory, oldest first; all is computed from the records again."""
-    return [Result(judge(folder)) for folder in comparisons(Path(results))]
+def _parted(options: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
+    """Part options into axes, which are given as lists, and the others."""
+    of_contenders = options.get("options", {}) | {
+        name: options[name] for name in ("device", "threads") if options.get(name) is not None
+    }
+    asked = {sweeping.BATCH_SIZE: options.get("batch_size")} | of_contenders
+    lists = {name: [f"{value}" for value in values] for name, values in asked.items() if isinstance(values, list)}
+    axes = [Axis(name=name, values=sweeping.checked_values(values, name)) for name, values in lists.items()]
+    single = {name: f"{value}" for name, value in of_contenders.items() if name not in lists}
+    others = {name: value for name, value in options.items() if name not in ("options", "device", "threads")}
+    if sweeping.BATCH_SIZE in lists:
+        del others["batch_size"]
+    return axes, others | {"options": single}

@@ -42,9 +42,14 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_values(text: str, name: str) -> tuple[str, ...]:
     """Read "8,16,32"; raise UsageError where a value is missing or given twice; `name` is what they are values of."""
-    values = tuple(value.strip() for value in text.split(","))
-    if not all(values):
-        msg = f"{name} {text!r} lacks a value: write one, or several with commas between, such as 8,16,32"
+    return checked_values([value.strip() for value in text.split(",")], name)
+
+
+def checked_values(texts: Sequence[str], name: str) -> tuple[str, ...]:
+    """Give values that are there and differ; raise UsageError for others."""
+    values, text = tuple(texts), ",".join(texts)
+    if not (values and all(values)):
+        msg = f"{name} {text!r} lacks a value: give one, or several with commas between, such as 8,16,32"
         raise UsageError(msg)
     twice = next((value for value in values if values.count(value) > 1), None)
     if twice is not None:
