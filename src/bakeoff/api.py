@@ -179,10 +179,10 @@ def sweep(
     Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
     axes, single = _parted(options)
+    request = _request("sweep", workload, contenders, single)
     if not axes:
         msg = "sweep() varies nothing: give a list of values, such as batch_size=[8, 16], or call compare()"
         raise UsageError(msg)
-    request = _request("sweep", workload, contenders, single)
     study = sweeping.sweep(request, axes)
     return Study(running.run(study, observer, results=request.results, resume=request.resume))
 
