@@ -64,9 +64,9 @@ def list_made() -> None:
         versions = environment.versions(declared.info.distributions) if declared else {}
         told = ", ".join(f"{name} {version}" for name, version in versions.items()) or info.framework
         typer.echo(
-            f"{environment.path.name:<16}{told}; Python {info.python}; {size(info.size_bytes)}; {info.created_at}"
+            f"{environment.path.name:<20}{told}; Python {info.python}; {size(info.size_bytes)}; {info.created_at}"
         )
-        typer.echo(f"{'':<16}{environment.path}")
+        typer.echo(f"{'':<20}{environment.path}")
     if not environments:
         typer.echo(f"none in {home()}; make one: bakeoff env create FRAMEWORK")
 

@@ -79,16 +79,16 @@ def _workload(workload: Any) -> Entry:
 def _workload_lines(entry: Entry) -> list[str]:
     """Write one workload for people."""
     if "problem" in entry:
-        return [f"{entry['name']:<16}cannot be used: {entry['problem']}"]
+        return [f"{entry['name']:<20}cannot be used: {entry['problem']}"]
     sizes = [
         f"{name}: batch {size['batch_size']}" + (f", {size['parameters']:,} parameters" if size["parameters"] else "")
         for name, size in entry["sizes"].items()
     ]
     return [
-        f"{entry['name']:<16}{entry['summary']}",
-        f"{'':<16}{'; '.join(sizes)}",
-        f"{'':<16}{', '.join(entry['scenarios'])}; data: {', '.join(entry['data'])}",
-        f"{'':<16}source: {entry['source']}",
+        f"{entry['name']:<20}{entry['summary']}",
+        f"{'':<20}{'; '.join(sizes)}",
+        f"{'':<20}{', '.join(entry['scenarios'])}; data: {', '.join(entry['data'])}",
+        f"{'':<20}source: {entry['source']}",
     ]
 
 
@@ -124,12 +124,12 @@ def _framework(declared: "Framework", interpreter: str | None, reason: str) -> E
 
 def _framework_lines(entry: Entry) -> list[str]:
     """Write one framework for people."""
-    start = f"{entry['name']:<16}{entry['title']}"
+    start = f"{entry['name']:<20}{entry['title']}"
     if not entry["available"]:
         return [f"{start}: not available: {entry['reason']}"]
     versions = ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
     options = ", ".join(f"{name}={value}" for name, value in entry["options"].items())
-    return [f"{start}: {versions or 'available'}", f"{'':<16}{entry['interpreter']}", f"{'':<16}default: {options}"]
+    return [f"{start}: {versions or 'available'}", f"{'':<20}{entry['interpreter']}", f"{'':<20}default: {options}"]
 
 
 def _options() -> list[Entry]:
@@ -157,10 +157,10 @@ def _options() -> list[Entry]:
 def _option_lines(entry: Entry) -> list[str]:
     """Write one option for people."""
     supports = [
-        f"{'':<16}{name:<12}{support['possible']} (default: {support['default']})"
+        f"{'':<20}{name:<12}{support['possible']} (default: {support['default']})"
         for name, support in entry["frameworks"].items()
     ]
-    return [f"{entry['name']:<16}{entry['meaning']}", *supports]
+    return [f"{entry['name']:<20}{entry['meaning']}", *supports]
 
 
 def _studies() -> list[Entry]:
@@ -184,8 +184,8 @@ def _studies() -> list[Entry]:
 def _study_lines(entry: Entry) -> list[str]:
     """Write one study for people."""
     return [
-        f"{entry['name']:<16}{entry['title']}",
-        f"{'':<16}{entry['document']}; {entry['number']}",
-        f"{'':<16}published on {'; '.join(entry['hardware'])}",
-        f"{'':<16}scaled down about {entry['scaled_minutes']:g} minutes on two calm cores",
+        f"{entry['name']:<20}{entry['title']}",
+        f"{'':<20}{entry['document']}; {entry['number']}",
+        f"{'':<20}published on {'; '.join(entry['hardware'])}",
+        f"{'':<20}scaled down about {entry['scaled_minutes']:g} minutes on two calm cores",
     ]
