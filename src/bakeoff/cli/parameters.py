@@ -29,7 +29,7 @@ BatchSizes = Annotated[
     str | None,
     typer.Option(
         metavar="N[,N...]",
-        help="Samples in a batch; the size's own if not said. Several values race each; so with all that is [,...].",
+        help="Samples in a batch; the size's own if not said. Several values race each, here and at all [,...].",
         show_default=False,
     ),
 ]
@@ -110,7 +110,7 @@ Budget = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="After the first round, no new one starts after this time: 90s, 5m, 1h.",
+        help="After the first round, no new one starts after this time: 90s, 5m, 1h; shared by all combinations.",
         show_default=False,
     ),
 ]
