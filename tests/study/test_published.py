@@ -169,7 +169,7 @@ def test_a_study_of_ones_own(tmp_path: Path) -> None:
         ('unit = "s"', 'unit = "ms"', "Invalid enum value 'ms'"),
         ("steps = 100\n", "", "mlp has figures in s and needs steps, or epochs and samples"),
         ("steps = 100\n", "steps = 0\n", "Expected `int` >= 1"),
-        ('{ row = "a", values = [1.0] }', '{ row = "c", values = [1.0] }', "mlp, c: this row is not measured there"),
+        ('{ row = "a", values = [1.0] }', '{ row = "c", values = [1.0] }', "mlp, c: this row is not there"),
         ('{ row = "a", values = [1.0] }', '{ row = "b", values = [1.0] }', "figure of 'b ' is there twice"),
         ("values = [1.0]", "values = []", "Expected `array` of length >= 1"),
         ("values = [1.0]", "values = [-1.0]", "Expected `float` > 0.0"),

@@ -72,7 +72,7 @@ def lines(study: StudyOutcome, published: PublishedStudy) -> list[Line]:
     """Give every row of every comparison, on each of the machines that the document has it for."""
     found = []
     for declared, point in both(study, published):
-        for row in published.rows_of(declared):
+        for row in published.rows:
             figures: list[Figure | None] = [one for one in declared.figures if one.row == row.name]
             found += [_line(published, declared, row.name, figure, point) for figure in figures or [None]]
     return found

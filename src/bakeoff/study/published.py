@@ -97,8 +97,6 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     epochs: Count | None = None
     samples: Count | None = None
     """In an epoch."""
-    rows: tuple[str, ...] = ()
-    """Empty: all of the study's."""
     scaled: Scale | None = None
     """None: it is left out there."""
     figures: tuple[Figure, ...] = ()
@@ -153,10 +151,6 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     def row(self, name: str) -> Row:
         """Give a row by its name."""
         return next(row for row in self.rows if row.name == name)
-
-    def rows_of(self, declared: Declared) -> tuple[Row, ...]:
-        """Give the rows that a comparison measures."""
-        return tuple(row for row in self.rows if not declared.rows or row.name in declared.rows)
 
 
 class Reproduces(msgspec.Struct, frozen=True, kw_only=True):
@@ -231,14 +225,13 @@ def _problems(study: PublishedStudy) -> list[str]:
 def _of_comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     """Say what does not fit together within one comparison."""
     rows, machines = {row.name for row in study.rows}, {machine.name for machine in study.machines}
-    measured = {row.name for row in study.rows_of(declared)}
-    found = [f"{declared.name} names row {name!r}, which is not there" for name in declared.rows if name not in rows]
+    found = []
     if study.unit == "s" and declared.run_steps() is None:
         found.append(f"{declared.name} has figures in s and needs steps, or epochs and samples")
     for figure in declared.figures:
         where = f"{declared.name}, {figure.row}"
-        if figure.row not in measured:
-            found.append(f"{where}: this row is not measured there")
+        if figure.row not in rows:
+            found.append(f"{where}: this row is not there")
         if not (figure.machine in machines if figure.machine else len(machines) == 1):
             found.append(f"{where}: machine {figure.machine!r} is not there")
     return found + _twice(f"{declared.name}: figure of", [f"{one.row} {one.machine}" for one in declared.figures])

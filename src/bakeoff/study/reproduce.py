@@ -50,8 +50,8 @@ def declare(  # noqa: PLR0913 - as many as the command has
     here = Reproduces(published=published, scaled=not full, device=device)
     wanted = [declared for declared in published.comparisons if full or declared.scaled]
     points = [_point(here, declared, contenders, seed) for declared in wanted]
-    if not any(point.request.contenders for point in points):
-        reasons = dict.fromkeys(f"{name}: {why}" for point in points for name, why in point.left_out.items())
+    if not points[0].request.contenders:
+        reasons = [f"{name}: {why}" for name, why in points[0].left_out.items()]
         msg = f"nothing of {published.id} can be run here. {'; '.join(reasons)}"
         raise UsageError(msg)
     return Study(
@@ -66,7 +66,7 @@ def declare(  # noqa: PLR0913 - as many as the command has
 
 def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int) -> Point:
     """Give one comparison, at its own size or scaled down."""
-    rows = here.published.rows_of(declared)
+    rows = here.published.rows
     placed, left_out = _given(rows, here, given) if given else _own(rows, here)
     raced = given or [text for text in dict.fromkeys(placed.values()) if text not in left_out]
     smaller = declared.scaled if here.scaled else None

@@ -76,7 +76,7 @@ def speeds_here(study: StudyOutcome, published: PublishedStudy) -> list[Point]:
     return [
         point
         for declared, one in beside.both(study, published)
-        for row in published.rows_of(declared)
+        for row in published.rows
         if (point := _speed(declared, one, row.name))
     ]
 

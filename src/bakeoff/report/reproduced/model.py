@@ -177,7 +177,7 @@ def _holes(study: StudyOutcome, published: PublishedStudy) -> list[str]:
     """Say which rows have no measured figure, each reason once."""
     reasons: dict[str, list[str]] = {}
     for declared, point in beside.both(study, published):
-        for row in published.rows_of(declared):
+        for row in published.rows:
             if reason := beside.hole(point, row.name):
                 reasons.setdefault(reason, []).append(f"{row.name} ({declared.name})")
     held = beside.both(study, published)
