@@ -41,6 +41,15 @@ def test_frameworks_as_json(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     assert entry["interpreter"] == sys.executable
 
 
+def test_the_tier_best_is_listed(cli: Cli) -> None:
+    """Each framework tells what its tier best sets, with the reason and the document, and for people in a line."""
+    entries = {entry["name"]: entry for entry in json.loads(cli("list", "frameworks", "--json").out)}
+    assert any(entry["best"] for entry in entries.values())
+    assert all(one["reason"] and one["source"] for entry in entries.values() for one in entry["best"])
+    said = cli("list", "frameworks").out
+    assert all("tier=best: " in said for entry in entries.values() if entry["best"] and entry["available"])
+
+
 def _fields(framework: declared.Framework) -> dict[str, object]:
     """Give a declaration's fields."""
     return {name: getattr(framework.info, name) for name in framework.info.__struct_fields__}

@@ -107,6 +107,8 @@ def _frameworks() -> list[Entry]:
 
 def _framework(declared: "Framework", interpreter: str | None, reason: str) -> Entry:
     """Describe one framework."""
+    import msgspec
+
     from bakeoff.environments.interpreters import versions
     from bakeoff.environments.options import supported
 
@@ -119,6 +121,7 @@ def _framework(declared: "Framework", interpreter: str | None, reason: str) -> E
         "versions": versions(interpreter, info) if interpreter else {},
         "reason": reason,
         "options": {name: support.default for name, support in supported(info).items()},
+        "best": msgspec.to_builtins(info.best),
     }
 
 
@@ -129,7 +132,17 @@ def _framework_lines(entry: Entry) -> list[str]:
         return [f"{start}: not available: {entry['reason']}"]
     versions = ", ".join(f"{name} {version}" for name, version in entry["versions"].items())
     options = ", ".join(f"{name}={value}" for name, value in entry["options"].items())
-    return [f"{start}: {versions or 'available'}", f"{'':<20}{entry['interpreter']}", f"{'':<20}default: {options}"]
+    lines = [f"{start}: {versions or 'available'}", f"{'':<20}{entry['interpreter']}", f"{'':<20}default: {options}"]
+    return [*lines, *([f"{'':<20}tier=best: {best}"] if (best := _best_line(entry)) else [])]
+
+
+def _best_line(entry: Entry) -> str:
+    """Write what the tier best sets, and for what."""
+    told = []
+    for setting in entry["best"]:
+        where = ", ".join([*setting["devices"], *setting["optimizers"]])
+        told.append(f"{setting['option']}={setting['value']}" + (f" ({where})" if where else ""))
+    return ", ".join(told)
 
 
 def _options() -> list[Entry]:
