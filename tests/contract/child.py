@@ -33,8 +33,8 @@ from bakeoff.spec.workload import Size
 from bakeoff.trial.evidence import EVIDENCE_FILE, gather
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
+from bakeoff.trial.model import make_model
 from bakeoff.workloads import plan
-from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +85,8 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     for name in ("linear", "conv2d") if job.inputs else ():
         feeds = {f"input/{value}/{name}": job.options | {"input": value} for value in job.inputs}
+        if "loader" in job.options:
+            feeds[f"input/hand/{name}"] = job.options | {"input": "pipeline", "loader": "hand"}
         work |= {key: lambda asked=asked, name=name: _input(engine, asked, job, name) for key, asked in feeds.items()}
     if job.optimizers:
         work["compilation"] = lambda: _compilation(engine, job.options)
@@ -256,16 +258,7 @@ def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
 
 def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
     """Gather the evidence of one workload in one scenario, as a worker does."""
-    loaded = load(trial.workload_path)
-    size = loaded.size(trial.size)
-    model = Model(
-        build=loaded.build,
-        loss=loaded.loss,
-        size=size,
-        optimizer=loaded.workload.optimizer,
-        weights=plan.weights(loaded.build, size, trial.seed),
-        state=plan.state_values(loaded.build, size, trial.seed),
-    )
+    model = make_model(trial)
     step = engine.build(model, trial.scenario, trial.contender.options)
     folder = Path(trial.inputs_path)
     with tempfile.TemporaryDirectory() as found:

@@ -26,6 +26,7 @@ from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.trial import TrialSpec
+from bakeoff.workloads import plan
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ WORKLOADS = {loaded.workload.name: loaded for loaded in map(load, [*names(), *EX
 SUBJECTS: list[tuple[str, Scenario]] = [
     (name, scenario) for name, loaded in WORKLOADS.items() for scenario in loaded.workload.scenarios
 ]
+MANY = 20
+"""Of the arrays of a model: one with more has a compiler work for minutes, and is computed in the default mode only."""
 REFERENCE = min(DECLARED, key=lambda name: DECLARED[name].info.reference_rank)
 
 
@@ -79,6 +82,19 @@ class Found(msgspec.Struct, frozen=True):
 
 
 @functools.cache
+def is_deep(workload: str) -> bool:
+    """Tell whether a workload has many arrays at reduced size."""
+    loaded = WORKLOADS[workload]
+    return len(plan.parameters(loaded.build, loaded.size("reduced"))) > MANY
+
+
+def subjects_in(name: str, mode: str | None) -> list[tuple[str, Scenario]]:
+    """Give the workloads that a framework computes in a mode: all in its default one and as the reference."""
+    every = mode in (None, DECLARED[name].info.options["mode"].default)
+    return [(workload, scenario) for workload, scenario in SUBJECTS if every or not is_deep(workload)]
+
+
+@functools.cache
 def computed(name: str, mode: str | None) -> Found:
     """Give what a framework computes in a mode, or as the reference in float64 where the mode is None."""
     info = DECLARED[name].info
@@ -86,7 +102,11 @@ def computed(name: str, mode: str | None) -> Found:
     default = mode == info.options["mode"].default
     contender = Contender(framework=name, label=name, options=options)
     return _computed(
-        contender, SUBJECTS, vocabulary=default, optimizers=mode is not None, learn=default or mode is None
+        contender,
+        subjects_in(name, mode),
+        vocabulary=default,
+        optimizers=mode is not None,
+        learn=default or mode is None,
     )
 
 
