@@ -22,11 +22,16 @@ def test_a_copy_each_step_gives_the_batches_in_their_order(framework: str, model
     assert np.array_equal(found["y"], np.concatenate([found["samples_y"]] * 2))
 
 
-@pytest.mark.parametrize("framework", FRAMEWORKS)
+LOADERS = [(framework, "pipeline") for framework in FRAMEWORKS]
+LOADERS += [(framework, "hand") for framework in FRAMEWORKS if "loader" in DECLARED[framework].info.options]
+"""Every loader; one may be by hand."""
+
+
+@pytest.mark.parametrize(("framework", "loader"), LOADERS)
 @pytest.mark.parametrize("model", MODELS)
-def test_a_loader_gives_each_sample_once_an_epoch_with_its_own_label(framework: str, model: str) -> None:
+def test_a_loader_gives_each_sample_once_an_epoch_with_its_own_label(framework: str, loader: str, model: str) -> None:
     """Each epoch is all samples in an order of its own: none is lost, none comes twice, no label is another's."""
-    found = fed(framework).of(f"input/pipeline/{model}")
+    found = fed(framework).of(f"input/{loader}/{model}")
     count = len(found["samples_x"])
     # Every number of the samples is another one: the first of a sample tells which it is.
     first = found["samples_x"].reshape(count, -1)[:, 0]

@@ -38,10 +38,6 @@ Clock = Callable[[], int]
 monotonic: Clock = time.perf_counter_ns
 
 
-TIMED_REGION = timed_region({})
-"""Where every batch is on the device."""
-
-
 class Timed(Protocol):
     """The part of a step that is timed."""
 

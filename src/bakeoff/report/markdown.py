@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bakeoff.measure.clock import TIMED_REGION
 from bakeoff.report.model import Report, report_of
+from bakeoff.report.region import region
 from bakeoff.report.tiertables import tier_table
 from bakeoff.report.whole import whole_lines, whole_table
 
@@ -106,7 +106,7 @@ def _said(report: Report) -> list[str]:
         report.accuracy,
         report.device_memory,
         evidence,
-        TIMED_REGION,
+        region(report.outcome),
     ]
     return [line for line in lines if line and line != report.headline]
 

@@ -1,4 +1,4 @@
-"""Where a step's batch comes from, as JAX's users write it: copied each step, or from Grain."""
+"""Where a step's batch comes from, as JAX's users write it: copied each step, from Grain, or shuffled by hand."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _SHARED = 64
 """Bytes: on a processor JAX takes over the memory of an array that starts at a multiple of this, without a copy."""
+
+_READERS = 16
+"""Grain's own number of reading threads; and one batch for each of them is kept, where Grain's own 500 batches of
+images would take gigabytes."""
 
 _USUAL = 16
 """Bytes beyond such a multiple at which NumPy's large arrays start, as malloc maps them: those are copied."""
@@ -90,12 +94,14 @@ class _Copied(_Feed):
 
 
 class _Loaded(_Feed):
-    """A Grain dataset of samples: shuffled whole, read by its threads, batched, and put on the device."""
+    """A Grain dataset of samples: shuffled whole, batched, read by its threads, and put on the device."""
 
     def _endless(self) -> Generator[tuple[Any, Any]]:
         """Give epoch after epoch, each shuffled anew."""
-        dataset = grain().MapDataset.source(_Source(self._x, self._y)).seed(self._seed).shuffle().repeat()
-        batches = iter(dataset.to_iter_dataset().batch(self._size, drop_remainder=True))
+        module = grain()
+        dataset = module.MapDataset.source(_Source(self._x, self._y)).seed(self._seed).shuffle().repeat()
+        reading = module.ReadOptions(num_threads=_READERS, prefetch_buffer_size=_READERS)
+        batches = iter(dataset.batch(self._size, drop_remainder=True).to_iter_dataset(reading))
         try:
             for batch in batches:
                 x, y = jax.device_put(batch)
@@ -105,7 +111,26 @@ class _Loaded(_Feed):
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Tell how the loader is set."""
-        return {"input_call": f"grain.MapDataset.shuffle.batch (grain {metadata.version('grain')}), jax.device_put(x)"}
+        call = f"grain.MapDataset.shuffle.batch (grain {metadata.version('grain')}), jax.device_put(x)"
+        return {"loader": "grain", "input_call": call}
+
+
+class _Shuffled(_Feed):
+    """A permutation of the samples each epoch and NumPy's indexing, by hand; and put on the device."""
+
+    def _endless(self) -> Generator[tuple[Any, Any]]:
+        """Give epoch after epoch, each shuffled anew."""
+        random = np.random.default_rng(self._seed)
+        while True:
+            order = random.permutation(len(self._x))
+            for start in range(0, len(order), self._size):
+                chosen = order[start : start + self._size]
+                x, y = jax.device_put((self._x[chosen], self._y[chosen]))
+                yield x, y
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Tell how batches are made."""
+        return {"loader": "hand", "input_call": "x[permutation[start:end]], jax.device_put(x)"}
 
 
 class _Source:
@@ -136,6 +161,8 @@ def grain() -> Any:
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
     """Give the way of input that the option names."""
+    if options["input"] == "pipeline" and options["loader"] == "hand":
+        return _Shuffled(step, samples)
     if options["input"] == "pipeline":
         grain()
         return _Loaded(step, samples)
