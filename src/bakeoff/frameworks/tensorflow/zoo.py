@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
@@ -38,8 +39,8 @@ class Step(KerasStep):
     """A Keras model's step on TensorFlow."""
 
     def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
-        """Put one batch on the device and wait until it is there."""
-        batch = tf.identity(tf.constant(x, self._network.compute_dtype)), tf.identity(tf.constant(y, tf.int32))
+        """Put one batch on the device, in the variables' precision, and wait until it is there."""
+        batch = tf.identity(tf.constant(x, keras.config.floatx())), tf.identity(tf.constant(y, tf.int32))
         tf.test.experimental.sync_devices()
         return batch
 
