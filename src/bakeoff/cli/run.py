@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bakeoff.cli import FAILED, INTERRUPTED, maxbatch
+from bakeoff.cli import FAILED, INTERRUPTED, maxbatch, sweep
 from bakeoff.cli import parameters as given
 from bakeoff.spec.errors import UsageError
 
@@ -50,7 +50,6 @@ def run(
     memory: given.Memory = None,
 ) -> None:
     """Race contenders on a workload until every pair has its verdict."""
-    from bakeoff.cli import sweep
     from bakeoff.race.request import Request
 
     asked = sweep.read(batch_size, device, threads, precision, option)
@@ -76,12 +75,17 @@ def run(
         resume=resume,
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
     )
-    limit = None if fail_if_slower is None else given.share(fail_if_slower, "--fail-if-slower")
-    if limit is not None and (search or asked.several):
-        msg = "--fail-if-slower answers one comparison: name one value of each option, and no --max-batch"
-        raise UsageError(msg)
+    limit = _limit(fail_if_slower, alone=not (search or asked.several))
     race = search or (partial(sweep.run, several=asked.several) if asked.several else partial(_race, limit=limit))
     race(request, json=json)
+
+
+def _limit(fail_if_slower: str | None, *, alone: bool) -> float | None:
+    """Read by how much a contender may be slower; only a comparison that stands alone can fail for it."""
+    if fail_if_slower is not None and not alone:
+        msg = "--fail-if-slower answers one comparison: name one value of each option, and no --max-batch"
+        raise UsageError(msg)
+    return None if fail_if_slower is None else given.share(fail_if_slower, "--fail-if-slower")
 
 
 def _race(request: "Request", *, json: bool, limit: float | None) -> None:
@@ -100,7 +104,7 @@ def _race(request: "Request", *, json: bool, limit: float | None) -> None:
     _show(outcome, json=json)
     if limit is not None:
         raise typer.Exit(slower.tell(outcome, limit))
-    if not is_answered(outcome):
+    if not outcome.is_answered:
         raise typer.Exit(FAILED)
 
 
@@ -123,9 +127,3 @@ def _show(outcome: "Outcome", *, json: bool) -> None:
             typer.echo(json_text.dumps(jsonform.to_json(outcome), indent=2))
         else:
             terminal.show(outcome)
-
-
-def is_answered(outcome: "Outcome") -> bool:
-    """Tell whether there is what was asked for: a pair, or of a single contender its figures."""
-    ranked = sum(contender.status == "ranked" for contender in outcome.contenders)
-    return ranked >= min(2, len(outcome.contenders) + len(outcome.comparison.excluded))

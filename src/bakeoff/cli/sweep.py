@@ -82,13 +82,12 @@ def _option(text: str) -> Words:
 def run(request: Request, several: Sequence[Words], *, json: bool) -> None:
     """Race every combination and show the study; it has ended well if every point has its answer."""
     from bakeoff.cli import studies
-    from bakeoff.cli.run import is_answered
     from bakeoff.study.sweep import Axis, sweep
 
     axes = [Axis(name=words.name, values=words.values) for words in several]
     study = _with_commands(sweep(request, axes), several, sys.argv[1:])
     outcome = studies.race(study, request.results, resume=request.resume, json=json)
-    if not all(point.outcome is not None and is_answered(point.outcome) for point in outcome.points):
+    if not all(point.outcome is not None and point.outcome.is_answered for point in outcome.points):
         raise typer.Exit(FAILED)
 
 

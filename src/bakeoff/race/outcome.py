@@ -167,3 +167,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     ended: Ending = "unfinished"
     damaged: list[str] = []
     """Records that could not be read and were set aside."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether there is what was asked for: a pair, or of a single contender its figures."""
+        ranked = sum(contender.status == "ranked" for contender in self.contenders)
+        return ranked >= min(2, len(self.contenders) + len(self.comparison.excluded))
