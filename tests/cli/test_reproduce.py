@@ -62,6 +62,7 @@ def test_published_figures_are_measured_by_one_command(cli: Cli, own: str, tmp_p
     (folder,) = (tmp_path / "results").glob("own-*")
     for name in ("study.json", "report.html", "report.md", "chart.png", "chart.svg"):
         assert (folder / name).stat().st_size > 0
+    assert "1 of them are finished already" in cli("reproduce", own, "--device", "cpu", "--resume").out
     again = cli("report", folder.name, "--json")
     told = json.loads(again.out)
     assert {pair["order"] for pair in told["pairs"]} == {"same", "not measured"}
