@@ -10,8 +10,8 @@ import numpy as np
 
 from bakeoff.measure.contention import is_flagged
 from bakeoff.race.compiling import compiling
-from bakeoff.race.gpu import gpu_rounds
 from bakeoff.race.epochs import whole_runs
+from bakeoff.race.gpu import gpu_rounds
 from bakeoff.race.outcome import BlockTime, ContenderOutcome, Energy, Status
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.stats.differences import process_median
