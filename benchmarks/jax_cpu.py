@@ -166,15 +166,17 @@ def model(sides: Sequence[int], repeats: int) -> list[dict[str, Any]]:
     """Measure part 3: one row for each side and scenario."""
     import msgspec
 
+    from bakeoff.environments.declared import frameworks
+    from bakeoff.environments.options import resolve_options
     from bakeoff.frameworks.engine import Model
     from bakeoff.frameworks.jax import convolution
     from bakeoff.frameworks.jax.engine import Engine
+    from bakeoff.spec.contender import Contender
     from bakeoff.workloads import plan
     from bakeoff.workloads.load import load
 
     engine = Engine()
-    threads = str(len(os.sched_getaffinity(0)))
-    options = {"mode": "compiled", "precision": "float32", "device": "cpu", "threads": threads, "convolution": "xla"}
+    info, cores = frameworks()["jax"].info, len(os.sched_getaffinity(0))
     loaded = load("resnet50")
     rows = []
     for side in sides:
@@ -190,7 +192,9 @@ def model(sides: Sequence[int], repeats: int) -> list[dict[str, Any]]:
         for scenario in ("train", "infer"):
             steps = {}
             for way in convolution.WAYS:
-                engine.configure(options | {"convolution": way})
+                contender = Contender(framework="jax", label="jax", options={"convolution": way})
+                options = resolve_options(info, contender, {}, cores)
+                engine.configure(options)
                 steps[way] = _step(engine.build(built, scenario, options), side)
             ratios = compared(steps, repeats)
             xla_s = ratios.pop("xla")
