@@ -137,8 +137,11 @@ class BatchNorm(nnx.BatchNorm):
         super().__init__(features, momentum=1 - momentum, epsilon=epsilon, rngs=_rngs())
 
     def __call__(self, x: jax.Array) -> jax.Array:
-        """Normalise by the batch while a training step is traced, else by the running statistics."""
-        return super().__call__(x, use_running_average=not _training)
+        """Normalise by the batch while a training step is traced, else by the running statistics.
+
+        Those stay in float32 where activations are in less, and what flax computes from both comes back in float32.
+        """
+        return super().__call__(x, use_running_average=not _training).astype(x.dtype)
 
 
 def Parameter(shape: tuple[int, ...]) -> nnx.Param[jax.Array]:  # noqa: N802 - the vocabulary's name for it
