@@ -7,7 +7,7 @@ above 1 the other is faster.
 
 1. Convolutions of ResNet-50, batch 8, forward, by input and by weight: all ways in one process, by turns, in mirrored
    order; the median of the ratios. "products" is the option convolution=products of bakeoff's jax.
-2. The same with XLA's flags: fresh processes, with and without the flag by turns.
+2. The same with XLA's flags: fresh processes, one for each set of flags and one for none, by turns.
 3. ResNet-50 itself, batch 8, training and inference, for each side of the images: the model of bakeoff's workload with
    convolution=xla and convolution=products in one process, by turns.
 """
@@ -241,14 +241,16 @@ def in_jax(part: str, *arguments: str, flags: str = "") -> Any:
 
 
 def flag_rows(processes: int) -> list[dict[str, Any]]:
-    """Measure part 2: one row for each set of flags, fresh processes by turns."""
+    """Measure part 2: one row for each set of flags; in every turn a fresh process for each, and one for none."""
+    ratios: dict[str, list[list[float]]] = {flags: [] for flags in FLAGS}
+    sets = ("", *FLAGS)
+    for turn in range(processes):
+        found = {flags: in_jax("flagged", flags=flags) for flags in (sets if turn % 2 == 0 else sets[::-1])}
+        for flags in FLAGS:
+            ratios[flags].append([a / b for a, b in zip(found[""], found[flags], strict=True)])
     rows = []
-    for flags in FLAGS:
-        ratios = []
-        for turn in range(processes):
-            found = {key: in_jax("flagged", flags=key) for key in (("", flags) if turn % 2 == 0 else (flags, ""))}
-            ratios.append([without / having for without, having in zip(found[""], found[flags], strict=True)])
-        middle = [statistics.median(column) for column in zip(*ratios, strict=True)]
+    for flags, turns in ratios.items():
+        middle = [statistics.median(column) for column in zip(*turns, strict=True)]
         told = {
             direction: f"{statistics.geometric_mean(middle[index :: len(DIRECTIONS)]):.2f}"
             for index, direction in enumerate(DIRECTIONS)
