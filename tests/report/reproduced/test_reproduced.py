@@ -38,8 +38,10 @@ def line_of(study: StudyOutcome, row: str) -> list[str]:
     return next(line.cells for line in table.lines if line.cells[0] == row)
 
 
-def test_scaled_down_is_said_with_what_is_smaller(scaled: StudyOutcome) -> None:
+def test_scaled_down_is_said_with_what_is_smaller(scaled: StudyOutcome, figure: StudyOutcome) -> None:
     """A scaled study says what is smaller than in the document, on what that ran, and what it cannot tell."""
+    reduced = "Scaled down: the network's reduced size instead of the full one; the published ran on P100."
+    assert reduced in reproduced_of(figure).conditions
     model = reproduced_of(scaled)
     smaller = "batch 8 instead of 32, whole runs of 20 steps instead of 7,815"
     assert f"Scaled down: {smaller}; the published ran on GTX 3090." in model.conditions

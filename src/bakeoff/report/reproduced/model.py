@@ -169,7 +169,7 @@ def _smaller(study: StudyOutcome, published: PublishedStudy) -> str:
         parts += [f"whole runs of {asked.steps:,} steps instead of {steps:,}"] if fewer else []
         told.setdefault(", ".join(parts), []).append(declared.name)
     told.pop("", None)
-    everywhere = len(published.comparisons)
+    everywhere = len(beside.both(study, published))
     return "; ".join(text if len(one) == everywhere else f"{listed(one)}: {text}" for text, one in told.items())
 
 
