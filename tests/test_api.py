@@ -81,6 +81,15 @@ def test_load_reads_what_was_run(result: Result) -> None:
     assert loaded.verdicts == result.verdicts
 
 
+def test_the_largest_batch_is_searched(tmp_path: Path) -> None:
+    """`bakeoff.max_batch` gives what was found; what only a race has is refused."""
+    asked = {"size": "reduced", "data": "synthetic", "results": str(tmp_path)}
+    (found,) = bakeoff.max_batch("mlp-mnist", ["fake:sample_kib=1,capacity_kib=45"], **asked).found
+    assert (found.state, found.largest) == ("found", 45)
+    with pytest.raises(UsageError, match="leave out margin, max_rounds"):
+        bakeoff.max_batch("mlp-mnist", ["fake"], margin=0.1, max_rounds=3, **asked)
+
+
 def test_an_unknown_option_lists_the_valid_ones(tmp_path: Path) -> None:
     """A misspelt option is an error that lists those of a request; a single text is no list of contenders."""
     with pytest.raises(UsageError, match=r"no option round; valid: .*max_rounds"):

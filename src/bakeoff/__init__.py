@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bakeoff.api import compare as compare
     from bakeoff.api import load as load
+    from bakeoff.api import max_batch as max_batch
     from bakeoff.api import sweep as sweep
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "compare", "load", "sweep"]
+__all__ = ["__version__", "compare", "load", "max_batch", "sweep"]
 
 
 def __getattr__(name: str) -> Any:
     """Import the Python interface on first use, so that `import bakeoff` stays light."""
-    if name in ("compare", "load", "sweep"):
+    if name in ("compare", "load", "max_batch", "sweep"):
         from bakeoff import api
 
         return getattr(api, name)

@@ -9,6 +9,7 @@ from bakeoff.race import conductor
 from bakeoff.race.judge import judge
 from bakeoff.race.progress import silent
 from bakeoff.race.request import Request
+from bakeoff.race.search import RACE_ONLY, search_batches
 from bakeoff.spec.errors import UsageError
 from bakeoff.store.results import comparisons, read_records
 from bakeoff.study import progress as studied
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
+    from bakeoff.race.batches import SearchOutcome
     from bakeoff.race.outcome import Outcome
     from bakeoff.race.progress import Observer
     from bakeoff.spec.record import Record
@@ -191,6 +193,27 @@ def load(results: str | Path = "results") -> list[Result]:
     """Read every comparison in a results directory, oldest first, then those of its studies; all from records."""
     folders = [Path(results), *studies(Path(results))]
     return [Result(judge(comparison)) for folder in folders for comparison in comparisons(folder)]
+
+
+def max_batch(
+    workload: str | Path,
+    contenders: Iterable[str] = (),
+    *,
+    memory_bytes: int | None = None,
+    observer: Observer = silent,
+    **options: Any,
+) -> SearchOutcome:
+    """Search each contender's largest batch within a limit of memory, as `bakeoff run --max-batch` does.
+
+    `options` are those of `compare` but for what only a race has. `memory_bytes` is resident memory beyond the import;
+    None: a share of what is available. Raises UsageError for what cannot be, StoreError when results cannot be written.
+    """
+    strange = sorted(RACE_ONLY & set(options))
+    if strange:
+        msg = f"max_batch() searches a batch size and races nothing: leave out {', '.join(strange)}"
+        raise UsageError(msg)
+    request = _request("max_batch", workload, contenders, options)
+    return search_batches(request, observer, limit_bytes=memory_bytes)
 
 
 def _request(function: str, workload: str | Path, contenders: Iterable[str], options: dict[str, Any]) -> Request:

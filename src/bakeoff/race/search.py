@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Record
     from bakeoff.spec.trial import TrialSpec
 
+RACE_ONLY = {"aim", "max_rounds", "margin", "self_test", "epochs", "steps", "repeats"}
+"""Fields of a request that have no meaning here; who makes the request refuses them."""
+
 SHARE = 0.7
 """Of the memory that is available, unless the user names a limit: the rest is for what else runs, for what a process
 takes before the watch sees it, and for its import."""

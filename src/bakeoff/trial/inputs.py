@@ -59,3 +59,7 @@ class Repeated(Batches):
         x, y = (array.reshape(-1, *array.shape[2:]) for array in (self._x, self._y))
         taken = np.arange(self._samples) % len(x)
         return x[taken], y[taken]
+
+    def samples(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Give the batch as the whole data set."""
+        return self.at(0)

@@ -172,7 +172,6 @@ class Worker:
         if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest", "epochs", "batch"):
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
             self._model = None
-            self._batch = self._step.prepare(*self._batches.at(0))
             self._feed = feed_of(self._trial, self._step, self._batches)
             batches = self._feed or resident(self._step, self._batches)
             memory.reset_peak()
@@ -228,7 +227,7 @@ class Worker:
     def _test_timer(self, command: protocol.SelfTest) -> protocol.Tested:
         """Run one pass of the timer's self-test."""
         trains = self._trial.scenario == "train"
-        fetch = self._step.result if trains else partial(self._step.outputs, self._batch)
+        fetch = self._step.result if trains else partial(self._step.outputs, self._step.prepare(*self._batches.at(0)))
         probe = TimerProbe(self._stepper, self._clock, fetch, self._profile)
         test = probe.read(
             steps=command.steps,
