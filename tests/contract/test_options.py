@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from contract_run import LIMIT_S, REFERENCE, WORKLOADS, computed, computed_by
+from contract_run import DECLARED, LIMIT_S, REFERENCE, WORKLOADS, computed_by
 from test_workloads import CERTIFY_STEPS
 
 from bakeoff.certify.certificate import certify
+from bakeoff.environments.options import resolve_options
 from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from bakeoff.spec.workload import Scenario
@@ -17,15 +19,30 @@ pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
 SUBJECTS: tuple[tuple[str, Scenario], ...] = (("mlp-mnist", "train"), ("cnn-cifar10", "train"))
 
+IN_FLOAT64 = f"{REFERENCE}:" + ",".join(
+    f"{name}={value}" for name, value in (DECLARED[REFERENCE].info.reference or {}).items()
+)
+
+OPTIONS = ("precision", "layout", "optimizer_kernel", "conv_algorithm", "graph_optimization", "onednn")
+
 CONTENDERS = [
-    "torch:precision=bfloat16",
-    "torch:precision=float16",
-    "jax:precision=bfloat16",
+    "torch:precision=bfloat16,layout=nhwc,optimizer_kernel=fused",
+    "torch:precision=float16,optimizer_kernel=foreach,onednn=off",
+    "torch:mode=compiled,graph_optimization=off,onednn=on",
+    "jax:precision=bfloat16,graph_optimization=off",
     "jax:precision=float16",
-    "tensorflow:precision=bfloat16",
-    "tensorflow:precision=float16",
+    "tensorflow:precision=bfloat16,graph_optimization=off,onednn=off",
+    "tensorflow:precision=float16,onednn=on",
 ]
-"""Each value that a framework has on a processor stands in one of them, beside others to save processes."""
+"""Each value that a framework has on a processor stands in one of them, several together to save processes."""
+
+VALUES = [
+    (framework, option, value)
+    for framework, declared in DECLARED.items()
+    for option in OPTIONS
+    for value in declared.info.options[option].values
+    if value not in (declared.info.options[option].default, "float64")
+]
 
 
 @pytest.mark.parametrize("text", CONTENDERS)
@@ -36,7 +53,7 @@ def test_every_option_computes_the_same(text: str, workload: str, scenario: Scen
     precision = parse_contender(text).options.get("precision", "float32")
     certificate = certify(
         msgspec.structs.replace(computed_by(text, SUBJECTS).exhibit(text, workload, scenario), precision=precision),
-        computed(REFERENCE, None).exhibit(f"{REFERENCE} in float64", workload, scenario),
+        computed_by(IN_FLOAT64, SUBJECTS).exhibit(f"{REFERENCE} in float64", workload, scenario),
         workload=loaded.workload,
         size=loaded.size("reduced"),
         scenario=scenario,
@@ -46,9 +63,27 @@ def test_every_option_computes_the_same(text: str, workload: str, scenario: Scen
 
 
 @pytest.mark.parametrize("text", CONTENDERS)
-@pytest.mark.parametrize(("workload", "scenario"), SUBJECTS)
-def test_every_option_is_read_back(text: str, workload: str, scenario: Scenario) -> None:
-    """What was asked is what the framework tells to be in force."""
-    read = computed_by(text, SUBJECTS).settings(workload, scenario)
+def test_every_option_is_read_back(text: str) -> None:
+    """What was asked is what the framework tells to be in force, in a model with convolutions."""
+    read = computed_by(text, SUBJECTS).settings("cnn-cifar10", "train")
     asked = parse_contender(text).options
     assert {name: str(read[name]) for name in asked} == asked
+
+
+@pytest.mark.parametrize(("framework", "option", "value"), VALUES)
+def test_every_value_is_computed_or_refused_with_its_reason(framework: str, option: str, value: str) -> None:
+    """A value that a framework declares is in one of the contenders above, or a processor cannot have it, and why."""
+    said = [parse_contender(text) for text in CONTENDERS]
+    if any(one.framework == framework and one.options.get(option) == value for one in said):
+        return
+    with pytest.raises(UsageError, match=f"{option}={value}, device=cpu: .* needs device=cuda"):
+        resolve_options(DECLARED[framework].info, parse_contender(f"{framework}:{option}={value}"), {}, 2)
+
+
+@pytest.mark.parametrize("framework", DECLARED)
+def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> None:
+    """A framework with one layout, kernel or switch says why it has no other."""
+    info = DECLARED[framework].info
+    for option in OPTIONS:
+        if len(info.options[option].values) == 1:
+            assert info.options[option].why

@@ -19,7 +19,15 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Engine
 
 FOLDER = Path(sys.modules[Model.__module__].__file__).parent / "tensorflow"
-OPTIONS = {"mode": "graph", "precision": "float32", "device": "cpu", "threads": "1"}
+OPTIONS = {
+    "mode": "graph",
+    "precision": "float32",
+    "device": "cpu",
+    "threads": "1",
+    "conv_algorithm": "default",
+    "graph_optimization": "on",
+    "onednn": "default",
+}
 SIZE = Size(batch_size=2, input_shape=(4, 4, 3), classes=5)
 BATCHES = 3
 

@@ -62,6 +62,15 @@ def test_defaults_and_own_switches_are_nature() -> None:
     assert entry("layout", torch, jax).values == {"torch": "NCHW", "jax": "NHWC"}
 
 
+def test_an_option_that_is_left_to_the_framework_is_held_against_nothing() -> None:
+    """A value that says "default" is what the framework does; two of the same framework must still do the same."""
+    torch, jax = contender("torch:onednn=default", onednn="on"), contender("jax:onednn=default", onednn="off")
+    assert entry("onednn", torch, jax).kind == "asked"
+    assert entry("onednn", contender("torch:onednn=off", onednn="on"), jax).strays == ("torch:onednn=off",)
+    again = contender("torch:onednn=default", onednn="off")
+    assert entry("onednn", torch, again).kind == "mismatch"
+
+
 def test_an_option_that_is_not_in_force_is_a_mismatch() -> None:
     """Threads read back are held against those that were set, also where all contenders agree."""
     torch, jax = contender("torch", threads=1), contender("jax", threads=1)

@@ -93,7 +93,7 @@ class KerasStep:
         return {
             "mode": mode,
             "precision": network.dtype_policy.compute_dtype,
-            "layout": {"channels_last": "NHWC"}.get(keras.config.image_data_format(), "NCHW"),
+            "layout": {"channels_last": "nhwc"}.get(keras.config.image_data_format(), "nchw"),
             "optimizer": name,
             "keras": keras.__version__,
             "keras_backend": keras.backend.backend(),

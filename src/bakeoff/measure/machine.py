@@ -8,9 +8,8 @@ import platform
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.measure import group, hidden, nvml
+from bakeoff.measure import devices, group, hidden
 from bakeoff.measure.meminfo import meminfo_bytes
-from bakeoff.spec.errors import UnavailableError
 
 if TYPE_CHECKING:
     from bakeoff.measure.hidden import Facts
@@ -26,7 +25,7 @@ def usable_cores() -> int:
 def describe() -> Facts:
     """Give the machine's facts; None is not known here."""
     return {
-        "processor": _processor(),
+        "processor": devices.processor(),
         "cores": os.cpu_count(),
         "usable_cores": usable_cores(),
         "memory_bytes": _total_memory_bytes(),
@@ -35,7 +34,7 @@ def describe() -> Facts:
         "architecture": platform.machine(),
         "hypervisor": _hypervisor(),
         **hidden.settings(),
-        **_gpu(),
+        **devices.gpu(),
     }
 
 
@@ -43,17 +42,6 @@ def available_memory_bytes() -> int | None:
     """Give the memory that new processes could take without swapping; None where it is not known."""
     known = [free for free in (meminfo_bytes("MemAvailable"), group.free_memory_bytes()) if free is not None]
     return min(known, default=None)
-
-
-def _processor() -> str:
-    """Give the processor's model name."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith(("model name", "Model")):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass  # Not Linux: the standard library's answer below is the best there is.
-    return platform.processor() or platform.machine()
 
 
 def _total_memory_bytes() -> int | None:
@@ -70,18 +58,3 @@ def _hypervisor() -> str | None:
         return "yes" if " hypervisor" in Path("/proc/cpuinfo").read_text() else None
     except OSError:
         return None
-
-
-def _gpu() -> Facts:
-    """Give name, driver and memory of the first GPU by NVML; empty where NVML or a GPU is missing."""
-    try:
-        with nvml.opened() as pynvml:
-            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-            return {
-                "gpu": str(pynvml.nvmlDeviceGetName(handle)),
-                "gpus": int(pynvml.nvmlDeviceGetCount()),
-                "gpu_driver": str(pynvml.nvmlSystemGetDriverVersion()),
-                "gpu_memory_bytes": int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
-            }
-    except UnavailableError:
-        return {}

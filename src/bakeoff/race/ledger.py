@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from bakeoff.spec.options import DEFAULT
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -90,8 +92,14 @@ def _setting(name: str, read: Sequence[ContenderOutcome]) -> Entry:
 
 def _is_refused(one: ContenderOutcome, name: str) -> bool:
     """Tell whether an option was resolved to a value and another one is in force."""
-    wanted = one.plan.contender.options.get(name)
+    wanted = _wanted(one, name)
     return wanted is not None and str(one.settings[name]) != wanted
+
+
+def _wanted(one: ContenderOutcome, name: str) -> str | None:
+    """Give the value that an option was resolved to; None for none, and where it is left to the framework."""
+    value = one.plan.contender.options.get(name)
+    return None if value == DEFAULT else value
 
 
 def _strays(name: str, told: Sequence[ContenderOutcome]) -> list[str]:
@@ -110,7 +118,7 @@ def _groups(name: str, told: Sequence[ContenderOutcome]) -> list[list[ContenderO
     groups: dict[object, list[ContenderOutcome]] = {}
     for one in told:
         contender = one.plan.contender
-        if name in contender.options:
+        if _wanted(one, name) is not None:
             continue  # It is held against what was asked.
         key: object = tuple(contender.options.get(option) for option in ARITHMETIC)
         if name not in COMMON:

@@ -237,9 +237,18 @@ def machine_name(outcome: Outcome) -> str:
     """Name what the steps ran on: "AMD EPYC, 2 cores"."""
     machine = outcome.comparison.machine
     cores = machine.get("usable_cores") or machine.get("cores")
-    parts = [str(machine.get("gpu") or ""), str(machine.get("processor") or "unknown processor")]
+    parts = [_gpu(machine), str(machine.get("processor") or "unknown processor")]
     parts += [count(int(cores), "core")] if cores else []
     return ", ".join(part for part in parts if part)
+
+
+def _gpu(machine: dict[str, str | int | float | None]) -> str:
+    """Name the GPU with the driver, on which its speed hangs, too; empty where there is none."""
+    if not machine.get("gpu"):
+        return ""
+    known = {"driver": machine.get("gpu_driver"), "CUDA": machine.get("gpu_driver_cuda")}
+    told = ", ".join(f"{name} {version}" for name, version in known.items() if version)
+    return f"{machine['gpu']} ({told})" if told else str(machine["gpu"])
 
 
 def _evidence(outcome: Outcome) -> str:

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
+DEFAULT = "default"
+"""As a value of an option: whatever the framework does unless it is told; what that is, is read back."""
+
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
     """One option: its meaning, and its values unless they are counts."""
@@ -33,6 +36,32 @@ OPTIONS: dict[str, Option] = {
         ),
         Option(name="device", values=("cpu", "cuda", "mps"), meaning="where the step runs"),
         Option(name="threads", meaning="processor threads within one operation"),
+        Option(
+            name="layout",
+            values=("nchw", "nhwc"),
+            meaning="the order in which feature maps lie in memory: channels before height and width, or last",
+        ),
+        Option(
+            name="optimizer_kernel",
+            values=(DEFAULT, "foreach", "fused"),
+            meaning="how the optimiser updates: many parameters in one call each, or everything in one kernel",
+        ),
+        Option(
+            name="conv_algorithm",
+            values=(DEFAULT, "heuristic", "profiling", "fixed"),
+            meaning="how algorithms of convolutions are chosen on CUDA: by heuristics, by trying them, or only "
+            "deterministic ones",
+        ),
+        Option(
+            name="graph_optimization",
+            values=("on", "off"),
+            meaning="whether a traced graph is rewritten before it runs",
+        ),
+        Option(
+            name="onednn",
+            values=(DEFAULT, "on", "off"),
+            meaning="whether operations on a processor may be those of oneDNN (formerly MKL-DNN)",
+        ),
         Option(
             name="input",
             values=("resident", "per-step", "pipeline"),

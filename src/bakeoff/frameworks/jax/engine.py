@@ -20,6 +20,7 @@ import optax
 from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, profiling
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
+from bakeoff.frameworks.jax.switches import Switches
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Engine:
             if options[option] not in valid:
                 msg = f"JAX has no {option}={options[option]}; it has {', '.join(valid)}"
                 raise UnsupportedError(msg)
-        self._compiled = options["mode"] == "compiled"
+        self._switches = Switches(options)
         convolution.choose(options.get("convolution", "xla"))
         self._precision = Precision(options["precision"])
         jax.config.update("jax_platforms", _PLATFORMS[options["device"]])
@@ -95,13 +96,13 @@ class Engine:
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:  # noqa: ARG002
         """Build the model, load its weights and make its step; the options are those of `configure`."""
         if scenario == "infer":
-            return InferStep(model, self._precision, compiled=self._compiled)
-        return TrainStep(model, self._precision, compiled=self._compiled)
+            return InferStep(model, self._precision, self._switches)
+        return TrainStep(model, self._precision, self._switches)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; give the parameters after each step, in float64."""
         transformation = optimizers.make(optimizer)
-        apply = _in_mode(partial(_apply, transformation), compiled=self._compiled)
+        apply = self._switches.executed(partial(_apply, transformation))
         present = {name: jnp.array(value, self._precision.dtype) for name, value in parameters.items()}
         state = transformation.init(present)
         trajectory = []
@@ -115,11 +116,11 @@ class Engine:
 class Step:
     """What both scenarios share: the model, its state, evaluation, and what is in force."""
 
-    def __init__(self, model: Model, precision: Precision, *, compiled: bool) -> None:
+    def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
         """Build the model and load its weights."""
         self._split = border.Split(model.build(nn, model.size))
-        self._precision = precision
-        self._forward = _in_mode(self._evaluate, compiled=compiled)
+        self._precision, self._switches = precision, switches
+        self._forward = switches.executed(self._evaluate)
         loaded = border.load(self._split, model.weights | model.state, precision.dtype)
         parameters, statistics = self._split.part(loaded)
         self._state = State(parameters, None, statistics, None)
@@ -152,13 +153,14 @@ class Step:
         """Read back what is in force."""
         parameter = next(iter(self._state.parameters.values()))
         device = _device(parameter)
+        mode = "compiled" if hasattr(self._forward, "lower") and not jax.config.jax_disable_jit else "eager"
         return {
-            "mode": "compiled" if hasattr(self._forward, "lower") and not jax.config.jax_disable_jit else "eager",
+            "mode": mode,
             "device": device,
             "threads": _threads(),
             **self._precision.settings(device),
             "accumulation": None,
-            "layout": "NHWC",
+            **self._switches.settings(device, mode),
             "convolution": convolution.chosen(),
             "optimizer": None,
             "matmul_precision": jax.config.jax_default_matmul_precision,
@@ -188,9 +190,9 @@ class Step:
 class TrainStep(Step):
     """Forward, loss, backward and optimiser in one function of the state and a batch."""
 
-    def __init__(self, model: Model, precision: Precision, *, compiled: bool) -> None:
+    def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
         """Make the state and the function that changes it."""
-        super().__init__(model, precision, compiled=compiled)
+        super().__init__(model, precision, switches)
         if model.loss is None or model.optimizer is None:
             msg = "the workload has no loss or no optimiser: it is for inference only"
             raise UnsupportedError(msg)
@@ -198,9 +200,9 @@ class TrainStep(Step):
         self._optimizer_name = optimizers.native_name(model.optimizer)
         self._transformation = optimizers.make(model.optimizer)
         self._differentiate = differentiated(self._compute_loss)
-        self._gradients = _in_mode(self._differentiate, compiled=compiled)
+        self._gradients = switches.executed(self._differentiate)
         # The old state is never needed again, so the new one takes its memory, as in a training loop by hand.
-        self._advance = _in_mode(self._next, compiled=compiled, donate_argnums=0)
+        self._advance = switches.executed(self._next, donate_argnums=0)
         self._first_parameter = next(iter(self._state.parameters.values()))
         self._state = self._state._replace(
             optimizer=self._transformation.init(self._state.parameters),
@@ -266,9 +268,9 @@ class TrainStep(Step):
 class InferStep(Step):
     """The forward pass in evaluation mode."""
 
-    def __init__(self, model: Model, precision: Precision, *, compiled: bool) -> None:
+    def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
         """Start without outputs."""
-        super().__init__(model, precision, compiled=compiled)
+        super().__init__(model, precision, switches)
         self._outputs: jax.Array | None = None
 
     def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
@@ -293,11 +295,6 @@ class InferStep(Step):
         """Refuse: there is no loss to differentiate."""
         msg = "a step of the scenario infer has no gradients"
         raise UnsupportedError(msg)
-
-
-def _in_mode(function: Callable[..., Any], *, compiled: bool, donate_argnums: int | tuple[int, ...] = ()) -> Any:
-    """Give the function jitted, or as it is: then JAX runs each operation by itself."""
-    return jax.jit(function, donate_argnums=donate_argnums) if compiled else function
 
 
 def _apply(

@@ -18,6 +18,7 @@ from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
 from bakeoff.frameworks.zoo import find
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -39,9 +40,10 @@ class Zoo:
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
         """Make the model's step on the device that the engine was configured with."""
-        if options["precision"] != "float32":
-            msg = f"ready-made models run in float32 on JAX here, not in {options['precision']}"
-            raise UnsupportedError(msg)
+        for option, only in (("precision", "float32"), ("graph_optimization", "on"), ("conv_algorithm", DEFAULT)):
+            if options[option] != only:
+                msg = f"ready-made models run with {option}={only} on JAX here, not {option}={options[option]}"
+                raise UnsupportedError(msg)
         _use_jax()
         return Step(find(MODELS, HOLES, workload).made(model.size), model, scenario, options["mode"])
 

@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, profiling
+from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, profiling, switches
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -42,6 +42,7 @@ class Engine:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
         self._precision = Precision(options["precision"])
+        switches.switch(options)
 
     def versions(self) -> dict[str, str]:
         """Give the versions of the packages."""
@@ -135,18 +136,18 @@ class Step:
         traced = hasattr(self._run, "experimental_get_tracing_count") and not tf.config.functions_run_eagerly()
         jit_compile = traced and bool(self._run._jit_compile)  # noqa: SLF001 - it has no public name
         device = "cuda" if "GPU" in self._variables[0].value.device else "cpu"
+        mode = "compiled" if jit_compile else "graph" if traced else "eager"
         return {
-            "mode": "compiled" if jit_compile else "graph" if traced else "eager",
+            "mode": mode,
             "device": device,
             "threads": tf.config.threading.get_intra_op_parallelism_threads(),
             "inter_op_threads": tf.config.threading.get_inter_op_parallelism_threads(),
             **self._precision.settings(device),
             "accumulation": None,
-            "layout": "NHWC",
+            **switches.settings(device, mode),
             "optimizer": None,
             "jit_compile": jit_compile,
             "traces": self._run.experimental_get_tracing_count() if traced else None,
-            "onednn": _onednn(),
             "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
             "TF_XLA_FLAGS": os.environ.get("TF_XLA_FLAGS"),
         }
@@ -294,12 +295,3 @@ def _set_device(device: str) -> None:
 def _gpus() -> list[Any]:
     """List the GPUs that TensorFlow finds, visible or not."""
     return tf.config.list_physical_devices("GPU")
-
-
-def _onednn() -> bool | None:
-    """Tell whether oneDNN's operations are in force; None where TensorFlow does not tell."""
-    try:
-        from tensorflow.python.framework.test_util import IsMklEnabled
-    except ImportError:  # it is no public name
-        return None
-    return bool(IsMklEnabled())

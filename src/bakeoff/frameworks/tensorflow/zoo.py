@@ -8,7 +8,7 @@ import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
-from bakeoff.frameworks.tensorflow import memory, profiling
+from bakeoff.frameworks.tensorflow import memory, profiling, switches
 from bakeoff.frameworks.zoo import find
 from bakeoff.spec.record import Compilation, DeviceMemory
 
@@ -51,13 +51,21 @@ class Step(KerasStep):
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
         tf32 = tf.config.experimental.tensor_float_32_execution_enabled()
-        return self.told() | {
-            "device": "cuda" if tf.config.list_logical_devices("GPU") else "cpu",
-            "threads": tf.config.threading.get_intra_op_parallelism_threads(),
-            "tf32_matmul": tf32,
-            "tf32_convolution": tf32,
-            "accumulation": None,
-        }
+        told = self.told()
+        device = "cuda" if tf.config.list_logical_devices("GPU") else "cpu"
+        is_tf32 = tf32 and device == "cuda" and told["precision"] == "float32"
+        return (
+            switches.settings(device, str(told["mode"]))
+            | told
+            | {
+                "precision": "tf32" if is_tf32 else told["precision"],
+                "device": device,
+                "threads": tf.config.threading.get_intra_op_parallelism_threads(),
+                "tf32_matmul": tf32,
+                "tf32_convolution": tf32,
+                "accumulation": None,
+            }
+        )
 
     def compilation(self) -> Compilation:
         """Tell nothing: what Keras' trainer has traced, it does not tell."""

@@ -10,6 +10,7 @@ import torch
 from bakeoff.frameworks.torch import memory, nn, optimizers, profiling
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision
+from bakeoff.frameworks.torch.switches import Switches, kernel_of
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
 
@@ -57,6 +58,7 @@ class Engine:
         if reason := _why_unavailable(self._device):
             raise UnsupportedError(reason)
         self._precision = Precision(options["precision"], self._device)
+        self._switches = Switches(options)
         _set_threads(int(options["threads"]))
 
     def versions(self) -> dict[str, str]:
@@ -75,15 +77,15 @@ class Engine:
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> StepPort:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
         network = model.build(nn, model.size).to(device=self._device, dtype=self._precision.dtype)
-        nn.load(network, model.weights | model.state)
+        nn.load(self._switches.placed(network), model.weights | model.state)
         if scenario == "infer":
-            return InferStep(network, options["mode"], self._precision)
-        return TrainStep(network, options["mode"], self._precision, model)
+            return InferStep(network, options["mode"], self._precision, self._switches)
+        return TrainStep(network, options["mode"], self._precision, self._switches, model)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; give the parameters after each step."""
         tensors = {name: torch.nn.Parameter(self._tensor(array)) for name, array in parameters.items()}
-        native = optimizers.make(optimizer, tensors.values())
+        native = optimizers.make(optimizer, tensors.values(), self._switches.kernel)
         trajectory = []
         for step_gradients in gradients:
             for name, tensor in tensors.items():
@@ -100,11 +102,11 @@ class Engine:
 class _Step:
     """What steps of both scenarios have in common: a network on its device, and its forward pass."""
 
-    def __init__(self, network: Any, mode: str, precision: Precision) -> None:
+    def __init__(self, network: Any, mode: str, precision: Precision, switches: Switches) -> None:
         """Take a network whose weights are loaded."""
         self._network = network
         self._mode = mode
-        self._precision = precision
+        self._precision, self._switches = precision, switches
         first = next(network.parameters())
         self._device, self._dtype = first.device, first.dtype
         self._synchronize = _SYNCHRONIZE[first.device.type]
@@ -112,13 +114,15 @@ class _Step:
 
     def _executed(self, function: Any) -> Any:
         """Give the function as the mode executes it, in the step's precision."""
-        return self._precision.around(torch.compile(function) if self._mode == "compiled" else function)
+        return self._precision.around(self._switches.compiled(function) if self._mode == "compiled" else function)
 
     def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
-        """Put one batch on the device: feature maps with channels first, real numbers in the parameters' precision."""
+        """Put one batch on the device: feature maps in the layout, real numbers in the parameters' precision."""
         if x.ndim == _FEATURE_MAP_AXES:
-            x = np.ascontiguousarray(x.transpose(0, 3, 1, 2))
-        batch = self._tensor(x), self._tensor(y)
+            inputs = self._switches.placed(self._tensor(np.ascontiguousarray(x.transpose(0, 3, 1, 2))))
+        else:
+            inputs = self._tensor(x)
+        batch = inputs, self._tensor(y)
         self._synchronize()
         return batch
 
@@ -155,9 +159,8 @@ class _Step:
             "device": self._device.type,
             "threads": torch.get_num_threads(),
             **self._precision.settings(),
-            "layout": "NCHW",
+            **self._switches.settings(self._network, self._device.type, self._mode),
             "optimizer": None,
-            "onednn": torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled,
         }
         if self._device.type == "cuda":
             settings["device_name"] = torch.cuda.get_device_name(self._device)
@@ -187,14 +190,14 @@ class TrainStep(_Step):
     to them; the optimiser stays PyTorch's own, as in its users' programs.
     """
 
-    def __init__(self, network: Any, mode: str, precision: Precision, model: Model) -> None:
+    def __init__(self, network: Any, mode: str, precision: Precision, switches: Switches, model: Model) -> None:
         """Take the network with its workload's loss and optimiser."""
-        super().__init__(network, mode, precision)
+        super().__init__(network, mode, precision, switches)
         if model.loss is None or model.optimizer is None:
             msg = "the workload has no loss or no optimiser: it is for inference only"
             raise UnsupportedError(msg)
         self._loss_of = self._executed(_loss_function(network, model.loss))
-        self._optimizer = optimizers.make(model.optimizer, network.parameters())
+        self._optimizer = optimizers.make(model.optimizer, network.parameters(), switches.kernel)
         self._update = precision.update(self._optimizer)
 
     def run(self, batch: tuple[Any, Any]) -> None:
@@ -226,6 +229,7 @@ class TrainStep(_Step):
         defaults = self._optimizer.defaults
         return super().settings() | {
             "loss_scaling": self._update.scaling(),
+            "optimizer_kernel": kernel_of(self._optimizer),
             "optimizer": type(self._optimizer).__name__,
             "optimizer_foreach": defaults["foreach"],
             "optimizer_fused": defaults.get("fused"),
@@ -235,9 +239,9 @@ class TrainStep(_Step):
 class InferStep(_Step):
     """The forward pass in evaluation mode, without gradients."""
 
-    def __init__(self, network: Any, mode: str, precision: Precision) -> None:
+    def __init__(self, network: Any, mode: str, precision: Precision, switches: Switches) -> None:
         """Take the network and leave it in evaluation mode."""
-        super().__init__(network.eval(), mode, precision)
+        super().__init__(network.eval(), mode, precision, switches)
 
     def run(self, batch: tuple[Any, Any]) -> None:
         """Compute the outputs of one batch, and keep them."""

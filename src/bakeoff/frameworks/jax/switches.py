@@ -1,0 +1,55 @@
+"""XLA's switches behind the common options, as compiler options of every jitted function.
+
+They stand beside the user's XLA_FLAGS and win over them: a flag is a default for all programs, an option is this one's.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from bakeoff.spec.options import DEFAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Flags = dict[str, str | bool | int]
+
+_CONVOLUTIONS: dict[str, Flags] = {
+    DEFAULT: {},
+    "heuristic": {"xla_gpu_autotune_level": 0},
+    "profiling": {"xla_gpu_autotune_level": 4},
+    "fixed": {"xla_gpu_autotune_level": 0, "xla_gpu_deterministic_ops": True},
+}
+"""By xla/xla.proto: level 0 is no autotuning, 4 tries every algorithm on initialised memory and checks it."""
+
+_REWRITES: dict[str, Flags] = {"on": {}, "off": {"xla_backend_optimization_level": 0}}
+"""By xla/xla.proto: how much the code generator optimises; XLA's passes over the graph have no common switch."""
+
+
+class Switches:
+    """What a contender's options set in this process."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        """Take the options."""
+        self._convolutions = options["conv_algorithm"]
+        self._rewrites = options["graph_optimization"]
+        self._flags: Flags = _CONVOLUTIONS[self._convolutions] | _REWRITES[self._rewrites]
+        self._is_compiled = options["mode"] == "compiled"
+
+    def executed(self, function: Callable[..., Any], donate_argnums: int | tuple[int, ...] = ()) -> Any:
+        """Give the function jitted, or as it is: then JAX runs each operation by itself."""
+        if not self._is_compiled:
+            return function
+        return jax.jit(function, donate_argnums=donate_argnums, compiler_options=self._flags or None)
+
+    def settings(self, device: str, mode: str) -> dict[str, str | int | float | bool | None]:
+        """Tell what every jitted function was given; None where there is nothing that it could be in force for."""
+        return {
+            "layout": "nhwc",
+            "optimizer_kernel": DEFAULT,
+            "conv_algorithm": self._convolutions if device == "cuda" and self._convolutions != DEFAULT else None,
+            "graph_optimization": self._rewrites if mode == "compiled" else None,
+            "compiler_options": ", ".join(f"{name}={value}" for name, value in self._flags.items()),
+        }

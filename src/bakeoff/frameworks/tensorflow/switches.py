@@ -1,0 +1,77 @@
+"""TensorFlow's switches behind the common options: cuDNN's algorithms, Grappler and XLA, oneDNN."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import tensorflow as tf
+
+from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.options import DEFAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+AUTOTUNE = "TF_CUDNN_USE_AUTOTUNE"
+"""0: cuDNN's heuristics choose; TensorFlow tries algorithms otherwise. framework.toml sets it before the import."""
+
+_XLA_LEVEL_0 = "--xla_backend_optimization_level=0"
+"""What XLA's code generator does to its programs: nothing; its passes over the graph have no common switch."""
+
+
+def switch(options: Mapping[str, str]) -> None:
+    """Set what the options say, before TensorFlow's runtime starts; raise UnsupportedError where it has none such."""
+    if options["conv_algorithm"] == "fixed":
+        tf.config.experimental.enable_op_determinism()
+    if options["graph_optimization"] == "off":
+        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
+        if options["mode"] == "compiled":
+            os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_XLA_LEVEL_0}".strip()
+    if options["onednn"] == "on" and _onednn() == "off":
+        msg = f"onednn=on: TensorFlow {tf.__version__} here has no oneDNN, or none for this processor"
+        raise UnsupportedError(msg)
+
+
+def settings(device: str, mode: str) -> dict[str, str | int | float | bool | None]:
+    """Read back what is in force; None where there is nothing that it could be in force for, or it is not told."""
+    return {
+        "layout": "nhwc",
+        "optimizer_kernel": DEFAULT,
+        "conv_algorithm": _convolutions() if device == "cuda" else None,
+        "graph_optimization": _graph_optimization(mode),
+        "onednn": _onednn() if device == "cpu" else None,
+    }
+
+
+def _graph_optimization(mode: str) -> str | None:
+    """Tell whether graphs are rewritten, by Grappler and in mode compiled by XLA too; None in mode eager."""
+    if mode == "eager":
+        return None
+    without = bool(tf.config.optimizer.get_experimental_options().get("disable_meta_optimizer"))
+    if mode == "compiled":
+        without = without and _XLA_LEVEL_0 in os.environ.get("XLA_FLAGS", "")
+    return "off" if without else "on"
+
+
+def _convolutions() -> str:
+    """Tell how cuDNN's algorithms are chosen: TensorFlow tries them unless it is told otherwise."""
+    if _is_deterministic():
+        return "fixed"
+    return "heuristic" if os.environ.get(AUTOTUNE) == "0" else "profiling"
+
+
+def _is_deterministic() -> bool:
+    """Tell whether operations are deterministic; TensorFlow has no public name to ask."""
+    from tensorflow.python.framework import config
+
+    return bool(config.is_op_determinism_enabled())
+
+
+def _onednn() -> str | None:
+    """Tell whether oneDNN's operations are in force; None where TensorFlow does not tell."""
+    try:
+        from tensorflow.python.framework.test_util import IsMklEnabled
+    except ImportError:  # it is no public name
+        return None
+    return "on" if IsMklEnabled() else "off"

@@ -1,0 +1,110 @@
+"""PyTorch's switches behind the common options: memory format, optimiser kernels, cuDNN, oneDNN, Inductor's passes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.options import DEFAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FORMATS = {"nchw": torch.contiguous_format, "nhwc": torch.channels_last}
+
+_KERNELS: dict[str, dict[str, bool]] = {DEFAULT: {}, "foreach": {"foreach": True}, "fused": {"fused": True}}
+
+_WITHOUT_PASSES = {
+    "pattern_matcher": False,
+    "use_pre_grad_passes": False,
+    "use_joint_graph_passes": False,
+    "use_post_grad_passes": False,
+}
+"""Inductor's options (torch/_inductor/config.py) that rewrite the traced graph; it goes on to fuse and to generate."""
+
+
+class Switches:
+    """What a contender's options set in this process."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        """Set what is global; raise UnsupportedError where this PyTorch has no such switch."""
+        self._format = _FORMATS[options["layout"]]
+        self.kernel = options["optimizer_kernel"]
+        self._rewrites = options["graph_optimization"] == "on"
+        _set_convolutions(options["conv_algorithm"])
+        _set_onednn(options["onednn"])
+
+    def placed(self, values: Any) -> Any:
+        """Give a network or a feature map in the memory format of the layout; its axes keep their order."""
+        return values.to(memory_format=self._format)
+
+    def compiled(self, function: Any) -> Any:
+        """Give the function as torch.compile makes it."""
+        return torch.compile(function) if self._rewrites else torch.compile(function, options=_WITHOUT_PASSES)
+
+    def settings(self, network: Any, device: str, mode: str) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force; None where there is nothing that it could be in force for."""
+        return {
+            "layout": _layout(network),
+            "conv_algorithm": _convolutions() if device == "cuda" else None,
+            "graph_optimization": ("on" if self._rewrites else "off") if mode == "compiled" else None,
+            "onednn": _onednn() if device == "cpu" else None,
+        }
+
+
+def kernel_arguments(kernel: str, native: Any) -> dict[str, bool]:
+    """Give what an optimiser's constructor is told of its kernel; raise UnsupportedError where it has none such."""
+    if kernel == "fused" and native is torch.optim.RMSprop:
+        msg = "torch.optim.RMSprop has no fused kernel; choose optimizer_kernel=foreach or default"
+        raise UnsupportedError(msg)
+    return _KERNELS[kernel]
+
+
+def kernel_of(optimizer: Any) -> str:
+    """Read back which kernel an optimiser was told to take."""
+    defaults = optimizer.defaults
+    return "fused" if defaults.get("fused") else "foreach" if defaults["foreach"] else DEFAULT
+
+
+def _layout(network: Any) -> str | None:
+    """Tell how a network's feature maps lie, by a kernel that both formats do not have in common; None without one."""
+    for tensor in network.parameters():
+        if tensor.ndim == 4 and not tensor.is_contiguous():  # noqa: PLR2004 - out, channels, height, width
+            return "nhwc"
+    return "nchw" if any(_is_telling(tensor) for tensor in network.parameters()) else None
+
+
+def _is_telling(tensor: Any) -> bool:
+    """Tell whether a kernel lies in one format only: of one channel, or of one pixel, it lies in both."""
+    return bool(tensor.ndim == 4 and tensor.shape[1] > 1 and tensor[0, 0].numel() > 1)  # noqa: PLR2004 - as above
+
+
+def _set_convolutions(algorithm: str) -> None:
+    """Choose how cuDNN selects its algorithms: by its heuristics, by trying them, or the deterministic ones only."""
+    if algorithm == DEFAULT:
+        return
+    torch.backends.cudnn.benchmark = algorithm == "profiling"
+    torch.backends.cudnn.deterministic = algorithm == "fixed"
+
+
+def _convolutions() -> str:
+    """Read back how cuDNN selects."""
+    if torch.backends.cudnn.deterministic:
+        return "fixed"
+    return "profiling" if torch.backends.cudnn.benchmark else "heuristic"
+
+
+def _set_onednn(switch: str) -> None:
+    """Switch oneDNN, which PyTorch takes by default wherever it was built with it."""
+    if switch == "on" and not torch.backends.mkldnn.is_available():
+        msg = f"onednn=on: PyTorch {torch.__version__} here is built without oneDNN"
+        raise UnsupportedError(msg)
+    if switch != DEFAULT:
+        torch.backends.mkldnn.set_flags(switch == "on")
+
+
+def _onednn() -> str:
+    """Read back whether oneDNN is in force."""
+    return "on" if torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled else "off"
