@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import keras
 import tensorflow as tf
+from keras.src.backend.common.variables import AutocastScope  # it has no public name
 
 from bakeoff.spec.errors import UnsupportedError
 
@@ -49,7 +50,8 @@ class Precision:
 
     def called(self, net: Callable[[Any], Any], x: Any) -> Any:
         """Give a model's outputs in the type of its variables; what they were computed in is seen while tracing."""
-        outputs = net(x)
+        with AutocastScope(keras.config.dtype_policy().compute_dtype):  # as a Keras model calls its layers
+            outputs = net(x)
         self._seen = tf.nest.flatten(outputs)[0].dtype.name
         return tf.nest.map_structure(lambda output: tf.cast(output, self.floatx), outputs)
 
