@@ -64,7 +64,7 @@ BAD_INPUT = {
     "rounds": (["run", "mlp-mnist", "fake", "--rounds", "0"], "rounds 0"),
     "aims": (
         ["run", "mlp-mnist", "fake", "--how-much", "--until-sure"],
-        "--how-much and --until-sure exclude each other",
+        "--until-sure excludes --how-much",
     ),
     "threads": (["run", "mlp-mnist", "fake", "--threads", "0"], "threads 0"),
     "device": (

@@ -6,7 +6,6 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import msgspec
 import typer
 
 from bakeoff.cli import FAILED
@@ -93,6 +92,8 @@ def run(request: Request, several: Sequence[Words], *, json: bool) -> None:
 
 def _with_commands(study: Study, several: Sequence[Words], arguments: Sequence[str]) -> Study:
     """Give each point the command that repeats it alone: the words of the whole with one value for several."""
+    import msgspec
+
     points = []
     for point in study.points:
         words = list(arguments)
