@@ -47,6 +47,7 @@ CONVOLUTIONS = (
 """Of ResNet-50: the first six on images of 224 x 224, the others on 64 x 64."""
 
 FLAGS = (
+    "--xla_disable_hlo_passes=algsimp",
     "--xla_cpu_use_onednn=true",
     "--xla_cpu_use_onednn=true --xla_cpu_experimental_onednn_custom_call=true",
     "--xla_cpu_use_xnnpack=false",

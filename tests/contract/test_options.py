@@ -30,7 +30,7 @@ CONTENDERS = [
     "torch:precision=float16,optimizer_kernel=foreach,onednn=off",
     "torch:mode=compiled,graph_optimization=off,onednn=on",
     "jax:precision=bfloat16,graph_optimization=off",
-    "jax:precision=float16",
+    "jax:precision=float16,convolution=products",
     "tensorflow:precision=bfloat16,graph_optimization=off,onednn=off",
     "tensorflow:precision=float16,onednn=on",
 ]
