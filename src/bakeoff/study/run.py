@@ -16,11 +16,13 @@ from bakeoff.race import progress as told
 from bakeoff.race.judge import judge as judge_comparison
 from bakeoff.race.workers import Launcher, ProcessWorker
 from bakeoff.spec.errors import BakeoffError, UsageError
+from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store.locks import locked
 from bakeoff.study import stored
 from bakeoff.study.progress import Event, Observer, PointEnded, PointStarted, StudyStarted, silent
 
 if TYPE_CHECKING:
+    from bakeoff.race.request import Request
     from bakeoff.study.declared import Study
     from bakeoff.study.outcome import StudyOutcome
     from bakeoff.study.stored import PointState, StudyFile
@@ -73,7 +75,8 @@ class _Running:
         began = time.monotonic()
         points, budget_s = self._file.study.points, self._file.study.budget_s
         stored.write(self._folder, self._file)
-        open_points = [index for index, state in enumerate(self._file.states) if not self._is_final(state)]
+        asked = [(point.request, state) for point, state in zip(points, self._file.states, strict=True)]
+        open_points = [index for index, one in enumerate(asked) if not self._is_final(*one)]
         done = len(points) - len(open_points)
         self._observe(StudyStarted(self._file.study, str(self._folder), done))
         for place, index in enumerate(open_points):
@@ -121,11 +124,13 @@ class _Running:
         self._file = msgspec.structs.replace(self._file, states=states)
         stored.write(self._folder, self._file)
 
-    def _is_final(self, state: PointState) -> bool:
-        """Tell whether more time would change nothing about a point."""
+    def _is_final(self, request: Request, state: PointState) -> bool:
+        """Tell whether what is asked for now would change nothing about a point."""
         if not state.comparison or state.reason:
             return False
         try:
-            return judge_comparison(self._folder / state.comparison).ended in _FINAL
+            outcome = judge_comparison(self._folder / state.comparison)
         except BakeoffError:
             return False
+        all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])
+        return outcome.ended in _FINAL or (all_rounds and request.aim != "until-sure")

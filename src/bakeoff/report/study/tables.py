@@ -10,6 +10,9 @@ from bakeoff.report.terminal import on_point
 if TYPE_CHECKING:
     from bakeoff.report.study.model import Cell, StudyReport
 
+VERDICT = "verdict"
+"""Head of the column of words."""
+
 
 def rate_columns(report: StudyReport) -> list[list[str]]:
     """Give a column for each contender, and who is fastest."""
@@ -19,7 +22,7 @@ def rate_columns(report: StudyReport) -> list[list[str]]:
         rates = on_point([cell.rate for cell in cells])
         columns.append([label, *(_rate(cell, rate) for cell, rate in zip(cells, rates, strict=True))])
     if len(report.labels) > 1:
-        columns.append(["verdict", *(line.verdict for line in report.lines)])
+        columns.append([VERDICT, *(line.verdict for line in report.lines)])
     return columns
 
 
@@ -50,4 +53,5 @@ def table(report: StudyReport, columns: list[list[str]]) -> Table:
         Line([*line.place, *(" ".join(column[index].split()) for column in columns)])
         for index, line in enumerate(report.lines, start=1)
     ]
-    return Table([*report.axes, *(column[0] for column in columns)], lines, words=len(report.axes))
+    heads = [*report.axes, *(column[0] for column in columns)]
+    return Table(heads, lines, words=len(report.axes), last_words=int(heads[-1] == VERDICT))
