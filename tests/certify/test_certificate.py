@@ -156,6 +156,17 @@ def test_loss_is_judged_at_every_step(step: int) -> None:
     assert f"loss at step {step}: {losses[step]:.6g} against {LOSSES[step]:.6g} (relative 5.0e-04" in certificate.reason
 
 
+def test_loss_is_judged_at_the_first_steps_where_the_size_says_so() -> None:
+    """Where rounding is magnified, so many first losses are held and the others have to be there; the detail tells."""
+    size = msgspec.structs.replace(SIZE, tolerance=Tolerance(loss=1e-5, gradient=1e-4, output=1e-5, losses=2))
+    later, early = ([loss * (1.5 if index == step else 1.0) for index, loss in enumerate(LOSSES)] for step in (2, 1))
+    passed = judged(exhibit(losses=later), size=size)
+    assert passed.passed
+    assert "of 6 steps the first 2 are held" in next(check.detail for check in passed.checks if check.name == "loss")
+    assert failed(judged(exhibit(losses=early), size=size)) == ["loss"]
+    assert failed(judged(exhibit(losses=LOSSES[:2]), size=size)) == ["loss"]
+
+
 @pytest.mark.parametrize("losses", [[], LOSSES[:5], [*LOSSES, 2.0], [*LOSSES[:5], math.nan], [*LOSSES[:5], math.inf]])
 def test_losses_must_all_be_there(losses: Any) -> None:
     """Too few losses, too many, or one that is no number are not certified."""

@@ -18,7 +18,7 @@ from bakeoff.spec.record import Evidence
 from bakeoff.spec.verdict import Certificate, Check
 
 if TYPE_CHECKING:
-    from bakeoff.spec.workload import Scenario, Size, Workload
+    from bakeoff.spec.workload import Scenario, Size, Tolerance, Workload
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -47,7 +47,7 @@ def certify(
     checks = [_parameters(contender, reference, size), _outputs(contender, reference, allowed.output)]
     if scenario == "train":
         checks += [
-            _loss(contender, reference, allowed.loss, steps),
+            _loss(contender, reference, allowed, steps),
             _gradients(contender, reference, allowed.gradient),
             check_optimizer(contender.arrays, workload.optimizer),
         ]
@@ -128,13 +128,13 @@ def _arrays(
     return Check(name=name, passed=error <= allowed, detail=detail, error=_finite(error), allowed=allowed)
 
 
-def _loss(contender: Exhibit, reference: Exhibit, allowed: float, steps: int) -> Check:
-    """Hold the loss at every step of the trajectory against the reference's."""
-    found, expected = _losses(contender), _losses(reference)
+def _loss(contender: Exhibit, reference: Exhibit, tolerance: Tolerance, steps: int) -> Check:
+    """Hold the loss at every step of the trajectory, or at the first ones, against the reference's."""
+    found, expected, allowed = _losses(contender), _losses(reference), tolerance.loss
     if len(found) != len(expected) or len(expected) < steps:
         detail = f"no evidence: losses of {len(found)} steps against {len(expected)}, and {steps} are needed"
         return Check(name="loss", passed=False, detail=detail, allowed=allowed)
-    errors = [_relative(*pair) for pair in zip(found, expected, strict=True)]
+    errors = [_relative(*pair) for pair in zip(found, expected, strict=True)][: tolerance.losses]
     # Told is the first step that is too far: what follows it is its consequence.
     beyond = [step for step, error in enumerate(errors) if not error <= allowed]
     step = beyond[0] if beyond else max(range(len(errors)), key=lambda step: errors[step])
@@ -142,6 +142,8 @@ def _loss(contender: Exhibit, reference: Exhibit, allowed: float, steps: int) ->
         f"loss at step {step}: {found[step]:.6g} against {expected[step]:.6g} "
         f"(relative {errors[step]:.1e}, allowed {allowed:.0e})"
     )
+    if len(errors) < len(found):
+        detail += f"; of {len(found)} steps the first {len(errors)} are held"
     return Check(name="loss", passed=not beyond, detail=detail, error=_finite(errors[step]), allowed=allowed)
 
 

@@ -26,6 +26,9 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
     loss: float = 1e-3
     gradient: float = 1e-2
     output: float = 1e-4
+    losses: int | None = None
+    """Of how many first steps the loss is held; None: of all. Fewer where the optimiser's first steps magnify rounding
+    beyond any bound: gradients and the optimiser's formula are held by themselves."""
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):

@@ -99,8 +99,10 @@ def _size_faults(size: Size) -> Iterator[str]:
 
 def _tolerance_faults(tolerance: Tolerance) -> Iterator[str]:
     """Name each tolerance that would let nothing or everything pass."""
-    for field, value in msgspec.structs.asdict(tolerance).items():
-        if not 0 < value < 1:
+    if tolerance.losses is not None and tolerance.losses < 1:
+        yield f"losses is {tolerance.losses}; it must be at least 1"
+    for field in ("loss", "gradient", "output"):
+        if not 0 < (value := getattr(tolerance, field)) < 1:
             yield f"{field} is {value}; it must be above 0 and below 1"
 
 

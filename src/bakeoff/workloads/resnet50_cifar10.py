@@ -22,6 +22,11 @@ FIRST_STEPS = Tolerance(loss=4e-2, gradient=1e-3, output=1e-5)
 nearly zero, rounding decides, and the losses part. Found at reduced size in three frameworks with seed 0: loss 2.4e-2
 at the last step, 1e-6 at the first three; gradient 4.0e-6."""
 
+SMALL_MAPS = Tolerance(loss=1e-3, gradient=5e-1, output=1e-3, losses=1)
+"""At full size the last maps are 1 x 1: a BatchNorm there has as many values as the batch has samples, and magnifies
+rounding, and RMSprop's first step moves weights of 0.02 by 0.01. Found at batch 8 in three frameworks: outputs 1.8e-6,
+gradient 2.9e-1 in the same element of all three, running statistics 1.9e-4, losses that part from the second on."""
+
 WORKLOAD = Workload(
     name="resnet50-cifar10",
     summary="ResNet-50 v1.5 with ImageNet's stem on 32 x 32 colour images",
@@ -33,6 +38,7 @@ WORKLOAD = Workload(
             classes=10,
             parameters=23_528_522,
             macs=83_431_424,
+            tolerance=SMALL_MAPS,
             config={"width": 64, "stages": (3, 4, 6, 3), "stem": 7},
         ),
         "full-3x3-stem": Size(
@@ -41,6 +47,7 @@ WORKLOAD = Workload(
             classes=10,
             parameters=23_520_842,
             macs=1_297_829_888,
+            tolerance=SMALL_MAPS,
             config={"width": 64, "stages": (3, 4, 6, 3), "stem": 3},
         ),
         # The stem of resnet50's reduced size is the other one, so both are certified on every change.
