@@ -32,6 +32,7 @@ WORKLOAD = Workload(
             classes=1000,
             parameters=25_557_032,
             macs=4_089_184_256,
+            tolerance=Tolerance(),
             config={"width": 64, "stages": (3, 4, 6, 3), "stem": 7},
         ),
         "reduced": Size(

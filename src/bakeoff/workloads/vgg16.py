@@ -27,6 +27,7 @@ WORKLOAD = Workload(
             classes=1000,
             parameters=138_357_544,
             macs=15_470_264_320,
+            tolerance=Tolerance(),
             config={"channels": (64, 128, 256, 512, 512), "dense": 4096},
         ),
         # 64 x 64, not 32 x 32: the last map is then 2 x 2, so that a wrong order of flattening shows.

@@ -28,6 +28,7 @@ WORKLOAD = Workload(
             classes=1000,
             parameters=86_567_656,
             macs=17_563_828_224,
+            tolerance=Tolerance(),
             config={"patch": 16, "features": 768, "layers": 12, "heads": 12, "dense": 3072},
         ),
         "reduced": Size(
