@@ -166,12 +166,13 @@ def test_a_limit_that_the_machine_cannot_keep_is_refused(request_of: Any) -> Non
         search_batches(request_of("fake"), limit_bytes=10**15, launch=InlineWorker)
 
 
+@pytest.mark.timeout(300)  # Four processes that import it, on a busy machine.
 def test_a_real_framework_is_searched(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """PyTorch's largest batch is found within a small limit, and its peak is below it."""
     monkeypatch.setattr(searching, "PRECISION", 1.0)
-    outcome = search_batches(request_of("torch", batch_size=16384), limit_bytes=200 * MB)
+    outcome = search_batches(request_of("torch", batch_size=4096), limit_bytes=150 * MB)
     (one,) = outcome.found
     assert (one.state, one.reason) == ("found", "")
-    assert one.largest >= 4096
-    assert one.at_largest.peak_bytes <= 200 * MB
+    assert one.largest >= 512
+    assert one.at_largest.peak_bytes <= 150 * MB
     assert one.too_large == 2 * one.largest
