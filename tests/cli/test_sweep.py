@@ -94,8 +94,10 @@ def test_one_value_is_a_comparison_as_ever(cli: Cli) -> None:
 
 def test_ctrl_c_shows_what_is_finished_and_resume_does_the_rest(tmp_path: Path) -> None:
     """An interrupted sweep tells its finished points and ends with 130; --resume runs the others only."""
+    # Alone and in one round: this is about what is run, not about who is faster.
+    alone = [*SWEEP[:3], *SWEEP[4:], "--rounds", "1"]
     process = subprocess.Popen(
-        [*COMMAND, *SWEEP], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*COMMAND, *alone], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     for line in process.stdout:
@@ -106,10 +108,10 @@ def test_ctrl_c_shows_what_is_finished_and_resume_does_the_rest(tmp_path: Path) 
     assert process.returncode == INTERRUPTED
     assert "the same command with --resume goes on" in err
     assert "its turn has not come" in out
-    resumed = bakeoff(tmp_path, *SWEEP, "--resume").stdout
+    resumed = bakeoff(tmp_path, *alone, "--resume").stdout
     assert "1 of them are finished already" in resumed
     assert "1 of 2:" not in resumed
-    assert "fake is faster at batch size 8 and 16." in resumed
+    assert "its turn has not come" not in resumed
 
 
 def test_words_are_read_once(tmp_path: Path) -> None:
