@@ -113,6 +113,12 @@ def test_pictures_state_their_findings(figure: StudyOutcome) -> None:
     assert render(figure, "png").startswith(b"\x89PNG")
 
 
+def test_a_panel_without_any_bar_says_so(figure: StudyOutcome) -> None:
+    """Where nothing of a network was measured its panel has words in place of an empty scale."""
+    points = [msgspec.structs.replace(one, outcome=None, reason="not begun") for one in figure.points]
+    assert "no figure" in render(msgspec.structs.replace(figure, points=points), "svg").decode()
+
+
 def test_what_a_document_states_in_words_is_a_hole_where_it_cannot_be_had(figure: StudyOutcome) -> None:
     """The summaries of figure 1 are about the choice of algorithms, which a processor does not have."""
     (stated,) = [one.table for one in reproduced_of(figure).more if one.title == "What the document states"]

@@ -141,6 +141,10 @@ def _bars_title(study: StudyOutcome, published: PublishedStudy, there: list[Poin
 def _panel(points: list[Point], sizes: list[int], published: PublishedStudy, title: str) -> Chart:
     """Draw one panel: a group of bars for each batch size, in the document's order of rows."""
     alt = altair()
+    head = alt.Title(title, fontSize=13)
+    if not points:
+        nothing = drawn([{}]).mark_text().encode(text=alt.value("no figure"))
+        return nothing.properties(width=_WIDTH, height=_HEIGHT, title=head)
     names = [row.name for row in published.rows]
     looks = _looks(published)
     x = alt.X("batch:O", title="batch size", scale=alt.Scale(domain=sizes), axis=alt.Axis(labelAngle=0))
@@ -153,7 +157,7 @@ def _panel(points: list[Point], sizes: list[int], published: PublishedStudy, tit
     bars = base.mark_bar(strokeWidth=1.5).encode(y=alt.Y("speed:Q", axis=axis, stack=None), fill=fill, stroke=stroke)
     ends = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
     layers = alt.layer(bars, ends.encode(y=alt.Y("low:Q", axis=axis), y2="high:Q"))
-    return layers.properties(width=_WIDTH, height=_HEIGHT, title=alt.Title(title, fontSize=13))
+    return layers.properties(width=_WIDTH, height=_HEIGHT, title=head)
 
 
 def _looks(published: PublishedStudy) -> list[tuple[str, str]]:
