@@ -30,7 +30,7 @@ from bakeoff.workloads import plan
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -122,7 +122,13 @@ def fed(name: str) -> Found:
     return _computed(Contender(framework=name, label=name), (), inputs=True)
 
 
-def _computed(
+def computed_of(files: Mapping[str, tuple[str, Path]]) -> Found:
+    """Give what the reference computes of files that stand for workloads, by the names that are given to them."""
+    contender = Contender(framework=REFERENCE, label=REFERENCE, options=dict(DECLARED[REFERENCE].info.reference or {}))
+    return _computed(contender, (), files=files)
+
+
+def _computed(  # noqa: PLR0913 - the parts of a job
     contender: Contender,
     subjects: Iterable[tuple[str, Scenario]],
     *,
@@ -130,6 +136,7 @@ def _computed(
     optimizers: bool = False,
     inputs: bool = False,
     learn: bool = False,
+    files: Mapping[str, tuple[str, Path]] | None = None,
 ) -> Found:
     """Give what a contender computes."""
     name = contender.framework
@@ -148,7 +155,15 @@ def _computed(
             "vocabulary": vocabulary,
             "optimizers": optimizers,
             "inputs": [value for value in info.options["input"].values if value != "resident"] if inputs else [],
-            "trials": [_trial(contender, options, *subject, learn=learn) for subject in subjects],
+            "trials": [_trial(contender, options, *subject, learn=learn) for subject in subjects]
+            + [
+                msgspec.structs.replace(
+                    _trial(contender, options, workload, "train", learn=False),
+                    name=f"{name}/train",
+                    workload_path=str(path),
+                )
+                for name, (workload, path) in (files or {}).items()
+            ],
         }
         return _run(interpreter, job, Path(folder))
 
