@@ -30,7 +30,8 @@ _TABLES = {
 def to_html(outcomes: Sequence[Outcome], folder: Path | None = None) -> str:
     """Give the page of these outcomes; links to records are relative to the `folder` it will stand in (here)."""
     sections = [_section(report_of(outcome), folder or Path()) for outcome in outcomes]
-    return environment().get_template("report.html.j2").render(sections=sections)
+    text: str = environment().get_template("report.html.j2").render(sections=sections)
+    return text
 
 
 def environment() -> Any:
@@ -54,7 +55,6 @@ def _section(report: Report, folder: Path) -> dict[str, Any]:
     ]
     return {
         "report": report,
-        "tiers": tier_table(report),
         "tiers": tier_table(report),
         "pictures": pictures,
         "whole": _whole(report),
