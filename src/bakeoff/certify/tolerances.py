@@ -19,12 +19,12 @@ UNIT_ROUNDOFF = {"tf32": 2.0**-11, "bfloat16": 2.0**-8, "float16": 2.0**-11}
 
 ROUNDINGS = 16
 """How many whole roundings an output may be off. Errors of n operations in a chain add up like the root of n, and a
-deep network is a chain of some hundred; found: within 3."""
+deep network is a chain of some hundred; found: within 4."""
 
 GRADIENT_KINKS = 8
 """Of a gradient's largest element, in roots of the unit roundoff. Where a value is closer to the zero of a ReLU than
 its precision can tell, or two candidates of a maximum are, the gradient goes the other way: how many do grows with the
-roundoff, and the error with the root of their number. Found: within 4."""
+roundoff, and the error with the root of their number. Found: within 5."""
 
 LOSS_KINKS = 1
 """Of a loss along the trajectory, which follows such gradients; found: within 0.2."""
