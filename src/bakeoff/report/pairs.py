@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 FEWEST_ROUNDS = LOOKS[0]
 """With fewer rounds nothing is decided."""
 
+
 def slower_first(verdict: Verdict) -> Verdict:
     """Turn a verdict so that its ratio is at least 1: `first` takes longer, or seems to."""
     below = verdict.verdict == "faster" or (verdict.verdict != "slower" and (verdict.ratio or 1.0) < 1.0)
