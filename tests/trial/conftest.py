@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from bakeoff import data
+from bakeoff.environments.declared import framework
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import write_trial
@@ -79,22 +80,6 @@ def fake() -> Path:
 
 @pytest.fixture
 def fakes_options() -> dict[str, str]:
-    """Give the scripted framework's options, all resolved."""
-    return {
-        "mode": "eager",
-        "precision": "float32",
-        "device": "cpu",
-        "threads": "1",
-        "step_ms": "1",
-        "process_noise": "0",
-        "noise": "0",
-        "drift": "0",
-        "outliers": "0",
-        "first_ms": "5",
-        "compile_ms": "0",
-        "recompile_at": "0",
-        "clock": "virtual",
-        "wrong": "nothing",
-        "fault": "none",
-        "fault_at": "run",
-    }
+    """Give the scripted framework's options, all resolved, as it declares their defaults."""
+    declared = framework("fake").info.options
+    return {name: support.default for name, support in declared.items()} | {"threads": "1"}

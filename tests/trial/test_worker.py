@@ -91,8 +91,13 @@ def test_variables_are_set_before_the_framework_is_imported(
         ("Engine = None", "unavailable", "cannot be imported: TypeError: "),
         (
             "class Engine:\n def configure(self, options):\n  raise MemoryError('too large')",
-            "failed",
+            "out-of-memory",
             "MemoryError: too large",
+        ),
+        (
+            "class Engine:\n def configure(self, options):\n  raise ValueError('too odd')",
+            "failed",
+            "ValueError: too odd",
         ),
         (
             LACKING,
