@@ -304,9 +304,10 @@ class Worker:
 
     def _is_out_of_memory(self, error: BaseException | None) -> bool:
         """Tell whether memory was at its end: by Python's own error, the framework's, or one that such a one caused."""
-        told = getattr(self, "_engine", None)
+        # An engine that failed to be made, or that was written without the method, tells nothing.
+        told = getattr(getattr(self, "_engine", None), "is_out_of_memory", lambda _: False)
         while error is not None:
-            if isinstance(error, MemoryError) or (told is not None and told.is_out_of_memory(error)):
+            if isinstance(error, MemoryError) or told(error):
                 return True
             error = error.__cause__
         return False
