@@ -234,9 +234,9 @@ def test_no_pairs_no_verdicts() -> None:
 
 
 def test_more_pairs_than_boundaries_are_refused() -> None:
-    """Nine contenders are told the limit instead of getting a wrong error rate."""
-    pairs = [Pair(first="a", second=str(index), differences=[]) for index in range(36)]
-    with pytest.raises(ValueError, match="2 to 8 contenders"):
+    """Ten contenders are told the limit instead of getting a wrong error rate."""
+    pairs = [Pair(first="a", second=str(index), differences=[]) for index in range(45)]
+    with pytest.raises(ValueError, match="2 to 9 contenders"):
         decide(pairs, margin=0.05, max_rounds=20)
 
 
