@@ -2,7 +2,8 @@
 
 Stages of 2, 2, 3, 3 and 3 convolutions with bias and ReLU (64, 128, 256, 512, 512 channels), each stage ended by a max
 pooling that halves the map; then Linear 4096, ReLU, Dropout 0.5, twice, and Linear to the classes. Mean cross-entropy;
-SGD with momentum 0.9, L2 of 5e-4, learning rate 0.01 x batch / 256.
+SGD with momentum 0.9, L2 of 5e-4, learning rate 1e-5: the paper's 0.01 diverges within three steps from weights that
+keep the variance through ReLU, in every framework and in float64, because nothing normalises; a step costs the same.
 
 Source: Simonyan and Zisserman, arXiv 1409.1556, table 1, column D, and section 3.1 (optimiser, dropout). Batch 64 as in
 Dai et al., "Reveal training performance mystery between TensorFlow and PyTorch" (2022). torchvision's vgg16 is this
@@ -16,6 +17,11 @@ from typing import Any
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size, Tolerance, Workload
 
+KINKS = Tolerance(loss=5e-3, gradient=1e-1, output=1e-5)
+"""At full size: of millions of maxima and zeros of ReLU a few lie closer than float32 can tell. Found with batch 2 and
+seed 0: gradient 4.3e-2 (JAX), 2.0e-2 (PyTorch, TensorFlow); outputs 2.0e-6; the losses that follow such gradients part
+by 1.8e-3 (TensorFlow), 8.3e-4 and 4.3e-4."""
+
 WORKLOAD = Workload(
     name="vgg16",
     summary="VGG16 on 224 x 224 colour images: 3x3 convolutions and very large dense layers",
@@ -27,7 +33,7 @@ WORKLOAD = Workload(
             classes=1000,
             parameters=138_357_544,
             macs=15_470_264_320,
-            tolerance=Tolerance(),
+            tolerance=KINKS,
             config={"channels": (64, 128, 256, 512, 512), "dense": 4096},
         ),
         # 64 x 64, not 32 x 32: the last map is then 2 x 2, so that a wrong order of flattening shows.
@@ -40,7 +46,7 @@ WORKLOAD = Workload(
             config={"channels": (8, 16, 32, 64, 64), "dense": 64},
         ),
     },
-    optimizer=SGD(learning_rate=0.0025, momentum=0.9, weight_decay=5e-4),
+    optimizer=SGD(learning_rate=1e-5, momentum=0.9, weight_decay=5e-4),
     tolerance=Tolerance(loss=1e-4, gradient=1e-3, output=1e-5),
 )
 
