@@ -106,3 +106,4 @@ def test_no_process_of_a_loader_is_left(tmp_path: Path, running_in: RunningIn, h
     os.kill(parent.pid, how)
     parent.wait(DEADLINE_S)
     until(lambda: not running_in(tmp_path), "all processes are gone")
+    assert running_in(tmp_path) == []

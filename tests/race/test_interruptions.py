@@ -139,6 +139,7 @@ def test_kill_9_leaves_no_children_of_workers(tmp_path: Path, running_in: Runnin
         until(lambda: len([line for line in running_in(tmp_path) if "sleep(3600" in line]) == 2, "there are children")
         process.kill()
     until(lambda: not running_in(tmp_path), "workers and their children have ended")
+    assert running_in(tmp_path) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -148,6 +149,7 @@ def test_other_signals_leave_nothing_either(tmp_path: Path, running_in: RunningI
         read_until(process, r"^TrialStarted.*'certify-")
         process.send_signal(number)
     until(lambda: not running_in(tmp_path), "workers and their children have ended")
+    assert running_in(tmp_path) == []
 
 
 def test_ctrl_c_ends_all_with_130(tmp_path: Path, running_in: RunningIn, workers_in: RunningIn) -> None:

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -21,6 +21,8 @@ from bakeoff.spec.record import RECORD_VERSION, Record
 
 if TYPE_CHECKING:
     from bakeoff.spec.trial import TrialSpec
+
+Kind = TypeVar("Kind")
 
 COMPARISON_FILE = "comparison.json"
 STUDY_FILE = "study.json"
@@ -130,9 +132,13 @@ def write_comparison(folder: Path, comparison: Comparison) -> None:
 
 def read_comparison(folder: Path) -> Comparison:
     """Read what is compared; raise StoreError with the reason."""
-    path = folder / COMPARISON_FILE
+    return read_as(Comparison, folder / COMPARISON_FILE)
+
+
+def read_as(kind: type[Kind], path: Path) -> Kind:
+    """Read a file that bakeoff wrote; raise StoreError with the reason."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Comparison)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise StoreError(msg) from error

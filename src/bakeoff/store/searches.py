@@ -8,7 +8,7 @@ import msgspec
 
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.search import Search
-from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, write_atomically
+from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, read_as, write_atomically
 
 SEARCH_FILE = "search.json"
 
@@ -20,15 +20,7 @@ def write_search(folder: Path, search: Search) -> None:
 
 def read_search(folder: Path) -> Search:
     """Read what is searched; raise StoreError with the reason."""
-    path = folder / SEARCH_FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Search)
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror or error}"
-        raise StoreError(msg) from error
-    except msgspec.MsgspecError as error:
-        msg = f"{path} is damaged or of another version of bakeoff: {error}"
-        raise StoreError(msg) from error
+    return read_as(Search, folder / SEARCH_FILE)
 
 
 def searches(results: Path) -> list[Path]:

@@ -12,7 +12,7 @@ import bakeoff
 from bakeoff.race.judge import judge as judge_comparison
 from bakeoff.race.request import Request
 from bakeoff.spec.errors import BakeoffError, StoreError
-from bakeoff.store.files import STUDY_FILE, write_atomically
+from bakeoff.store.files import STUDY_FILE, read_as, write_atomically
 from bakeoff.study.declared import Study
 from bakeoff.study.outcome import PointOutcome, StudyOutcome
 
@@ -71,15 +71,7 @@ def write(folder: Path, stored: StudyFile) -> None:
 
 def read(folder: Path) -> StudyFile:
     """Read a study; raise StoreError with the reason."""
-    path = folder / STUDY_FILE
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=StudyFile)
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror or error}"
-        raise StoreError(msg) from error
-    except msgspec.MsgspecError as error:
-        msg = f"{path} is damaged or of another version of bakeoff: {error}"
-        raise StoreError(msg) from error
+    return read_as(StudyFile, folder / STUDY_FILE)
 
 
 def judge(folder: Path) -> StudyOutcome:
