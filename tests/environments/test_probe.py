@@ -25,6 +25,11 @@ def faulty(tmp_path: Path, code: str) -> Path:
     return folder
 
 
+def sleeping() -> list[psutil.Process]:
+    """Give the children that a hanging framework has left."""
+    return [process for process in psutil.process_iter(["cmdline"]) if "97.53" in (process.info["cmdline"] or [])]
+
+
 def test_a_framework_tells_its_devices_and_python() -> None:
     """A working framework answers with what it is in that interpreter."""
     answer = probe(sys.executable, framework("fake").path)
@@ -48,7 +53,10 @@ def test_a_hang_is_ended_with_its_children(tmp_path: Path) -> None:
     began = time.monotonic()
     assert "no answer within 2 s" in probe(sys.executable, faulty(tmp_path, HANG), limit_s=2.0).error
     assert time.monotonic() - began < 20
-    assert not [process for process in psutil.process_iter(["cmdline"]) if "97.53" in (process.info["cmdline"] or [])]
+    # A killed process ends when the kernel next comes to it: on a busy machine, a moment later.
+    while sleeping() and time.monotonic() - began < 20:
+        time.sleep(0.05)
+    assert not sleeping()
 
 
 def test_an_interpreter_without_numpy_says_what_it_lacks(tmp_path: Path) -> None:
