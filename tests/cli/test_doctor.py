@@ -93,6 +93,25 @@ def test_a_winner_against_itself_is_distrusted(cli: Cli, monkeypatch: pytest.Mon
     assert "not to be trusted" in said.out
 
 
+def test_a_winner_by_chance_is_raced_again(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One such race in twenty names a winner: the next one tells whether it was chance."""
+    race = conductor.run
+    races: list[Outcome] = []
+
+    def unfair_once(request: Request, observe: Observer) -> Outcome:
+        outcome = race(request, observe)
+        races.append(outcome)
+        (pair,) = outcome.verdicts
+        verdict = "faster" if len(races) == 1 else "equal"
+        return msgspec.structs.replace(outcome, verdicts=[msgspec.structs.replace(pair, verdict=verdict)])
+
+    monkeypatch.setattr(conductor, "run", unfair_once)
+    said = cli("doctor", "--self-test", "fake")
+    assert (said.code, len(races)) == (0, 2)
+    assert "by chance" in said.out
+    assert "not to be trusted" not in said.out
+
+
 def test_contenders_are_for_the_self_test(cli: Cli) -> None:
     """Contenders without the self-test would be ignored, so they are refused."""
     said = cli("doctor", "fake")
