@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.frameworks.fake.engine import pass_time
+from bakeoff.frameworks.feeds import BatchFeed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     from numpy.typing import NDArray
 
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
 Batch = tuple["NDArray[Any]", "NDArray[Any]"]
 
 
-class _Feed:
+class _Feed(BatchFeed):
     """Gives batches of samples."""
 
     def __init__(self, samples: Samples, options: Mapping[str, str]) -> None:
         """Start at the first epoch."""
         self._samples, self._options = samples, options
-        self._batches = self._endless()
+        super().__init__()
 
-    def _endless(self) -> Iterator[Batch]:
+    def _endless(self) -> Generator[Batch]:
         """Give epoch after epoch."""
         x, y, size = self._samples.x, self._samples.y, self._samples.batch_size
         for epoch in count():
@@ -41,14 +42,6 @@ class _Feed:
                 chosen = order[start : start + size]
                 yield x[chosen], y[chosen]
 
-    def __iter__(self) -> Iterator[Batch]:
-        """Give itself."""
-        return self
-
-    def __next__(self) -> Batch:
-        """Give the next batch."""
-        return next(self._batches)
-
     def read(self, batch: Batch) -> Batch:
         """Give a batch in canonical layout, which is its own."""
         return batch
@@ -56,13 +49,6 @@ class _Feed:
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Tell that it is scripted."""
         return {"input_call": "scripted"}
-
-    def processes(self) -> list[int]:
-        """Give none."""
-        return []
-
-    def close(self) -> None:
-        """End nothing."""
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> _Feed:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from bakeoff.frameworks.feeds import BatchFeed
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     from numpy.typing import NDArray
 
@@ -29,7 +30,7 @@ _USUAL = 16
 """Bytes beyond such a multiple at which NumPy's large arrays start, as malloc maps them: those are copied."""
 
 
-class _Feed:
+class _Feed(BatchFeed):
     """What both ways have in common: samples in host memory, in the step's precision."""
 
     def __init__(self, step: Step, samples: Samples) -> None:
@@ -39,36 +40,12 @@ class _Feed:
         self._x = samples.x.astype(x.dtype, copy=False)
         self._y = samples.y.astype(y.dtype, copy=False)
         self._size, self._seed = size, samples.seed
-        self._batches = self._endless()
-
-    def _endless(self) -> Generator[tuple[Any, Any]]:
-        """Give one batch on the device after another."""
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        """Give itself."""
-        return self
-
-    def __next__(self) -> tuple[Any, Any]:
-        """Give the next batch."""
-        return next(self._batches)
+        super().__init__()
 
     def read(self, batch: tuple[Any, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Give a batch in canonical layout, which is the step's."""
         x, y = batch
         return np.asarray(x), np.asarray(y)
-
-    def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell by which calls batches come."""
-        return {}
-
-    def processes(self) -> list[int]:
-        """Give none: what loads are threads of this process."""
-        return []
-
-    def close(self) -> None:
-        """End what loads."""
-        self._batches.close()
 
 
 class _Copied(_Feed):

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from bakeoff.frameworks.feeds import BatchFeed
+
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Feed, Samples, Step
 
 
-class _Feed:
+class _Feed(BatchFeed):
     """What both ways have in common: samples in host memory, in the step's precision."""
 
     def __init__(self, step: Step, samples: Samples) -> None:
@@ -25,36 +27,12 @@ class _Feed:
         self._x = samples.x.astype(x.dtype.as_numpy_dtype, copy=False)
         self._y = samples.y.astype(y.dtype.as_numpy_dtype, copy=False)
         self._size, self._seed = size, samples.seed
-        self._batches = self._endless()
-
-    def _endless(self) -> Generator[tuple[Any, Any]]:
-        """Give one batch after another."""
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        """Give itself."""
-        return self
-
-    def __next__(self) -> tuple[Any, Any]:
-        """Give the next batch."""
-        return next(self._batches)
+        super().__init__()
 
     def read(self, batch: tuple[Any, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Give a batch in canonical layout, which is the step's."""
         x, y = batch
         return x.numpy(), y.numpy()
-
-    def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell by which calls batches come."""
-        return {}
-
-    def processes(self) -> list[int]:
-        """Give none: tf.data works in threads of this process."""
-        return []
-
-    def close(self) -> None:
-        """End the iterator with its threads."""
-        self._batches.close()
 
 
 class _Copied(_Feed):

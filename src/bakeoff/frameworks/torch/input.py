@@ -10,8 +10,10 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
+from bakeoff.frameworks.feeds import BatchFeed
+
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     from numpy.typing import NDArray
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 _FEATURE_MAP_AXES = 4  # batch, height, width, channels
 
 
-class _Feed:
+class _Feed(BatchFeed):
     """What both ways have in common: samples in host memory as their users hold them, and the way to the device."""
 
     def __init__(self, step: Step, samples: Samples) -> None:
@@ -34,19 +36,8 @@ class _Feed:
         given = np.ascontiguousarray(samples.x.transpose(0, 3, 1, 2)) if self._is_map else samples.x
         self._x = given.astype(x.cpu().numpy().dtype, copy=False)
         self._y = samples.y.astype(y.cpu().numpy().dtype)
-        self._batches = self._endless(size)
-
-    def _endless(self, size: int) -> Generator[tuple[Any, Any]]:
-        """Give one batch on the device after another."""
-        raise NotImplementedError
-
-    def __iter__(self) -> Iterator[tuple[Any, Any]]:
-        """Give itself."""
-        return self
-
-    def __next__(self) -> tuple[Any, Any]:
-        """Give the next batch."""
-        return next(self._batches)
+        self._size = size
+        super().__init__()
 
     def _moved(self, x: Any, y: Any, *, pinned: bool = False) -> tuple[Any, Any]:
         """Put a batch on the device; from pinned memory the copy goes on while the next operations are started."""
@@ -58,25 +49,14 @@ class _Feed:
         x, y = (tensor.cpu().numpy() for tensor in batch)
         return (x.transpose(0, 2, 3, 1) if self._is_map else x), y
 
-    def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell by which calls batches come."""
-        return {}
-
-    def processes(self) -> list[int]:
-        """Give the processes that load."""
-        return []
-
-    def close(self) -> None:
-        """End what loads."""
-
 
 class _Copied(_Feed):
     """torch.from_numpy(...).to(device) each step; on a processor the tensor takes over the array's memory."""
 
-    def _endless(self, size: int) -> Generator[tuple[Any, Any]]:
+    def _endless(self) -> Generator[tuple[Any, Any]]:
         """Copy batch after batch in their fixed order."""
-        starts = range(0, len(self._x), size)
-        pairs = [(self._x[start : start + size], self._y[start : start + size]) for start in starts]
+        starts = range(0, len(self._x), self._size)
+        pairs = [(self._x[start : start + self._size], self._y[start : start + self._size]) for start in starts]
         for x, y in cycle(pairs):
             yield self._moved(torch.from_numpy(x), torch.from_numpy(y))
 
@@ -105,9 +85,8 @@ class _Loaded(_Feed):
             drop_last=True,
         )
 
-    def _endless(self, size: int) -> Generator[tuple[Any, Any]]:
+    def _endless(self) -> Generator[tuple[Any, Any]]:
         """Give epoch after epoch, each shuffled anew."""
-        del size
         while True:
             for x, y in self._loader:
                 yield self._moved(x, y, pinned=self._pinned)
@@ -126,7 +105,7 @@ class _Loaded(_Feed):
 
     def close(self) -> None:
         """End the loader's processes, as PyTorch does when nothing refers to the loader any more."""
-        self._batches.close()
+        super().close()
         self._loader._iterator = None  # noqa: SLF001 - persistent workers have no public end
 
 
