@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from bakeoff.race import conductor
+from bakeoff.race.compiling import compiling
 from bakeoff.race.inline import InlineWorker
 from bakeoff.race.judge import judge
 from bakeoff.report.cautions import cautions
+from bakeoff.spec.record import Compilation
 from bakeoff.store.results import read_records
 
 COMPILED = "fake:mode=compiled,compile_ms=40,first_ms=5,step_ms=1"
@@ -30,6 +33,22 @@ def test_a_first_step_is_told_in_its_parts_cold_and_warm(race: Any) -> None:
     assert known.cold.first_step_s == contender.first_step_s == pytest.approx(0.046)
     assert (known.warm.compile_s, known.warm.first_step_s, known.warm.processes) == (0, pytest.approx(0.006), 1)
     assert (known.count, known.again) == (1, [])
+
+
+def test_where_timed_processes_find_what_others_compiled_cold_is_the_trial_that_does_not(race: Any) -> None:
+    """A framework that always keeps what it compiled has its cold start in the one process without it."""
+    records = read_records(Path(race(COMPILED, max_rounds=3).path)).records.values()
+    found = Compilation(trace_ns=0, compile_ns=0, count=1)
+    known = compiling(
+        [
+            msgspec.structs.replace(record, compilation=found) if record.trial.purpose == "time" else record
+            for record in records
+        ]
+    )
+    assert known is not None
+    assert (known.cold.compile_s, known.cold.processes) == (pytest.approx(0.04), 1)
+    assert known.warm is not None
+    assert known.warm.compile_s == 0
 
 
 def test_only_what_can_keep_its_work_is_started_twice_more(race: Any) -> None:

@@ -58,6 +58,14 @@ def test_a_busy_machine_fails_nobody() -> None:
     assert judge_timer("mine", [*wide, *[readings()] * 4]).outcome == "passed"
 
 
+def test_stalls_that_long_blocks_meet_more_often_fail_nobody() -> None:
+    """Under heavy load twice the steps may take seven times the time in every pair: no clock is told from that."""
+    test = readings(spread=0.8, twice=7.0)
+    verdict = judge_timer("mine", [test, readings(spread=0.8, twice=7.0)])
+    (check,) = [one for one in verdict.checks if one.name == "doubling"]
+    assert check.outcome == "untold", check.detail
+
+
 def test_one_disturbed_block_fails_nobody() -> None:
     """A burst of other load in one block of eight is no finding about the timer."""
     test = readings()

@@ -29,7 +29,7 @@ roundoff, and the error with the root of their number. Found: within 5."""
 LOSS_KINKS = 1
 """Of a loss along the trajectory, which follows such gradients; found: within 0.2."""
 
-WHOLE_GRADIENT_KINKS = 4
+GRADIENT_NORM_KINKS = 4
 """The same of all gradients together, by their L2 norm. Single elements weigh little there, and a wrong formula as
 much as everywhere. Found: within 0.6."""
 
@@ -49,11 +49,6 @@ def tolerance(workload: Workload, size: Size, precision: str) -> Tolerance:
         own,
         loss=max(own.loss, LOSS_KINKS * math.sqrt(roundoff)),
         gradient=max(own.gradient, GRADIENT_KINKS * math.sqrt(roundoff)),
+        gradient_norm=max(own.gradient_norm, GRADIENT_NORM_KINKS * math.sqrt(roundoff)),
         output=max(own.output, ROUNDINGS * roundoff),
     )
-
-
-def whole_gradient_tolerance(precision: str) -> float | None:
-    """Give how far all gradients together may be off; None where each element is held closely enough."""
-    roundoff = UNIT_ROUNDOFF.get(precision)
-    return None if roundoff is None else WHOLE_GRADIENT_KINKS * math.sqrt(roundoff)

@@ -19,13 +19,22 @@ def compiling(records: Sequence[Record]) -> Compiling | None:
     """Put together what a contender's records tell of compiling; None where they tell nothing."""
     done = [record for record in records if record.outcome == "done" and record.compilation is not None]
     timed = [record for record in done if record.trial.purpose == "time"]
-    warm = [record for record in done if record.trial.cache == "warm"]
+    cold, warm = ([record for record in done if record.trial.cache == state] for state in ("cold", "warm"))
     if not timed:
         return None
     counts = [record.compilations for record in timed if record.compilations is not None]
     return Compiling(
-        cold=_start(timed), warm=_start(warm) if warm else None, count=max(counts, default=None), again=_again(timed)
+        cold=_start(cold if cold and _found_all(timed) else timed),
+        warm=_start(warm) if warm else None,
+        count=max(counts, default=None),
+        again=_again(timed),
     )
+
+
+def _found_all(timed: Sequence[Record]) -> bool:
+    """Tell whether timed processes had to compile nothing of what they ran, since others had done it before them."""
+    parts = [record.compilation for record in timed if record.compilation is not None]
+    return all(part.count and part.compile_ns == 0 for part in parts)
 
 
 def _start(records: Sequence[Record]) -> Start:

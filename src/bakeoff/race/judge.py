@@ -117,7 +117,7 @@ def certificate_of(
         _exhibit(mine, mine.evidence, folder),
         _exhibit(reference, reference.evidence, folder),
         workload=comparison.workload,
-        size=comparison.workload.sizes[comparison.size],
+        size=comparison.workload.sizes[comparison.size].at_batch(comparison.batch_size),
         scenario=comparison.scenario,
         steps=reference.trial.certify_steps + 1,
     )

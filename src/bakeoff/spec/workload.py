@@ -16,7 +16,8 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
     """How far a float32 contender may lie from the reference in float64.
 
     `loss` is relative and holds at every step of the trajectory; `gradient` and `output` are relative to the largest
-    magnitude in the reference array, for every element of every array.
+    magnitude in the reference array, for every element of every array; `gradient_norm` is the L2 norm of the error of
+    all gradients together, relative to theirs.
 
     The defaults leave room for kinks: where two candidates of a maximum, or a value and the zero of a ReLU, are closer
     than float32 can tell, the gradient goes the other way; a few such places in millions moved single elements of a
@@ -25,6 +26,7 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
 
     loss: float = 1e-3
     gradient: float = 1e-2
+    gradient_norm: float = 1e-3
     output: float = 1e-4
     losses: int | None = None
     """Of how many first steps the loss is held; None: of all. Fewer where the optimiser's first steps magnify rounding
@@ -43,10 +45,17 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     parameters: int | None = None
     tolerance: Tolerance | None = None
     """None: the workload's."""
+    larger_batch_tolerance: Tolerance | None = None
+    """Of batches larger than `batch_size`, where more values lie at a kink; None: the same as of that one."""
     macs: int | None = None
     """Multiply-accumulates of one sample's forward pass."""
     config: dict[str, int | float | str | bool | tuple[int, ...]] = {}
     """Free names that `build` reads: `size.config["hidden"]`."""
+
+    def at_batch(self, batch_size: int) -> Size:
+        """Give this size with another batch, and the tolerance that holds there."""
+        larger = batch_size > self.batch_size and self.larger_batch_tolerance
+        return msgspec.structs.replace(self, batch_size=batch_size, tolerance=larger or self.tolerance)
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):

@@ -95,13 +95,16 @@ def _size_faults(size: Size) -> Iterator[str]:
             yield f"{field} is {value}; it must be at least 1"
     if not size.input_shape or min(size.input_shape) < 1:
         yield f"input_shape is {size.input_shape}; it must hold at least one axis, each at least 1"
+    for field in ("tolerance", "larger_batch_tolerance"):
+        if (tolerance := getattr(size, field)) is not None:
+            yield from (f"{field}.{fault}" for fault in _tolerance_faults(tolerance))
 
 
 def _tolerance_faults(tolerance: Tolerance) -> Iterator[str]:
     """Name each tolerance that would let nothing or everything pass."""
     if tolerance.losses is not None and tolerance.losses < 1:
         yield f"losses is {tolerance.losses}; it must be at least 1"
-    for field in ("loss", "gradient", "output"):
+    for field in ("loss", "gradient", "gradient_norm", "output"):
         if not 0 < (value := getattr(tolerance, field)) < 1:
             yield f"{field} is {value}; it must be above 0 and below 1"
 

@@ -22,10 +22,11 @@ FIRST_STEPS = Tolerance(loss=4e-2, gradient=1e-3, output=1e-5)
 nearly zero, rounding decides, and the losses part. Found at reduced size in three frameworks with seed 0: loss 2.4e-2
 at the last step, 1e-6 at the first three; gradient 4.0e-6."""
 
-SMALL_MAPS = Tolerance(loss=1e-3, gradient=5e-1, output=1e-3, losses=1)
+SMALL_MAPS = Tolerance(loss=1e-3, gradient=5e-1, gradient_norm=2e-1, output=1e-3, losses=1)
 """At full size the last maps are 1 x 1: a BatchNorm there has as many values as the batch has samples, and magnifies
-rounding, and RMSprop's first step moves weights of 0.02 by 0.01. Found at batch 8 in three frameworks: outputs 1.8e-6,
-gradient 2.9e-1 in the same element of all three, running statistics 1.9e-4, losses that part from the second on."""
+rounding, and RMSprop's first step moves weights of 0.02 by 0.01. Found at batches 8 and 32 in three frameworks, and
+with the other stem: outputs 1.8e-6, gradient 3.1e-1 in one element and 4.1e-2 of all together, running statistics
+1.9e-4, first loss 3.0e-5, losses that part from the second on."""
 
 WORKLOAD = Workload(
     name="resnet50-cifar10",

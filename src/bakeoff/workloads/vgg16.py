@@ -17,10 +17,10 @@ from typing import Any
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size, Tolerance, Workload
 
-KINKS = Tolerance(loss=5e-3, gradient=1e-1, output=1e-5)
+KINKS = Tolerance(loss=1e-2, gradient=1e-1, gradient_norm=5e-2, output=1e-5)
 """At full size: of millions of maxima and zeros of ReLU a few lie closer than float32 can tell. Found with batch 2 and
-seed 0: gradient 4.3e-2 (JAX), 2.0e-2 (PyTorch, TensorFlow); outputs 2.0e-6; the losses that follow such gradients part
-by 1.8e-3 (TensorFlow), 8.3e-4 and 4.3e-4."""
+seed 0 in three frameworks: gradient 4.3e-2 in one element and 7.5e-3 of all together; outputs 2.0e-6; the losses that
+follow such gradients part by 4.3e-3 (TensorFlow), 8.3e-4 and 4.3e-4."""
 
 WORKLOAD = Workload(
     name="vgg16",

@@ -61,6 +61,9 @@ __all__ = [
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch flax's normalisation moves the running one towards."""
 
+ATTENTION: Literal["xla"] = "xla"
+"""What JAX takes by default in 0.10 on every device, said here so that it can be told; cudnn has to be asked for."""
+
 # --- Layers -------------------------------------------------------------------------------------------------------
 
 
@@ -280,7 +283,7 @@ def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:
 
 def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
     """Give scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it."""
-    return jax.nn.dot_product_attention(q, k, v)
+    return jax.nn.dot_product_attention(q, k, v, implementation=ATTENTION)
 
 
 def permute_dims(x: jax.Array, axes: Sequence[int]) -> jax.Array:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
+from bakeoff.frameworks.jax.nn import ATTENTION
 from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
@@ -51,5 +52,6 @@ class Switches:
             "optimizer_kernel": DEFAULT,
             "conv_algorithm": self._convolutions if device == "cuda" and self._convolutions != DEFAULT else None,
             "graph_optimization": self._rewrites if mode == "compiled" else None,
+            "attention": ATTENTION,
             "compiler_options": ", ".join(f"{name}={value}" for name, value in self._flags.items()),
         }

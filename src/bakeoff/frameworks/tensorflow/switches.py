@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+import keras
 import tensorflow as tf
 
 from bakeoff.spec.errors import UnsupportedError
@@ -41,7 +42,13 @@ def settings(device: str, mode: str) -> dict[str, str | int | float | bool | Non
         "conv_algorithm": _convolutions() if device == "cuda" else None,
         "graph_optimization": _graph_optimization(mode),
         "onednn": _onednn() if device == "cpu" else None,
+        "attention": _attention(),
     }
+
+
+def _attention() -> str:
+    """Read back what Keras' attention may take; with TensorFlow it computes by einsum unless it is told flash."""
+    return "flash" if keras.config.is_flash_attention_enabled() else "einsum"
 
 
 def _graph_optimization(mode: str) -> str | None:

@@ -51,6 +51,7 @@ class Switches:
             "conv_algorithm": _convolutions() if device == "cuda" else None,
             "graph_optimization": ("on" if self._rewrites else "off") if mode == "compiled" else None,
             "onednn": _onednn() if device == "cpu" else None,
+            "attention": _attention(device),
         }
 
 
@@ -108,3 +109,12 @@ def _set_onednn(switch: str) -> None:
 def _onednn() -> str:
     """Read back whether oneDNN is in force."""
     return "on" if torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled else "off"
+
+
+def _attention(device: str) -> str:
+    """Read back which kernels scaled_dot_product_attention may choose from; a processor has two, flash and math."""
+    cuda = torch.backends.cuda
+    enabled = {"flash": cuda.flash_sdp_enabled(), "math": cuda.math_sdp_enabled()}
+    if device == "cuda":
+        enabled |= {"efficient": cuda.mem_efficient_sdp_enabled(), "cudnn": cuda.cudnn_sdp_enabled()}
+    return ", ".join(name for name, is_on in enabled.items() if is_on)
