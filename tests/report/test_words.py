@@ -127,6 +127,15 @@ def test_no_calm_turn_leaves_no_other_ratio(noisy: Outcome) -> None:
     assert "torch over jax: 168 of 168 blocks beside foreign load, so that no turn is left" in text
 
 
+def test_pairs_without_a_calm_turn_are_told_at_once(noisy: Outcome) -> None:
+    """Several pairs that were disturbed throughout are one warning."""
+    pair = msgspec.structs.replace(noisy.verdicts[0], ratio_unflagged=None, flagged_blocks=168)
+    other = msgspec.structs.replace(pair, first="tensorflow", flagged_blocks=160)
+    said = [one for one in cautions(msgspec.structs.replace(noisy, verdicts=[pair, other])) if "no turn is left" in one]
+    assert len(said) == 1
+    assert "torch over jax; tensorflow over jax: 328 of 336 blocks" in said[0]
+
+
 @pytest.mark.parametrize(
     ("stopped", "why"), [("budget", "the time budget has ended"), ("rounds", "all rounds are done")]
 )
@@ -206,3 +215,22 @@ def test_unknown_is_said(bare: Outcome) -> None:
     for row in report.rows:
         assert {row.step, row.samples_per_s, row.first_step, row.memory} == {"unknown"}
     assert report.machine == "unknown processor, noise unknown"
+
+
+def on(outcome: Outcome, *devices: str, unranked: str = "") -> str:
+    """Give the line of the work where contenders ran on these devices, and one that is not ranked was to run there."""
+    contenders = outcome.contenders
+    for place, device in enumerate([*devices, unranked] if unranked else devices):
+        one = contenders[place]
+        spoken = msgspec.structs.replace(one.plan.contender, options=one.plan.contender.options | {"device": device})
+        changed = msgspec.structs.replace(one, plan=msgspec.structs.replace(one.plan, contender=spoken))
+        status: Literal["ranked", "uncertified"] = "ranked" if place < len(devices) else "uncertified"
+        contenders = [*contenders[:place], msgspec.structs.replace(changed, status=status), *contenders[place + 1 :]]
+    return report_of(msgspec.structs.replace(outcome, contenders=contenders)).work
+
+
+def test_the_devices_are_those_of_the_ranked(noisy: Outcome) -> None:
+    """A device on which nothing was measured is not named with the work; where several were, all of them are."""
+    assert "mps" not in on(noisy, "cpu", unranked="mps")
+    assert ", cuda, " in on(noisy, "cuda", "cuda")
+    assert ", cpu/cuda, " in on(noisy, "cpu", "cuda")

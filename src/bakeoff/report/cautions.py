@@ -27,8 +27,10 @@ MOST_BLOCKS = 3
 def cautions(outcome: Outcome) -> list[str]:
     """Give every warning in a sentence, those of the judge first; none twice."""
     said = [*outcome.warnings, *remarks(outcome.comparison.machine), *_noise(outcome), *_rounds(outcome)]
-    for verdict in outcome.verdicts:
-        said += _pair(slower_first(verdict))
+    pairs = [slower_first(verdict) for verdict in outcome.verdicts]
+    for pair in pairs:
+        said += _pair(pair)
+    said += _without_turns([pair for pair in pairs if pair.flagged_blocks and pair.ratio_unflagged is None])
     said += [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
     for contender in outcome.contenders:
         said += _contender(contender)
@@ -56,6 +58,16 @@ def _rounds(outcome: Outcome) -> list[str]:
     return ["The comparison is not finished: what is told here is interim (go on with --resume)."]
 
 
+def _without_turns(pairs: list[Verdict]) -> list[str]:
+    """Tell, of all such pairs at once, that foreign load has left nothing to compare."""
+    if not pairs:
+        return []
+    names = "; ".join(f"{one.first} over {one.second}" for one in pairs)
+    blocks = sum(one.flagged_blocks for one in pairs), sum(one.blocks for one in pairs)
+    flagged = f"{blocks[0]:,} of {blocks[1]:,} blocks beside foreign load"
+    return [f"{names}: {flagged}, so that no turn is left for a ratio without them."]
+
+
 def _pair(pair: Verdict) -> list[str]:
     """Tell of flagged blocks that matter to a pair, of a wide interval, and of a mean that disagrees."""
     said = []
@@ -64,8 +76,6 @@ def _pair(pair: Verdict) -> list[str]:
     flagged = f"{pair.flagged_blocks} of {count(pair.blocks, 'block')} beside foreign load"
     if pair.ratio_unflagged is not None:
         said.append(f"{name}: {rounded(pair.ratio_unflagged, 3)} without the {flagged}, {ratio} with.")
-    elif pair.flagged_blocks:
-        said.append(f"{name}: {flagged}, so that no turn is left for a ratio without them.")
     if pair.wide:
         said.append(f"{name}: the verdict stands, but its interval is wider than --how-much asks for; {_ended(pair)}.")
     mean = pair.ratio_of_means

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bakeoff.report.model import Report, report_of
+from bakeoff.report.packages import packages
 from bakeoff.report.region import region
 from bakeoff.report.tiertables import tier_table
 from bakeoff.report.whole import whole_lines, whole_table
@@ -125,8 +126,7 @@ def _again(report: Report) -> str:
 def again(outcomes: Sequence[Outcome], bakeoff: str, created_at: str, command: str) -> str:
     """Give what repeats these outcomes, in a block that shows every character as it is."""
     contenders = [one for outcome in outcomes for one in outcome.contenders]
-    packages = {name: version for one in contenders for name, version in one.versions.items()}
-    versions = ", ".join(f"{name} {version}" for name, version in packages.items())
+    versions = packages(contenders)
     measured = f"Measured on {created_at.partition('T')[0]} with bakeoff {escaped(bakeoff)}"
     measured += f"; {escaped(versions)}" if versions else ""
     if not command:

@@ -208,13 +208,14 @@ def _absent(outcome: Outcome) -> list[Absent]:
 def _work(outcome: Outcome) -> str:
     """Name the work in one line."""
     comparison = outcome.comparison
-    options = [plan.contender.options for plan in comparison.contenders]
+    counted = [one for one in outcome.contenders if one.status == "ranked"] or outcome.contenders
+    options = [one.plan.contender.options for one in counted]
     precisions = sorted({option["precision"] for option in options if "precision" in option})
-    devices = sorted({option["device"] for option in options if "device" in option} - {"cpu"})
+    devices = sorted({option["device"] for option in options if "device" in option})
     parts = [comparison.workload.name, comparison.scenario, f"batch {comparison.batch_size}"]
     parts += [] if comparison.size == "full" else [f"{comparison.size} size"]
     parts += ["/".join(precisions)] if precisions else []
-    parts += ["/".join(devices)] if devices else []
+    parts += ["/".join(devices)] if devices != ["cpu"] and devices else []
     inputs = sorted({option.get("input", "resident") for option in options} - {"resident"})
     parts += [f"input {'/'.join(inputs)}"] if inputs else []
     return ", ".join([*parts, source_name(outcome)])

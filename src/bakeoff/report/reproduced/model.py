@@ -11,6 +11,7 @@ import msgspec
 from bakeoff.race.epochs import length_of, middle
 from bakeoff.report.details import Line, Table
 from bakeoff.report.model import REPORT_FILES, machine_line, machine_name
+from bakeoff.report.packages import packages
 from bakeoff.report.pairs import ratio_text
 from bakeoff.report.units import UNKNOWN, Unit, count, duration, listed, quantity, rounded, size, unit_for
 from bakeoff.spec.verdict import Interval
@@ -146,8 +147,7 @@ def _contenders(study: StudyOutcome, published: PublishedStudy) -> str:
     there = {one.label for outcome in study.outcomes for one in outcome.contenders}
     raced = [(row.name, label) for row in published.rows if (label := labels.get(row.name)) in there]
     placed = [f"{row} by {label}" for row, label in raced if row != label]
-    versions = {name: text for one in study.outcomes for two in one.contenders for name, text in two.versions.items()}
-    told = ", ".join(f"{name} {text}" for name, text in versions.items())
+    told = packages(contender for outcome in study.outcomes for contender in outcome.contenders)
     return "; ".join([*([f"Rows: {', '.join(placed)}"] if placed else []), told])
 
 

@@ -1,0 +1,21 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.report.markdown import to_markdown
+
+if TYPE_CHECKING:
+    from bakeoff.race.outcome import Outcome
+
+
+def test_a_race_between_versions_names_each(noisy: Outcome) -> None:
+    """A package that contenders have in several versions is named with all of them, and with whose each is."""
+    told = [{"jax": "0.9.2", "numpy": "2.4.6"}, {"jax": "0.10.2", "numpy": "2.4.6"}]
+    contenders = [
+        msgspec.structs.replace(one, versions=versions, label=label)
+        for one, versions, label in zip(noisy.contenders, told, ("jax@0.9.2", "jax@0.10.2"), strict=False)
+    ]
+    text = to_markdown([msgspec.structs.replace(noisy, contenders=contenders, verdicts=[])])
+    assert "jax 0.9.2 (jax@0.9.2) and 0.10.2 (jax@0.10.2), numpy 2.4.6" in text
