@@ -1,6 +1,7 @@
 """Each framework alone on the machine, and in ping-pong with the others: the same step time within 2 %?
 
-    python benchmarks/ping_pong.py [--frameworks NAME ...] [--rounds 5] [--budget 240] [--output STEM]
+    python benchmarks/ping_pong.py [--frameworks NAME ...] [--rounds 5] [--budget 240] [--threads N]
+                                  [--output STEM]
 
 Fresh processes each time, alone and in ping-pong by turns, in the order that alternates: alone, ping-pong, ping-pong,
 alone ... Both are bakeoff's own rounds. The ratio is that of the step time in ping-pong over the one alone, twice:
@@ -47,12 +48,13 @@ RESAMPLES = 2000
 WAYS = ("alone", "ping-pong")
 
 
-def measure(frameworks: list[str], rounds: int, budget_s: float, folder: Path) -> dict[str, list[Record]]:
+def measure(asked: argparse.Namespace, folder: Path) -> dict[str, list[Record]]:
     """Run all rounds that begin within the budget, and at least three; give the records of each way, by round."""
     began = time.monotonic()
     request = Request(
         workload="mlp-mnist",
-        contenders=tuple(frameworks),
+        contenders=tuple(asked.frameworks),
+        threads=asked.threads,
         batch_size=32,
         data="synthetic",
         results=str(folder),
@@ -60,8 +62,8 @@ def measure(frameworks: list[str], rounds: int, budget_s: float, folder: Path) -
     records: dict[str, list[Record]] = {way: [] for way in WAYS}
     with prepared(request) as (comparison, inputs):
         trials = Trials(comparison, folder, inputs, launch=ProcessWorker, observe=silent)
-        for number in range(rounds):
-            if number >= MIN_VALUES and time.monotonic() - began > budget_s:
+        for number in range(asked.rounds):
+            if number >= MIN_VALUES and time.monotonic() - began > asked.budget:
                 break
             for place, way in enumerate(WAYS if number % 2 == 0 else WAYS[::-1]):
                 run = trials.round_alone if way == "alone" else trials.round_resident
@@ -73,15 +75,15 @@ def row(framework: str, records: dict[str, list[Record]]) -> dict[str, Any]:
     """Compare one framework's two ways."""
     mine = {way: [r for r in records[way] if r.trial.contender.framework == framework] for way in WAYS}
     cut = max(mser5(record.warm_steps_ns).steps for way in WAYS for record in mine[way])
-    step_s = {
-        way: [process_median(list(time.turns.values())) for _, time in sorted(round_times(mine[way], cut).items())]
-        for way in WAYS
-    }
+    # A round is a pair of numbers, one of each way; one in which a trial failed is left out, and `rounds` tells.
+    times = {way: {(number - 1) // 2: time for number, time in round_times(mine[way], cut).items()} for way in WAYS}
+    both = sorted(times["alone"].keys() & times["ping-pong"].keys())
+    blocks = {way: [list(times[way][number].turns.values()) for number in both] for way in WAYS}
+    step_s = {way: [process_median(turns) for turns in blocks[way]] for way in WAYS}
     logs = [math.log(b / a) for a, b in zip(step_s["alone"], step_s["ping-pong"], strict=True)]
     interval = fixed_interval(logs, 0.95)
     assert interval is not None
     medians = tuple(math.exp(end) for end in (interval.estimate, interval.low, interval.high))
-    blocks = {way: [list(t.turns.values()) for _, t in sorted(round_times(mine[way], cut).items())] for way in WAYS}
     ratio, low, high = quickest(blocks["alone"], blocks["ping-pong"])
     return {
         "framework": framework,
@@ -126,11 +128,12 @@ def main() -> None:
     parser.add_argument("--frameworks", nargs="+", default=["torch", "jax", "tensorflow"])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--budget", type=float, default=240.0)
+    parser.add_argument("--threads", type=int, help="of each framework; all processors, if not said")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     before = probe()
     with tempfile.TemporaryDirectory() as folder:
-        records = measure(options.frameworks, options.rounds, options.budget, Path(folder).resolve())
+        records = measure(options, Path(folder).resolve())
     rows = [row(framework, records) for framework in options.frameworks]
     foreign = flagged_share(records["alone"] + records["ping-pong"])[0]
     is_calm = before.calm if foreign is None else foreign < FOREIGN_LIMIT
