@@ -2,12 +2,13 @@
 
 PYTHON     ?= python3
 FRAMEWORKS := torch jax tensorflow
+TESTED     := $(FRAMEWORKS) jittor mlx
 VENV       := .venv
 BIN        := $(VENV)/bin
 READY      := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format docs environments clean
+.PHONY: help demo test test-contract test-rest check format docs environments clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -16,8 +17,16 @@ help: ## show this list
 demo: environments ## race the frameworks on handwritten digits: verdict, chart and report (about 3 minutes after set-up)
 	$(BIN)/bakeoff run mlp-mnist $(FRAMEWORKS) --data digits --budget 150s
 
-test: check environments ## every check and every test
-	$(BIN)/pytest
+test: check ## every check and every test, with every framework
+	$(BIN)/bakeoff env create $(TESTED)
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=line --keep-going test-contract test-rest
+
+# Side by side: one computes, the other mostly waits for processes that wait themselves.
+test-contract:
+	$(BIN)/pytest tests/contract
+
+test-rest:
+	$(BIN)/pytest --ignore=tests/contract
 
 check: $(READY) ## lint, formatting, types and the direction of imports
 	$(BIN)/ruff check .

@@ -26,6 +26,7 @@ from contract_cases.vocabulary import CASES, labels
 
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.frameworks.engine import Engine, Model, Samples
+from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.spec.vocabulary import VOCABULARY
@@ -67,13 +68,16 @@ def main(job_path: str, out_path: str) -> None:
     engine.configure(job.options)
     arrays: dict[str, Any] = {}
     faults: dict[str, str] = {}
+    holes: dict[str, str] = {}
     for name, work in _work(engine, job).items():
         try:
             arrays |= {f"{name}/{key}": value for key, value in work().items()}
+        except UnsupportedError as error:
+            holes[name] = str(error)
         except Exception:  # noqa: BLE001
             faults[name] = traceback.format_exc()
     np.savez(f"{out_path}.npz", allow_pickle=False, **arrays)
-    Path(f"{out_path}.json").write_text(json.dumps(faults))
+    Path(f"{out_path}.json").write_text(json.dumps({"faults": faults, "holes": holes}))
 
 
 def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:

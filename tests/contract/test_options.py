@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from contract_run import DECLARED, LIMIT_S, REFERENCE, WORKLOADS, computed_by
+from contract_run import DECLARED, LIMIT_S, REFERENCE, WORKLOADS, computed, computed_by
 from test_workloads import CERTIFY_STEPS
 
 from bakeoff.certify.certificate import certify
@@ -87,3 +87,10 @@ def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> No
     for option in OPTIONS:
         if len(info.options[option].values) == 1:
             assert info.options[option].why
+
+
+@pytest.mark.parametrize("framework", DECLARED)
+def test_the_attention_kernel_is_told(framework: str) -> None:
+    """After a model with attention every framework tells by which kernel, or between which ones, it was computed."""
+    mode = DECLARED[framework].info.options["mode"].default
+    assert computed(framework, mode).settings("vit-b16", "train")["attention"]

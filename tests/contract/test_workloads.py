@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from contract_cases.holes import HOLES, ROUNDED
 from contract_run import DECLARED, LIMIT_S, MODES, REFERENCE, WORKLOADS, computed, subjects_in
 
 from bakeoff.certify.certificate import certify
@@ -18,7 +19,8 @@ CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec
 def test_every_framework_computes_the_same(framework: str, mode: str, workload: str, scenario: str) -> None:
     """Each framework gets a certificate for each workload in each scenario, at reduced size.
 
-    It does in each of its modes, but for deep workloads, which have it in the default mode.
+    It does in each of its modes, but for deep workloads, which have it in the default mode. What a framework is known
+    to round more than is allowed fails by that alone.
     """
     loaded = WORKLOADS[workload]
     certificate = certify(
@@ -29,7 +31,9 @@ def test_every_framework_computes_the_same(framework: str, mode: str, workload: 
         scenario=scenario,
         steps=CERTIFY_STEPS + 1,
     )
-    assert certificate.passed, certificate.reason
+    rounded = f"{workload}/{scenario}" in ROUNDED.get(framework, ())
+    beyond = {check.name for check in certificate.checks if not check.passed}
+    assert beyond <= ({"loss", "gradients"} if rounded else set()), certificate.reason
 
 
 @pytest.mark.parametrize("framework", DECLARED)
@@ -43,3 +47,10 @@ def test_every_framework_learns_the_digits(framework: str) -> None:
     }
     assert found[framework] > 0.8
     assert found[framework] == pytest.approx(found[REFERENCE], abs=0.01)
+
+
+@pytest.mark.parametrize("framework", HOLES)
+def test_every_known_hole_is_one(framework: str) -> None:
+    """What a framework is said to lack it still refuses, with a reason."""
+    found = computed(framework, DECLARED[framework].info.options["mode"].default)
+    assert HOLES[framework] == {name for name, reason in found.holes.items() if reason}

@@ -103,6 +103,6 @@ def test_every_default_of_every_framework_is_possible(name: str) -> None:
     """A framework's own defaults, and those of its float64 reference, are values that it has."""
     info = frameworks()[name].info
     spoken = {option: support.default for option, support in info.options.items() if support.default != "all"}
-    for options in (spoken, info.reference or {}):
+    for options in filter(None, (spoken, info.reference)):
         text = ",".join(f"{option}={value}" for option, value in options.items())
         assert resolve_options(info, parse_contender(f"{name}:{text}"), {}, 2).items() >= options.items()

@@ -1,0 +1,255 @@
+"""Jittor behind the port: one process, steps as its users write them.
+
+Jittor executes lazily: an operation is noted when it is called, and run, fused with its neighbours, when somebody asks
+for a result. An optimiser asks for the parameters of the step before; `wait` asks for all that is held.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bakeoff.frameworks.jittor import home
+
+home.settle()
+
+import jittor as jt  # noqa: E402 - reads its settings when it is imported
+
+from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers  # noqa: E402
+from bakeoff.spec.errors import UnsupportedError  # noqa: E402
+from bakeoff.spec.record import DeviceMemory  # noqa: E402
+from bakeoff.spec.selftest import Profiled  # noqa: E402
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.frameworks.engine import Step as StepPort
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.record import Compilation
+    from bakeoff.spec.workload import Scenario
+
+_FEATURE_MAP_AXES = 4  # batch, height, width, channels
+_VALUES = {"mode": "compiled", "precision": "float32", "device": "cpu"}
+
+
+class Engine:
+    """Jittor in this process."""
+
+    running_variance = nn.RUNNING_VARIANCE
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Take the only values that there are; OMP_NUM_THREADS has set the threads."""
+        for option, value in _VALUES.items():
+            if options[option] != value:
+                msg = f"Jittor is run with {option}={value} only, not {options[option]}"
+                raise UnsupportedError(msg)
+        if (found := _threads()) != int(options["threads"]):
+            msg = f"Jittor's OpenMP uses {found} threads where threads={options['threads']} was set"
+            raise UnsupportedError(msg)
+        jt.flags.use_cuda = 0
+        jt.set_global_seed(0)  # of Dropout
+        normalisation.choose(options["batch_norm"])
+        compilation.settle()
+
+    def versions(self) -> dict[str, str]:
+        """Give the versions of Jittor and of the oneDNN that it has loaded."""
+        onednn = home.onednn()
+        return {"jittor": metadata.version("jittor")} | ({"oneDNN": onednn} if onednn else {})
+
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Tell whether Jittor has found the memory at its end: it hands on what the system said."""
+        return "bad_alloc" in str(error) or "out of memory" in str(error)
+
+    def devices(self) -> list[str]:
+        """Give the devices that can be used."""
+        return ["cpu"]
+
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> StepPort:  # noqa: ARG002
+        """Build the model, load its weights and make its step; the options are those of `configure`."""
+        network = model.build(nn, model.size)
+        nn.load(network, model.weights | model.state)
+        step = InferStep(network) if scenario == "infer" else TrainStep(network, model)
+        jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
+        return step
+
+    def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
+        """Apply the optimiser to given gradients; give the parameters after each step."""
+        arrays = {name: _array(value) for name, value in parameters.items()}
+        native = optimizers.make(optimizer, arrays.values())
+        trajectory = []
+        for given in gradients:
+            # The gradient of a sum of products with an array is that array.
+            native.step(sum(jt.sum(array * _array(given[name])) for name, array in arrays.items()))
+            trajectory.append({name: np.array(array.numpy()) for name, array in arrays.items()})
+        return trajectory
+
+
+class _Step:
+    """What steps of both scenarios have in common: a network, and its forward pass."""
+
+    def __init__(self, network: Any) -> None:
+        """Take a network whose weights are loaded."""
+        self._network = network
+
+    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
+        """Make Jittor's arrays of one batch: feature maps with channels first, real numbers in float32."""
+        batch = _array(channels_first(x)), _array(y)
+        for array in batch:
+            array.stop_grad()
+        jt.sync(list(batch), True)  # noqa: FBT003 - wait for the device, too
+        return batch
+
+    def wait(self) -> None:
+        """Return when all that was noted is computed."""
+        jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
+
+    def outputs(self, batch: tuple[Any, Any]) -> NDArray[np.float64]:
+        """Give the network's outputs in evaluation mode."""
+        training = self._network.is_training()
+        _set_training(self._network, training=False)
+        with jt.no_grad():
+            outputs = self._network(batch[0]).numpy()
+        _set_training(self._network, training=training)
+        return np.array(outputs, np.float64)
+
+    def parameters(self) -> Arrays:
+        """Give every parameter as it is now."""
+        return nn.read(self._network, lambda parameter: parameter)
+
+    def state(self) -> Arrays:
+        """Give every running statistic as it is now."""
+        return {name: np.array(array.numpy()) for name, array in nn.state(self._network).items()}
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force."""
+        arrays = [array for array, _ in nn.parameters(self._network).values()]
+        return {
+            "mode": "compiled",
+            "precision": str(arrays[0].dtype),
+            "parameters_dtype": str(arrays[0].dtype),
+            "device": "cuda" if jt.flags.use_cuda else "cpu",
+            "threads": _threads(),
+            "tf32_matmul": None,
+            "tf32_convolution": None,
+            "accumulation": None,
+            "layout": "nchw" if any(len(array.shape) == _FEATURE_MAP_AXES for array in arrays) else None,
+            "onednn": "on" if jt.compile_extern.mkl_ops is not None and jt.flags.enable_tuner else "off",
+            "batch_norm": normalisation.chosen(),
+            "attention": "jittor.attention.scaled_dot_product_attention",
+            "optimizer": None,
+            "lazy_execution": int(jt.flags.lazy_execution),
+            "compiler": _compiler(),
+        }
+
+    def compilation(self) -> Compilation:
+        """Tell which operations this process has compiled or loaded so far."""
+        return compilation.compiled()
+
+    def profiled(self, work: Callable[[], None]) -> Profiled:
+        """Do the work; Jittor's profiler tells nothing to hold the clock against."""
+        work()
+        return Profiled(None, "jittor.profile_scope adds up each operation's time, and gives no moments of time")
+
+    def device_memory(self) -> DeviceMemory:
+        """Tell nothing: a processor has no memory of its own."""
+        return DeviceMemory()
+
+
+class TrainStep(_Step):
+    """Forward, loss, backward and optimiser."""
+
+    def __init__(self, network: Any, model: Model) -> None:
+        """Take the network with its workload's loss and optimiser."""
+        super().__init__(network)
+        if model.loss is None or model.optimizer is None:
+            msg = "the workload has no loss or no optimiser: it is for inference only"
+            raise UnsupportedError(msg)
+        network.train()
+        self._loss_of = model.loss
+        self._optimizer = optimizers.make(model.optimizer, [array for array, _ in nn.parameters(network).values()])
+
+    def run(self, batch: tuple[Any, Any]) -> None:
+        """Train on one batch, as Jittor's users do: the next step, or `wait`, has it computed."""
+        x, y = batch
+        self._loss = self._loss_of(nn, self._network(x), y)
+        self._optimizer.step(self._loss)
+
+    def result(self) -> float:
+        """Give the loss of the last step."""
+        return float(self._loss.item())
+
+    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
+        """Give every parameter's gradient, by the loss that `run` takes."""
+        before = self.state()
+        x, y = batch
+        loss = self._loss_of(nn, self._network(x), y)
+        arrays = [array for array, _ in nn.parameters(self._network).values()]
+        gradients = {id(array): gradient for array, gradient in zip(arrays, jt.grad(loss, arrays), strict=True)}
+        found = nn.read(self._network, lambda array: gradients[id(array)])
+        for name, array in nn.state(self._network).items():
+            nn.put(array, before[name])
+        jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
+        return found
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force, with the optimiser."""
+        return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
+
+
+class InferStep(_Step):
+    """The forward pass in evaluation mode, without gradients."""
+
+    def __init__(self, network: Any) -> None:
+        """Take the network and leave it in evaluation mode."""
+        super().__init__(network)
+        network.eval()
+
+    def run(self, batch: tuple[Any, Any]) -> None:
+        """Compute the outputs of one batch, and keep them: what nobody asks for, Jittor would never compute."""
+        with jt.no_grad():
+            self._outputs = self._network(batch[0])
+        jt.sync([self._outputs])
+
+    def result(self) -> float:
+        """Refuse: nothing has a loss here."""
+        msg = "a step of the scenario infer has no loss"
+        raise UnsupportedError(msg)
+
+    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
+        """Refuse: nothing has a gradient here."""
+        del batch
+        msg = "a step of the scenario infer has no gradients"
+        raise UnsupportedError(msg)
+
+
+def channels_first(x: NDArray[Any]) -> NDArray[Any]:
+    """Give a canonical array in Jittor's order of axes."""
+    return np.ascontiguousarray(x.transpose(0, 3, 1, 2)) if x.ndim == _FEATURE_MAP_AXES else x
+
+
+def _array(values: NDArray[Any]) -> Any:
+    """Make Jittor's array of values: real numbers in float32, indices and labels as int32."""
+    return jt.array(values.astype(np.float32 if np.issubdtype(values.dtype, np.floating) else np.int32, copy=False))
+
+
+def _set_training(network: Any, *, training: bool) -> None:
+    """Set the mode alone: Jittor's `eval` stops gradients too, and its `train` starts them again with other arrays."""
+    for module in network.modules():
+        module.is_train = training
+
+
+def _compiler() -> str:
+    """Read back what compiles the operations, and how it optimises."""
+    flags = [flag for flag in str(jt.flags.cc_flags).split() if flag.startswith(("-O", "-m"))]
+    return " ".join([str(jt.flags.cc_path), *flags])
+
+
+def _threads() -> int:
+    """Read back how many threads OpenMP gives to an operation."""
+    return int(ctypes.CDLL("libgomp.so.1").omp_get_max_threads())

@@ -1,0 +1,380 @@
+"""The vocabulary in Jittor's own modules and functions; feature maps are (batch, channels, height, width).
+
+The layers are Jittor's, with nothing added to their forward pass: only their constructors take the vocabulary's
+arguments. What converts weights (`load`, `read`) runs outside of every step.
+"""
+
+# ruff: noqa: FBT001, FBT002 - `bias` is positional in the vocabulary
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import jittor as jt
+import numpy as np
+from jittor.attention import scaled_dot_product_attention
+
+from bakeoff.frameworks.jittor import normalisation
+from bakeoff.spec.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Arrays
+
+__all__ = [
+    "BatchNorm",
+    "Conv2d",
+    "Dropout",
+    "Embedding",
+    "LayerNorm",
+    "Linear",
+    "Module",
+    "ModuleList",
+    "Parameter",
+    "attention",
+    "avg_pool2d",
+    "binary_cross_entropy",
+    "broadcast_to",
+    "concat",
+    "concat_channels",
+    "cross_entropy",
+    "flatten",
+    "gelu",
+    "global_avg_pool2d",
+    "in_training",
+    "log_softmax",
+    "matmul",
+    "max_pool2d",
+    "mean",
+    "mse",
+    "permute_dims",
+    "relu",
+    "reshape",
+    "sigmoid",
+    "softmax",
+    "sum",
+    "tanh",
+    "tokens",
+]
+
+RUNNING_VARIANCE: Literal["biased"] = "biased"
+"""Which variance of the batch Jittor's normalisation moves the running one towards."""
+
+_LOWEST = float(np.finfo(np.float32).min)
+
+_SATURATED = 20.0
+"""Beyond this tanh is 1 in float32, from 9.02 on, and its slope is less than 1e-16."""
+
+
+class Layout(NamedTuple):
+    """How a weight lies in canonical layout, where Jittor has the output first and channels before height and width.
+
+    Shapes: canonical (in, out) or (kernel, kernel, in, out); unfolded the same with the inputs' axes apart, such as
+    (height, width, channels, out).
+    """
+
+    canonical: tuple[int, ...]
+    unfolded: tuple[int, ...]
+
+    def to_native(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Bring a canonical array into Jittor's order of axes: (out, channels, height, width) or (out, in)."""
+        return np.moveaxis(array.reshape(self.unfolded), (-1, -2), (0, 1))
+
+    def to_canonical(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Bring Jittor's array of a weight into canonical layout."""
+        *spatial, inputs, outputs = self.unfolded
+        return np.moveaxis(array.reshape(outputs, inputs, *spatial), (0, 1), (-1, -2)).reshape(self.canonical)
+
+
+# --- Layers ----------------------------------------------------------------------------------------------------------
+
+
+class Module(jt.Module):
+    """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs; every model defines its own."""
+        msg = f"{type(self).__name__} has no method forward"
+        raise NotImplementedError(msg)
+
+    def execute(self, *args: Any, **kwargs: Any) -> Any:
+        """Compute the outputs, by Jittor's name for it."""
+        return self.forward(*args, **kwargs)
+
+
+ModuleList = jt.nn.ModuleList
+
+
+class Linear(jt.nn.Linear):
+    """x @ weight + bias; `in_features` may be the (height, width, channels) of a flattened feature map."""
+
+    def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
+        """Note how the inputs unfold, for loading."""
+        inputs = (in_features,) if isinstance(in_features, int) else tuple(in_features)
+        super().__init__(math.prod(inputs), out_features, bias=bias)
+        self.layout = Layout((self.in_features, out_features), (*inputs, out_features))
+
+
+class Conv2d(jt.nn.Conv2d):
+    """Cross-correlation with the same zero padding on opposite sides."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel: int | tuple[int, int],
+        stride: int = 1,
+        padding: int | tuple[int, int] = 0,
+        bias: bool = True,
+    ) -> None:
+        """Note the kernel's layout, for loading."""
+        super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
+        shape = (*self.kernel_size, in_channels, out_channels)
+        self.layout = Layout(shape, shape)
+
+
+class LayerNorm(jt.nn.LayerNorm):
+    """Normalise over the last axis."""
+
+    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(features, eps=epsilon)
+
+
+class BatchNorm(normalisation.BatchNorm):
+    """Normalise each channel of a feature map, or each feature of (batch, features)."""
+
+    def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
+        """Take the vocabulary's arguments, which mean the same here."""
+        super().__init__(features, eps=epsilon, momentum=momentum)
+
+
+class Embedding(jt.nn.Embedding):
+    """Rows of a table by integer index."""
+
+    def __init__(self, entries: int, features: int) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(entries, features)
+
+
+class Dropout(jt.nn.Dropout):
+    """Drop at `rate` in training, do nothing in evaluation."""
+
+    def __init__(self, rate: float) -> None:
+        """Take the vocabulary's argument; the network sets whether it is in training."""
+        super().__init__(rate)
+
+
+def Parameter(shape: tuple[int, ...]) -> Any:  # noqa: N802 - the vocabulary's name for it
+    """Make an array that is trained by itself: in Jittor every array of a module is, unless its gradient is stopped."""
+    return jt.zeros(shape)
+
+
+# --- Functions: Jittor's own where it takes the same arguments -------------------------------------------------------
+
+relu = jt.nn.relu
+gelu = jt.nn.gelu
+sigmoid = jt.sigmoid
+matmul = jt.matmul
+reshape = jt.reshape
+broadcast_to = jt.broadcast
+permute_dims = jt.transpose
+
+
+def tanh(x: Any) -> Any:
+    """Hyperbolic tangent; its slope is 1 / cosh(x)^2 to Jittor, which overflows from 44.4 on and is no number then."""
+    return jt.tanh(jt.clamp(x, -_SATURATED, _SATURATED))
+
+
+def softmax(x: Any) -> Any:
+    """Softmax over the last axis."""
+    return jt.nn.softmax(x, dim=-1)
+
+
+def log_softmax(x: Any) -> Any:
+    """Logarithm of the softmax over the last axis."""
+    return jt.nn.log_softmax(x, dim=-1)
+
+
+def max_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+    """Largest value in each window; padding never wins.
+
+    Jittor refuses a map that is not larger than the window: such a one gets rows and columns that never win, and what
+    they add to the output is cut off.
+    """
+    height, width = x.shape[2:]
+    rows, columns = max(0, kernel + 1 - height), max(0, kernel + 1 - width)
+    if not rows and not columns:
+        return jt.nn.max_pool2d(x, kernel, stride, padding)
+    enlarged = jt.nn.pad(x, [0, columns, 0, rows], value=_LOWEST)
+    pooled = jt.nn.max_pool2d(enlarged, kernel, stride, padding)
+    step = stride or kernel
+    return pooled[:, :, : _windows(height, kernel, step, padding), : _windows(width, kernel, step, padding)]
+
+
+def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+    """Mean of each window, without the padded zeros, which Jittor counts wherever it rounds the number of windows down.
+
+    Jittor refuses a map that is not larger than the window: such a one gets zeros, which are not counted either.
+    """
+    height, width = x.shape[2:]
+    rows, columns = max(0, kernel + 1 - height), max(0, kernel + 1 - width)
+    enlarged = jt.nn.pad(x, [0, columns, 0, rows]) if rows or columns else x
+    pooled = jt.nn.avg_pool2d(enlarged, kernel, stride, padding)
+    step = stride or kernel
+    if rows or columns:
+        pooled = pooled[:, :, : _windows(height, kernel, step, padding), : _windows(width, kernel, step, padding)]
+    if not padding:
+        return pooled
+    return pooled * _shares(height, width, kernel, step, padding)
+
+
+def _windows(size: int, kernel: int, stride: int, padding: int) -> int:
+    """Count the windows along an axis."""
+    return (size + 2 * padding - kernel) // stride + 1
+
+
+@functools.cache
+def _shares(height: int, width: int, kernel: int, stride: int, padding: int) -> Any:
+    """Give by how much a window's mean with its padding is less than that of its values, for each window."""
+    counts = [
+        [
+            min(start + kernel, size) - max(start, 0)
+            for start in (index * stride - padding for index in range(_windows(size, kernel, stride, padding)))
+        ]
+        for size in (height, width)
+    ]
+    shares = jt.array((kernel * kernel / np.multiply.outer(*counts)).astype(np.float32)).stop_grad()
+    return shares.sync()
+
+
+def in_training(module: jt.Module) -> bool:
+    """Tell whether the module computes for a training step."""
+    return bool(module.is_training())
+
+
+def global_avg_pool2d(x: Any) -> Any:
+    """Feature map to (batch, channels)."""
+    return jt.mean(x, (2, 3))
+
+
+def flatten(x: Any) -> Any:
+    """Everything but the batch axis into one: of a feature map in the order channels, height, width."""
+    return jt.flatten(x, 1)
+
+
+def tokens(x: Any) -> Any:
+    """Feature map to (batch, height * width, channels)."""
+    return jt.transpose(jt.flatten(x, 2), 1, 2)
+
+
+def concat(arrays: Any, axis: int) -> Any:
+    """Join arrays along an axis that they have."""
+    return jt.concat(arrays, axis)
+
+
+def concat_channels(maps: Any) -> Any:
+    """Join feature maps by their channels."""
+    return jt.concat(maps, 1)
+
+
+def attention(q: Any, k: Any, v: Any) -> Any:
+    """Scaled dot-product attention of (batch, length, heads, features), by Jittor's own function for it."""
+    heads_first = (jt.transpose(x, 1, 2) for x in (q, k, v))
+    return jt.transpose(scaled_dot_product_attention(*heads_first), 1, 2)
+
+
+def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
+    """Mean over `axis`, or over everything."""
+    return jt.mean(x) if axis is None else jt.mean(x, axis)
+
+
+def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
+    """Sum over `axis`, or over everything."""
+    return jt.sum(x) if axis is None else jt.sum(x, axis)
+
+
+# --- Losses ----------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(logits: Any, labels: Any) -> Any:
+    """Softmax cross-entropy, mean over the batch."""
+    return jt.nn.cross_entropy_loss(logits, labels)
+
+
+def binary_cross_entropy(logits: Any, targets: Any) -> Any:
+    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
+    return jt.nn.binary_cross_entropy_with_logits(logits, jt.float32(targets))
+
+
+def mse(outputs: Any, targets: Any) -> Any:
+    """Mean of squared differences over all elements; integer targets are converted."""
+    return jt.nn.mse_loss(outputs, jt.float32(targets))
+
+
+# --- Weights in and out ----------------------------------------------------------------------------------------------
+
+_STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
+"""Jittor's names of a normalisation's running statistics, and the canonical ones."""
+
+
+def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
+    """Give every parameter by canonical name, with its layout; None where Jittor's is the canonical one."""
+    found = {}
+    for path, layer in model.named_modules():
+        for name, array in _arrays(layer).items():
+            if isinstance(layer, BatchNorm) and name in _STATE:
+                continue
+            canonical = "scale" if isinstance(layer, (LayerNorm, BatchNorm)) and name == "weight" else name
+            layout = layer.layout if isinstance(layer, (Linear, Conv2d)) and name == "weight" else None
+            found[f"{path}.{canonical}".removeprefix(".")] = (array, layout)
+    return found
+
+
+def state(model: Any) -> dict[str, Any]:
+    """Give every running statistic by canonical name."""
+    return {
+        f"{path}.{_STATE[name]}".removeprefix("."): array
+        for path, layer in model.named_modules()
+        if isinstance(layer, BatchNorm)
+        for name, array in _arrays(layer).items()
+        if name in _STATE
+    }
+
+
+def _arrays(layer: Any) -> dict[str, Any]:
+    """Give a layer's own arrays by the names of their attributes."""
+    return {name: value for name, value in vars(layer).items() if isinstance(value, jt.Var)}
+
+
+def load(model: Any, weights: Arrays) -> None:
+    """Set parameters and state from canonical arrays, in their own precision; raise ModelFileError at other names."""
+    own = parameters(model) | {name: (array, None) for name, array in state(model).items()}
+    if differing := sorted(own.keys() ^ weights.keys()):
+        msg = (
+            f"the model's parameters and its weights differ in: {', '.join(differing)}; "
+            "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
+        )
+        raise ModelFileError(msg)
+    for name, (array, layout) in own.items():
+        value = weights[name] if layout is None else layout.to_native(weights[name])
+        put(array, np.reshape(value, tuple(array.shape)))
+
+
+def put(array: Any, values: NDArray[Any]) -> None:
+    """Give one of a model's arrays other values; Jittor keeps whether it has a gradient."""
+    array.update(jt.array(np.ascontiguousarray(values, np.float32)))
+
+
+def read(model: Any, take: Callable[[Any], Any]) -> Arrays:
+    """Give what `take` gives for each parameter (its value, its gradient) as canonical arrays that share no memory."""
+    arrays = {}
+    for name, (array, layout) in parameters(model).items():
+        values = take(array).numpy()
+        arrays[name] = np.array(values if layout is None else layout.to_canonical(values))
+    return arrays

@@ -1,0 +1,84 @@
+"""The border between canonical weights and MLX's own, by the paths of attributes that both have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mlx.core as mx
+import numpy as np
+from mlx.utils import tree_flatten
+
+from bakeoff.frameworks.mlx import nn
+from bakeoff.spec.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Arrays
+
+_CANONICAL: dict[type[Any], dict[str, str]] = {
+    nn.LayerNorm: {"weight": "scale"},
+    nn.BatchNorm: {"weight": "scale", "running_var": "running_variance"},
+}
+"""What MLX calls a layer's array, and its canonical name where that is another."""
+
+
+class Border:
+    """Which array of a model has which canonical name and layout; fixed once the model is made."""
+
+    def __init__(self, model: Any) -> None:
+        """Note every array by MLX's path to it."""
+        layers = {path: type(layer) for path, layer in model.named_modules()}
+        self._names = {path: _canonical_name(path, layers) for path, _ in tree_flatten(model.parameters())}
+        self._first_last = {path for path in self._names if _is_output_first(path, layers)}
+        self._trained = {path for path, _ in tree_flatten(model.trainable_parameters())}
+
+    def load(self, model: Any, weights: Arrays) -> None:
+        """Set parameters and state from canonical arrays; raise ModelFileError where they differ from the model's."""
+        given = {path: self._to_native(path, weights[name]) for path, name in self._names.items() if name in weights}
+        own = {(self._names[path], array.shape) for path, array in tree_flatten(model.parameters())}
+        shapes = {(self._names[path], array.shape) for path, array in given.items()}
+        unknown = weights.keys() - self._names.values()
+        if differing := sorted({name for name, _ in own ^ shapes} | unknown):
+            msg = (
+                f"the model's parameters and its weights differ in: {', '.join(differing)}; "
+                "layers are attributes set in __init__, and lists of layers are nn.ModuleList"
+            )
+            raise ModelFileError(msg)
+        model.load_weights([(path, mx.array(array.astype(np.float32))) for path, array in given.items()])
+        mx.eval(model.parameters())
+
+    def parameters(self, tree: Any) -> Arrays:
+        """Give the parameters, or their gradients, of a tree as MLX has it, as canonical arrays."""
+        return self._export((path, array) for path, array in tree_flatten(tree) if path in self._trained)
+
+    def state(self, tree: Any) -> Arrays:
+        """Give the running statistics among them."""
+        return self._export((path, array) for path, array in tree_flatten(tree) if path not in self._trained)
+
+    def _export(self, arrays: Iterable[tuple[str, mx.array]]) -> Arrays:
+        """Give canonical arrays in float64 that share no memory with MLX's."""
+        found = {path: np.array(array, np.float64) for path, array in arrays}
+        return {
+            self._names[path]: np.moveaxis(array, 0, -1) if path in self._first_last else array
+            for path, array in found.items()
+        }
+
+    def _to_native(self, path: str, array: NDArray[Any]) -> NDArray[Any]:
+        """Bring a canonical array into MLX's order of axes: it has a weight's outputs first."""
+        return np.moveaxis(array, -1, 0) if path in self._first_last else array
+
+
+def _canonical_name(path: str, layers: dict[str, type[Any]]) -> str:
+    """Give the canonical name of the array at a path: `blocks.0.norm.weight` is `blocks.0.norm.scale`."""
+    parent, _, last = path.rpartition(".")
+    renamed = _CANONICAL.get(layers.get(parent, object), {}).get(last, last)
+    return f"{parent}.{renamed}".removeprefix(".")
+
+
+def _is_output_first(path: str, layers: dict[str, type[Any]]) -> bool:
+    """Tell whether MLX has the last canonical axis of this array first."""
+    parent, _, last = path.rpartition(".")
+    return last == "weight" and layers.get(parent) in (nn.Linear, nn.Conv2d)

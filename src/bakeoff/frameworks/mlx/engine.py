@@ -1,0 +1,269 @@
+"""MLX as an engine: a step only notes what is to be computed, and mx.async_eval starts it, as mx.eval does for users.
+
+MLX computes in order on one stream, and makes the caller wait when ten operations are under way, so a long block of
+steps cannot pile up.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+import mlx.core as mx
+import numpy as np
+from mlx import nn as native
+from mlx.utils import tree_flatten
+
+from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, threads
+from bakeoff.frameworks.mlx.border import Border
+from bakeoff.frameworks.mlx.compilation import executed
+from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.options import DEFAULT
+from bakeoff.spec.selftest import Profiled
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.record import Compilation, DeviceMemory
+    from bakeoff.spec.workload import Scenario
+
+_MODES = ("compiled", "eager")
+_DEVICES = {"cpu": mx.cpu, "mps": mx.gpu}
+"""What the option `device` is for MLX; its GPU is Apple's where MLX was built for Metal."""
+
+
+class Engine:
+    """MLX in this process."""
+
+    running_variance = nn.RUNNING_VARIANCE
+    _mode = "eager"
+
+    def configure(self, options: Mapping[str, str]) -> None:
+        """Set the device, whatever MLX takes by default; raise UnsupportedError for what this MLX or machine lacks."""
+        for option, valid in (("mode", _MODES), ("device", _DEVICES), ("precision", ("float32",))):
+            if options[option] not in valid:
+                msg = f"MLX has no {option}={options[option]}; it has {', '.join(valid)}"
+                raise UnsupportedError(msg)
+        if reason := _why_unavailable(options["device"]):
+            raise UnsupportedError(reason)
+        compilation.keep_programs()
+        mx.set_default_device(_DEVICES[options["device"]])
+        self._mode = options["mode"]
+        if self._mode == "compiled" and not compilation.is_in_force():
+            msg = (
+                "mode=compiled: mx.compile leaves functions as they are here. On a processor it needs g++, which is "
+                "not found, or MLX_DISABLE_COMPILE is set; install g++ or choose mode=eager"
+            )
+            raise UnsupportedError(msg)
+
+    def versions(self) -> dict[str, str]:
+        """Give the versions of MLX and of the package with its backend, by the names that they are installed by."""
+        found = {}
+        for name in ("mlx", "mlx-cpu", "mlx-metal"):
+            try:
+                found[name] = metadata.version(name)
+            except metadata.PackageNotFoundError:
+                continue
+        return found
+
+    def is_out_of_memory(self, error: BaseException) -> bool:
+        """Tell whether MLX has found the memory at its end."""
+        return memory.is_exhausted(error)
+
+    def devices(self) -> list[str]:
+        """Give the devices that can be used."""
+        return [device for device in _DEVICES if not _why_unavailable(device)]
+
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
+        """Build the model, load its weights and make its step; compiling is left to the first call."""
+        return (InferStep if scenario == "infer" else TrainStep)(model, options["mode"])
+
+    def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
+        """Apply the optimiser to given gradients; give the parameters after each step."""
+        made = optimizers.make(optimizer)
+        present = {name: _array(value) for name, value in parameters.items()}
+        made.init(present)
+        state = [present, made.state]
+        apply = executed(
+            lambda given: present.update(made.apply_gradients(given, present)), self._mode, reads=state, writes=state
+        )
+        trajectory = []
+        for given in gradients:
+            apply({name: _array(value) for name, value in given.items()})
+            trajectory.append({name: np.array(value, np.float64) for name, value in present.items()})
+        return trajectory
+
+
+class Step:
+    """What both scenarios share: the model, evaluation, and what is in force."""
+
+    def __init__(self, model: Model, mode: str) -> None:
+        """Build the model and load its weights."""
+        self._model = model.build(nn, model.size)
+        self._border = Border(self._model)
+        self._border.load(self._model, model.weights | model.state)
+        self._mode = mode
+        self._forward = executed(lambda x: self._model(x), mode, reads=[self._model.state])  # noqa: PLW0108
+        self._results: Any = self._model.parameters()
+        """What only finished steps have: this is waited for."""
+
+    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[mx.array, mx.array]:
+        """Copy one batch to the device."""
+        batch = _array(x), _array(y)
+        mx.eval(batch)
+        return batch
+
+    def wait(self) -> None:
+        """Return when the results of all started steps exist."""
+        mx.eval(self._results)
+
+    def outputs(self, batch: tuple[mx.array, mx.array]) -> NDArray[np.float64]:
+        """Give the model's outputs in evaluation mode."""
+        training = self._model.training
+        self._model.eval()
+        outputs = self._forward(batch[0])
+        self._model.train(training)
+        return np.array(outputs, np.float64)
+
+    def parameters(self) -> Arrays:
+        """Give every parameter as it is now, in float64."""
+        return self._border.parameters(self._model.parameters())
+
+    def state(self) -> Arrays:
+        """Give every running statistic as it is now, in float64."""
+        return self._border.state(self._model.parameters())
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force; MLX takes TF32 on a GPU unless its variable forbids it."""
+        device = _device()
+        reduced = device != "cpu" and os.environ.get("MLX_ENABLE_TF32") != "0"
+        compiled = self._mode == "compiled" and compilation.is_in_force()
+        return {
+            "mode": "compiled" if compiled else "eager",
+            "device": device,
+            "threads": threads.in_force(),
+            "precision": _precision(self._model),
+            "tf32_matmul": reduced,
+            "tf32_convolution": reduced,
+            "accumulation": None,
+            "layout": "nhwc",
+            "optimizer_kernel": DEFAULT,
+            "conv_algorithm": None,
+            "graph_optimization": "on" if compiled else None,
+            "onednn": None,
+            "optimizer": None,
+            "loss_scaling": None,
+            "attention": nn.ATTENTION,
+        }
+
+    def compilation(self) -> Compilation:
+        """Tell what this process has traced and compiled so far."""
+        return compilation.told(self._mode)
+
+    def profiled(self, work: Callable[[], None]) -> Profiled:  # noqa: ARG002 - the port's signature
+        """Say that there is nothing to ask."""
+        return Profiled(None, "MLX has no profiler of its own: on a GPU it writes captures for Xcode, else nothing")
+
+    def device_memory(self) -> DeviceMemory:
+        """Tell what the GPU's allocator has held; a processor has none."""
+        return memory.told(_device())
+
+
+class TrainStep(Step):
+    """Forward, loss, backward and optimiser in one function of the batch and the state."""
+
+    def __init__(self, model: Model, mode: str) -> None:
+        """Add the workload's loss and optimiser; `gradients` has the same function but for the update."""
+        super().__init__(model, mode)
+        if model.loss is None or model.optimizer is None:
+            msg = "the workload has no loss or no optimiser: it is for inference only"
+            raise UnsupportedError(msg)
+        loss = model.loss
+        mx.random.seed(0)
+        self._optimizer = optimizers.make(model.optimizer)
+        self._optimizer.init(self._model.trainable_parameters())
+        # As MLX's documents have it: all that a step changes, and Dropout draws from the last of them.
+        self._state = [self._model.state, self._optimizer.state, mx.random.state]
+        self._loss_and_gradients = native.value_and_grad(self._model, lambda x, y: loss(nn, self._model(x), y))
+        self._differentiate = executed(self._loss_and_gradients, mode, reads=self._state, writes=self._state)
+        self._advance = executed(self._train, mode, reads=self._state, writes=self._state)
+
+    def _train(self, x: mx.array, y: mx.array) -> mx.array:
+        """Train on one batch; give the loss before it."""
+        loss, gradients = self._loss_and_gradients(x, y)
+        self._optimizer.update(self._model, gradients)
+        return loss
+
+    def run(self, batch: tuple[mx.array, mx.array]) -> None:
+        """Start one training step."""
+        self._loss = self._advance(*batch)
+        self._results = self._loss, self._state
+        mx.async_eval(self._results)
+
+    def result(self) -> float:
+        """Give the loss of the last step."""
+        return float(self._loss.item())
+
+    def gradients(self, batch: tuple[mx.array, mx.array]) -> Arrays:
+        """Give every parameter's gradient, by the function that training runs."""
+        before = self._model.parameters()
+        _, gradients = self._differentiate(*batch)
+        # What it leaves in the model are the arrays that it has differentiated by, and moved statistics.
+        self._model.update(before)
+        return self._border.parameters(gradients)
+
+    def settings(self) -> dict[str, str | int | float | bool | None]:
+        """Read back what is in force, with the optimiser."""
+        return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
+
+
+class InferStep(Step):
+    """The forward pass in evaluation mode."""
+
+    def __init__(self, model: Model, mode: str) -> None:
+        """Leave the model in evaluation mode."""
+        super().__init__(model, mode)
+        self._model.eval()
+
+    def run(self, batch: tuple[mx.array, mx.array]) -> None:
+        """Start one forward pass, and keep its outputs: they are computed after all earlier ones."""
+        self._results = self._forward(batch[0])
+        mx.async_eval(self._results)
+
+    def result(self) -> float:
+        """Refuse: there is no loss."""
+        msg = "a step of the scenario infer has no loss"
+        raise UnsupportedError(msg)
+
+    def gradients(self, batch: tuple[mx.array, mx.array]) -> Arrays:  # noqa: ARG002 - the port's signature
+        """Refuse: there is no loss to differentiate."""
+        msg = "a step of the scenario infer has no gradients"
+        raise UnsupportedError(msg)
+
+
+def _array(values: NDArray[Any]) -> mx.array:
+    """Copy values to the device: numbers as float32, indices and labels as int32."""
+    return mx.array(values.astype(np.float32 if np.issubdtype(values.dtype, np.floating) else np.int32))
+
+
+def _precision(model: Any) -> str | None:
+    """Read back what the parameters are in; None where they differ."""
+    found = {str(array.dtype).removeprefix("mlx.core.") for _, array in tree_flatten(model.parameters())}
+    return found.pop() if len(found) == 1 else None
+
+
+def _device() -> str:
+    """Give the device that MLX computes on, by the name of the option `device`."""
+    return "cpu" if mx.default_device() == mx.Device(mx.cpu) else "mps"
+
+
+def _why_unavailable(device: str) -> str:
+    """Say why a device cannot be used; nothing when it can."""
+    if device == "mps" and not mx.metal.is_available():
+        return f"no MPS device: MLX {metadata.version('mlx')} has no Metal here, which is on Apple's computers only"
+    return ""

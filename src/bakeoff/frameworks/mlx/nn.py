@@ -1,0 +1,253 @@
+"""The vocabulary in mlx.nn; feature maps are (batch, height, width, channels), the only layout that MLX has.
+
+Layers draw their first values as MLX's always do, lazily: they are replaced before anything is evaluated.
+"""
+# ruff: noqa: FBT001, FBT002 - `bias` stands in the vocabulary's signatures as a positional flag
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+import mlx.core as mx
+import numpy as np
+from mlx import nn as native
+
+from bakeoff.spec.errors import ModelFileError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "BatchNorm",
+    "Conv2d",
+    "Dropout",
+    "Embedding",
+    "LayerNorm",
+    "Linear",
+    "Module",
+    "ModuleList",
+    "Parameter",
+    "attention",
+    "avg_pool2d",
+    "binary_cross_entropy",
+    "broadcast_to",
+    "concat",
+    "concat_channels",
+    "cross_entropy",
+    "flatten",
+    "gelu",
+    "global_avg_pool2d",
+    "in_training",
+    "log_softmax",
+    "matmul",
+    "max_pool2d",
+    "mean",
+    "mse",
+    "permute_dims",
+    "relu",
+    "reshape",
+    "sigmoid",
+    "softmax",
+    "sum",
+    "tanh",
+    "tokens",
+]
+
+RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
+"""Which variance of the batch MLX's normalisation moves the running one towards."""
+
+ATTENTION = "mx.fast.scaled_dot_product_attention"
+"""The function that attention is computed by; which kernels it takes, MLX does not tell."""
+
+# --- Layers -----------------------------------------------------------------------------------------------------------
+
+
+class Module(native.Module):
+    """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - a model's own takes what it needs
+        """Compute the outputs; every model defines its own."""
+        msg = f"{type(self).__name__} has no method forward"
+        raise ModelFileError(msg)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call forward."""
+        return self.forward(*args, **kwargs)
+
+
+ModuleList = list  # in MLX, layers in a list are Python's list
+
+
+class Linear(native.Linear):
+    """x @ weight + bias over the last axis."""
+
+    def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
+        """Take the feature map (height, width, channels) as it is flattened here, which is in that order."""
+        features = math.prod(in_features) if isinstance(in_features, tuple) else in_features
+        super().__init__(features, out_features, bias=bias)
+
+
+class Conv2d(native.Conv2d):
+    """Cross-correlation with the same zero padding on opposite sides."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel: int | tuple[int, int],
+        stride: int = 1,
+        padding: int | tuple[int, int] = 0,
+        bias: bool = True,
+    ) -> None:
+        """Take the vocabulary's arguments, which mean the same here."""
+        super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
+
+
+class LayerNorm(native.LayerNorm):
+    """Normalisation over the last axis."""
+
+    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(features, eps=epsilon)
+
+
+class BatchNorm(native.BatchNorm):
+    """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
+
+    def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
+        """Take the vocabulary's arguments, which mean the same here."""
+        super().__init__(features, eps=epsilon, momentum=momentum)
+
+
+class Embedding(native.Embedding):
+    """Rows by integer index."""
+
+    def __init__(self, entries: int, features: int) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(entries, features)
+
+
+class Dropout(native.Dropout):
+    """Drop at `rate` in training, do nothing in evaluation."""
+
+    def __init__(self, rate: float) -> None:
+        """Take the vocabulary's argument."""
+        super().__init__(rate)
+
+
+def Parameter(shape: tuple[int, ...]) -> mx.array:  # noqa: N802 - the vocabulary's name for it
+    """Make an array that is trained by itself: in MLX every array that is a Module's attribute is."""
+    return mx.zeros(shape)
+
+
+# --- Functions: MLX's own where it takes the same arguments -----------------------------------------------------------
+
+relu = native.relu
+gelu = native.gelu
+tanh = native.tanh
+sigmoid = native.sigmoid
+softmax = native.softmax
+log_softmax = native.log_softmax
+matmul = mx.matmul
+reshape = mx.reshape
+broadcast_to = mx.broadcast_to
+permute_dims = mx.transpose
+
+
+def in_training(module: native.Module) -> bool:
+    """Tell whether the module computes for a training step."""
+    return bool(module.training)
+
+
+def max_pool2d(x: mx.array, kernel: int, stride: int | None = None, padding: int = 0) -> mx.array:
+    """Largest of each window; MLX pads with minus infinity."""
+    return _pool(native.MaxPool2d, kernel, stride, padding)(x)
+
+
+def avg_pool2d(x: mx.array, kernel: int, stride: int | None = None, padding: int = 0) -> mx.array:
+    """Mean of each window, without the padded zeros, which MLX counts."""
+    means = _pool(native.AvgPool2d, kernel, stride, padding)(x)
+    if not padding:
+        return means
+    return means / _counted(kernel, stride or kernel, padding, x.shape[1], x.shape[2])
+
+
+@cache
+def _pool(layer: Any, kernel: int, stride: int | None, padding: int) -> Any:
+    """Give MLX's layer for a pooling: it has no function for it, and making one at every call would cost a step."""
+    return layer(kernel, stride=stride, padding=padding)
+
+
+@cache
+def _counted(kernel: int, stride: int, padding: int, height: int, width: int) -> mx.array:
+    """Give the share of each window that is not padding, (1, height, width, 1) of the pooled map."""
+    rows, columns = (_inside(kernel, stride, padding, size) for size in (height, width))
+    return mx.array(np.outer(rows, columns)[None, :, :, None].astype(np.float32))
+
+
+def _inside(kernel: int, stride: int, padding: int, size: int) -> Any:
+    """Give for each window along one axis the share of its points that lie on the map."""
+    starts = np.arange(-padding, size + padding - kernel + 1, stride)
+    return (np.minimum(starts + kernel, size) - np.maximum(starts, 0)) / kernel
+
+
+def global_avg_pool2d(x: mx.array) -> mx.array:
+    """Feature map to (batch, channels)."""
+    return mx.mean(x, axis=(1, 2))
+
+
+def flatten(x: mx.array) -> mx.array:
+    """Everything but the batch axis into one."""
+    return mx.flatten(x, 1)
+
+
+def tokens(x: mx.array) -> mx.array:
+    """Feature map to (batch, height * width, channels)."""
+    return mx.flatten(x, 1, 2)
+
+
+def concat(arrays: Sequence[mx.array], axis: int) -> mx.array:
+    """Join arrays along an axis."""
+    return mx.concatenate(list(arrays), axis=axis)
+
+
+def concat_channels(maps: Sequence[mx.array]) -> mx.array:
+    """Join feature maps by their channels."""
+    return mx.concatenate(list(maps), axis=-1)
+
+
+def attention(q: mx.array, k: mx.array, v: mx.array) -> mx.array:
+    """Scaled dot-product attention of (batch, length, heads, features), by MLX's own fast function."""
+    heads_first = (one.swapaxes(1, 2) for one in (q, k, v))
+    scale = 1 / math.sqrt(q.shape[-1])
+    return mx.fast.scaled_dot_product_attention(*heads_first, scale=scale).swapaxes(1, 2)
+
+
+def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:
+    """Mean over `axis`, or over everything."""
+    return mx.mean(x, axis=axis)
+
+
+def sum(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:  # noqa: A001 - the vocabulary's name
+    """Sum over `axis`, or over everything."""
+    return mx.sum(x, axis=axis)
+
+
+# --- Losses -----------------------------------------------------------------------------------------------------------
+
+
+def cross_entropy(logits: mx.array, labels: mx.array) -> mx.array:
+    """Softmax cross-entropy, mean over the batch; labels int32."""
+    return native.losses.cross_entropy(logits, labels, reduction="mean")
+
+
+def binary_cross_entropy(logits: mx.array, targets: mx.array) -> mx.array:
+    """Cross-entropy of independent yes-or-no logits, mean over all elements."""
+    return native.losses.binary_cross_entropy(logits, targets, reduction="mean")
+
+
+def mse(outputs: mx.array, targets: mx.array) -> mx.array:
+    """Mean of squared differences over all elements."""
+    return native.losses.mse_loss(outputs, targets, reduction="mean")

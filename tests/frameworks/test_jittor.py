@@ -1,0 +1,64 @@
+"""What Jittor alone does: it compiles operation by operation and keeps that, and loses digits where it is let."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bakeoff
+from bakeoff.environments.declared import frameworks
+from bakeoff.environments.interpreters import resolve
+from bakeoff.environments.options import variables_of
+from bakeoff.spec.contender import Contender
+
+pytestmark = pytest.mark.timeout(400)  # g++ on one slow processor
+
+
+def told(child: str, variables: dict[str, str]) -> Any:
+    """Give what a file beside this one tells in Jittor's interpreter."""
+    jittor = frameworks()["jittor"]
+    done = subprocess.run(
+        [resolve(Contender(framework="jittor", label="jittor"), jittor), str(Path(__file__).with_name(child))],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {name: value.format(threads=1) for name, value in variables_of(jittor.info, {}).items()}
+        | variables
+        | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])},
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def steps(cache: Path) -> list[dict[str, Any]]:
+    """Give what three steps tell in a process whose operators lie in this folder."""
+    declared = frameworks()["jittor"].info.cache.variables
+    return told("jittor_child.py", {one.name: one.value.format(cache=cache) for one in declared})
+
+
+def test_operations_are_compiled_once_and_kept(tmp_path: Path) -> None:
+    """An empty folder has the first step compile, and no later one of any shape; with that folder nothing is."""
+    first, *later = steps(tmp_path)
+    assert first["count"] > 0
+    assert 0 < first["compile_ns"] <= first["ns"]
+    assert [(one["count"], one["compile_ns"]) for one in later] == [(0, 0)] * 2
+    again, *_ = steps(tmp_path)
+    assert (again["count"], again["compile_ns"]) == (first["count"], 0)
+
+
+def test_staged_statistics_keep_the_digits_that_jittors_own_lose() -> None:
+    """Of channels whose mean is 30 standard deviations, outputs are right to float32's digits by default."""
+    found = told("jittor_digits_child.py", {})
+    assert found["staged"] < 2e-6
+    assert found["own"] > 1e-4  # once this fails, Jittor's own layer may be the default
+
+
+def test_a_saturated_tanh_has_a_slope() -> None:
+    """Far out it is 0, where Jittor's own is not a number, and in the middle 1."""
+    assert told("jittor_digits_child.py", {})["slopes"] == pytest.approx([0.0, 1.0, 0.0])

@@ -1,0 +1,80 @@
+"""What of MLX's folder the contract does not see: laziness, Apple's GPU by stand-ins, and what it refuses."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bakeoff
+from bakeoff.environments.declared import frameworks
+from bakeoff.environments.interpreters import resolve
+from bakeoff.spec.contender import Contender
+
+CHILD = Path(__file__).with_name("mlx_child.py")
+MODES = pytest.mark.parametrize("mode", ["eager", "compiled"])
+pytestmark = pytest.mark.timeout(400)
+
+
+@functools.cache
+def told() -> Any:
+    """Give what MLX tells in its own interpreter."""
+    interpreter = resolve(Contender(framework="mlx", label="mlx"), frameworks()["mlx"])
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [interpreter, str(CHILD), str(Path(folder) / "not yet there")],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])},
+        )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@MODES
+def test_asking_changes_nothing(mode: str) -> None:
+    """Gradients and outputs leave parameters and running statistics bit by bit; a step moves every one of them."""
+    assert told()[mode] == {"gradients repeat": True, "asking changes nothing": True, "a step changes all": True}
+
+
+@pytest.mark.parametrize("work", ["streamed", "streamed compiled"])
+def test_every_step_is_computed_and_none_is_kept(work: str) -> None:
+    """MLX is lazy: hundreds of steps without a wait give what fenced ones give, and their graphs do not pile up."""
+    assert told()[work] == {"same": True, "grows": False, "step": 800}
+
+
+def test_apples_gpu_is_refused_where_it_is_not() -> None:
+    """device=mps on a machine without Metal is refused with the reason; with it, MLX's own GPU device is taken."""
+    assert "has no Metal here" in told()["mps"]
+    assert told()["metal"] == {
+        "refused": "",
+        "chosen": [True],
+        "devices": ["cpu", "mps"],
+        "memory": {"peak_bytes": 5, "reserved_bytes": None, "preallocation": "none"},
+    }
+
+
+def test_mode_compiled_is_refused_where_mlx_would_not_compile() -> None:
+    """Without g++ mx.compile silently gives the function as it is: that is seen, and refused with the remedy."""
+    found = told()["without"]
+    assert (found["in force"], found["eager"]) == (False, "")
+    assert "install g++ or choose mode=eager" in found["refused"]
+
+
+def test_why_there_is_no_float64() -> None:
+    """The declared reason holds: a convolution that is asked for in float64 is off by float32's rounding."""
+    assert 1e-8 < told()["float64"] < 1e-6
+
+
+def test_threads_and_memory_are_read_back() -> None:
+    """The package's own BLAS has one thread; a processor's allocator tells nothing, a GPU's says when it is full."""
+    assert told()["threads"] == 1
+    assert set(told()["cpu"].values()) == {None}
+    assert told()["exhausted"] == [True, True, False]
