@@ -188,6 +188,13 @@ def test_whose_only_rival_is_lost_still_gets_its_interval(race: Any) -> None:
     assert (outcome.verdicts, outcome.ended) == ([], "lost")
 
 
+def test_where_nobody_is_certified_nothing_is_decided(race: Any) -> None:
+    """A comparison whose contenders all lack what was asked ends without a race, and does not call that decided."""
+    outcome = race("fake:fault=unsupported,fault_at=build", "fake:step_ms=2,fault=unsupported,fault_at=build")
+    assert {one.status for one in outcome.contenders} == {"uncertified"}
+    assert (outcome.verdicts, outcome.ended) == ([], "lost")
+
+
 def losing(label: str, rounds: set[int]) -> Any:
     """Give a launcher whose workers of this label are killed in the first block of these rounds."""
 

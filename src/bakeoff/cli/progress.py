@@ -66,7 +66,7 @@ class Lines:
             case told.RoundEnded():
                 self._write(f"{_round(event)}; {_pairs(event.verdicts, self._margin)}")
             case told.Finished(reason):
-                self._write(f"finished: {reason}")
+                self._write(_finished(reason))
             case studied.StudyStarted() | studied.PointStarted() | studied.PointEnded():
                 for line in _study(event):
                     self._write(line)
@@ -132,7 +132,7 @@ class LiveTable:
             case told.RoundEnded():
                 self._standing, self._verdicts = _round(event), event.verdicts
             case told.Finished(reason):
-                self._round = f"finished: {reason}"
+                self._round = _finished(reason)
 
     def _place(self, event: studied.StudyEvent) -> None:
         """Print where a study is, and forget the comparison before."""
@@ -229,6 +229,11 @@ def timer_text(verdict: TimerVerdict) -> str:
     """Say how the self-test of a timer has ended."""
     said = {"passed": "passed", "failed": "failed", "untold": "could not be told"}[verdict.outcome]
     return f"self-test {said}" + (f": {verdict.reason}" if verdict.reason else "")
+
+
+def _finished(reason: str) -> str:
+    """Say why it is over."""
+    return f"finished: {'nobody is left to race' if reason == 'lost' else reason}"
 
 
 def _round(event: told.RoundEnded) -> str:

@@ -185,7 +185,8 @@ def _ended(
         return "rounds"
     if ended == "decided":
         # The conductor had nobody left to run, and yet a pair is open or was never formed.
-        is_lost = bool(unsettled) or any(one.status == "failed" for one in contenders)
+        is_ranked = any(one.status == "ranked" for one in contenders)
+        is_lost = bool(unsettled) or not is_ranked or any(one.status == "failed" for one in contenders)
         return "lost" if is_lost else "decided"
     return "unfinished"
 

@@ -19,7 +19,8 @@ failed: certified, but no round was finished.  pending: its turn has not come (a
 
 
 Ending = Literal["decided", "futility", "budget", "rounds", "lost", "unfinished"]
-"""Why a comparison is over.  lost: contenders were given up after they had been lost twice, so that pairs stay open."""
+"""Why a comparison is over.  lost: contenders were given up after they had been lost twice, so that pairs stay open, or
+none could be raced at all."""
 
 
 class BlockTime(msgspec.Struct, frozen=True, kw_only=True):
