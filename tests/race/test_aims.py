@@ -13,7 +13,7 @@ from bakeoff.race.inline import InlineWorker
 from bakeoff.race.judge import assess, judge
 from bakeoff.race.progress import Event, RoundEnded
 from bakeoff.spec.errors import UsageError
-from bakeoff.spec.record import Record
+from bakeoff.spec.record import Block, Record
 from bakeoff.stats.sequential import is_open
 from bakeoff.store.results import Records, read_records
 
@@ -96,18 +96,15 @@ def test_ctrl_c_keeps_every_finished_round(request_of: Any) -> None:
 
 
 def loaded(record: Record, turns: set[int]) -> Record:
-    """Put foreign load beside some turns of a record, and make their blocks half as fast again."""
-    blocks = [
-        block
-        if block.turn not in turns
-        else msgspec.structs.replace(
-            block,
-            elapsed_ns=block.elapsed_ns * 3 // 2,
-            signals=msgspec.structs.replace(block.signals, wall_ns=250_000_000, foreign_share=0.5),
-        )
-        for block in record.blocks
-    ]
-    return msgspec.structs.replace(record, blocks=blocks)
+    """Put foreign load beside some turns of a record, and nowhere else; make their blocks half as slow again."""
+
+    def with_load(block: Block) -> Block:
+        is_loaded = block.turn in turns
+        signals = msgspec.structs.replace(block.signals, wall_ns=250_000_000, foreign_share=0.5 if is_loaded else 0.0)
+        elapsed_ns = block.elapsed_ns * 3 // 2 if is_loaded else block.elapsed_ns
+        return msgspec.structs.replace(block, elapsed_ns=elapsed_ns, signals=signals)
+
+    return msgspec.structs.replace(record, blocks=[with_load(block) for block in record.blocks])
 
 
 @pytest.mark.parametrize(
@@ -121,7 +118,7 @@ def test_disturbed_turns_are_left_out_of_the_other_ratio(
     folder, label = Path(outcome.path), "fake:step_ms=50"
     found = read_records(folder)
     records = {
-        name: loaded(record, set(turns)) if record.trial.contender.label == label else record
+        name: loaded(record, set(turns) if record.trial.contender.label == label else set())
         for name, record in found.records.items()
     }
     (pair,) = assess(outcome.comparison, Records(records=records, damaged=[]), folder).verdicts
