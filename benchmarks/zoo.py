@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from results import write
-from scaled import scaled
+from scaled import SIZES, scaled
 
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.race.contenders import flagged_share, round_times
@@ -38,10 +38,6 @@ from bakeoff.stats.warmup import mser5
 if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.record import Record
-
-SIZES = {"resnet50": (64, 8), "vgg16": (224, 2), "inceptionv3": (139, 8), "vit-b16": (224, 2)}
-"""Side of the images and batch on a processor. VGG16's dense layers and ViT's positions fix theirs: another side would
-be another model."""
 
 SLOWER = 0.97
 """Below this ratio ours is slower than the ready-made one."""

@@ -1,0 +1,85 @@
+"""What benchmarks need that run themselves with a framework's interpreter: its options, and a workload's model."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+def run_inside(framework: str, file: str, *arguments: str) -> Any:
+    """Run a file with a framework's interpreter, and give what it has written as JSON into the path after --into."""
+    import bakeoff
+    from bakeoff.environments.declared import frameworks
+    from bakeoff.environments.interpreters import resolve
+    from bakeoff.environments.options import variables_of
+    from bakeoff.spec.contender import Contender
+
+    declared = frameworks()[framework]
+    interpreter = resolve(Contender(framework=framework, label=framework), declared)
+    variables = {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])}
+    variables |= variables_of(declared.info, options_of(framework))
+    with tempfile.TemporaryDirectory() as folder:
+        into = Path(folder) / "found.json"
+        subprocess.run([interpreter, file, *arguments, "--into", str(into)], check=True, env=os.environ | variables)
+        return json.loads(into.read_text())
+
+
+def options_of(framework: str) -> dict[str, str]:
+    """Give the values of a contender that says nothing, with all cores."""
+    from bakeoff.environments.declared import frameworks
+    from bakeoff.environments.options import resolve_options
+    from bakeoff.spec.contender import Contender
+
+    contender = Contender(framework=framework, label=framework)
+    return resolve_options(frameworks()[framework].info, contender, {}, len(os.sched_getaffinity(0)))
+
+
+def engine_of(framework: str) -> Any:
+    """Give a framework's engine, configured with these values."""
+    import bakeoff.frameworks
+    from bakeoff.trial.framework import import_engine
+
+    engine = import_engine(Path(bakeoff.frameworks.__file__).parent / framework).Engine()
+    engine.configure(options_of(framework))
+    return engine
+
+
+def zoo_of(framework: str) -> Any:
+    """Give a framework's ready-made models, once its engine is configured."""
+    import importlib
+
+    return importlib.import_module(f"bakeoff.frameworks.{framework}.zoo").Zoo()
+
+
+def model_of(workload: str, side: int) -> Any:
+    """Give a workload's model at its full width, for images of this side."""
+    import msgspec
+
+    from bakeoff.frameworks.engine import Model
+    from bakeoff.workloads import plan
+    from bakeoff.workloads.load import load
+
+    loaded = load(workload)
+    full = loaded.size("full")
+    size = msgspec.structs.replace(full, input_shape=(side, side, full.input_shape[-1]))
+    return Model(
+        build=loaded.build,
+        loss=loaded.loss,
+        size=size,
+        optimizer=loaded.workload.optimizer,
+        weights=plan.weights(loaded.build, size, 0),
+        state=plan.state_values(loaded.build, size, 0),
+    )
+
+
+def batch_of(step: Any, model: Any, count: int) -> Any:
+    """Give a batch of noise on the device."""
+    import numpy as np
+
+    random = np.random.default_rng(0)
+    x = random.standard_normal((count, *model.size.input_shape), np.float32)
+    return step.prepare(x, np.arange(count, dtype=np.int32))

@@ -1,0 +1,162 @@
+"""The workloads' models against the ready-made ones, step by step in one process.
+
+    python benchmarks/zoo_steps.py [--workloads NAME ...] [--frameworks NAME ...] [--scenarios train infer]
+                                   [--seconds 60] [--output STEM]
+
+`zoo.py` races the two as bakeoff races, in fresh processes; where a step takes a second, that is many minutes for few
+rounds. Here both live in one process and take single steps by turns, in mirrored order, each waited for: drift and load
+meet both within a second, so that the ratio is sharp also on an unsteady machine, and what differs between processes
+is not seen. The ratio is ready-made / ours, the 95 % interval of the centre of its logarithm over turns (signed-rank).
+1.00 is the goal, below 0.97 is a defect, or needs a reason.
+
+PyTorch has a third one: torchvision's model without the operators that write into their operand (`inplace=True` of its
+ReLU layers). ready-made / that one tells what they are worth: a workload's functions never change what they are given,
+because its text is the same for all frameworks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from inside import batch_of, engine_of, model_of, options_of, run_inside, zoo_of
+from scaled import SIZES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WARM_UP_TURNS = 3
+"""Steps of each before the first that counts: compiling, and an allocator that finds its size."""
+
+FEWEST_TURNS = 10
+MOST_TURNS = 200
+
+SLOWER = 0.97
+"""Below this ratio ours is slower than the ready-made one."""
+
+
+def times(framework: str, workload: str, scenario: str, seconds: float) -> dict[str, Any]:
+    """Take steps by turns until the time is over; give each one's seconds, turn by turn."""
+    side, count = SIZES[workload]
+    engine, options, model = engine_of(framework), options_of(framework), model_of(workload, side)
+    from bakeoff.spec.errors import UnsupportedError
+
+    try:
+        steps = {
+            "ours": engine.build(model, scenario, options),
+            "ready-made": zoo_of(framework).build(workload, model, scenario, options),
+        }
+    except UnsupportedError as error:
+        return {"refused": str(error)}
+    calls = {name: _call(step, batch_of(step, model, count)) for name, step in steps.items()}
+    if framework == "torch":
+        step = _kept(zoo_of("torch").build(workload, model, scenario, options))
+        calls["no inplace"] = _without_inplace(_call(step, batch_of(step, model, count)))
+    taken: dict[str, list[float]] = {name: [] for name in calls}
+    ends = math.inf
+    for turn in range(WARM_UP_TURNS + MOST_TURNS):
+        if turn == WARM_UP_TURNS:
+            ends = time.monotonic() + seconds
+        if turn >= WARM_UP_TURNS + FEWEST_TURNS and time.monotonic() > ends:
+            break
+        for name in list(calls)[:: 1 if turn % 2 else -1]:
+            began = time.perf_counter()
+            calls[name]()
+            taken[name].append(time.perf_counter() - began)
+    return {name: values[WARM_UP_TURNS:] for name, values in taken.items()}
+
+
+def _call(step: Any, batch: Any) -> Callable[[], None]:
+    """Give one step that is waited for."""
+
+    def call() -> None:
+        step.run(batch)
+        step.wait()
+
+    return call
+
+
+def _kept(step: Any) -> Any:
+    """Have layers leave their operands as they are."""
+    for module in step._network.modules():  # noqa: SLF001 - a benchmark of PyTorch's own engine
+        if hasattr(module, "inplace"):
+            module.inplace = False
+    return step
+
+
+def _without_inplace(call: Callable[[], None]) -> Callable[[], None]:
+    """Have PyTorch's functions leave their operands as they are, as long as this runs."""
+    from torch.nn import functional
+
+    relu = functional.relu
+
+    def called() -> None:
+        functional.relu = lambda x, inplace=False: relu(x)  # noqa: ARG005 - takes what is given, and leaves it out
+        try:
+            call()
+        finally:
+            functional.relu = relu
+
+    return called
+
+
+def told(case: tuple[str, str, str], taken: dict[str, Any]) -> dict[str, Any]:
+    """Give a pair's row."""
+    workload, framework, scenario = case
+    side, count = SIZES[workload]
+    row = {"workload": workload, "framework": framework, "scenario": scenario, "images": f"{count} x {side} x {side}"}
+    if "refused" in taken:
+        return row | {"ratio": "", "turns": 0, "told": taken["refused"], "ready-made / without inplace": ""}
+    ratio, low, high = _ratio(taken["ready-made"], taken["ours"])
+    verdict = "not slower" if low >= SLOWER else "SLOWER" if high < SLOWER else "cannot be told"
+    inplace = _ratio(taken["ready-made"], taken["no inplace"]) if "no inplace" in taken else None
+    return row | {
+        "ratio": f"{ratio:.3f} [{low:.3f}, {high:.3f}]",
+        "turns": len(taken["ours"]),
+        "told": verdict,
+        "ready-made / without inplace": f"{inplace[0]:.3f} [{inplace[1]:.3f}, {inplace[2]:.3f}]" if inplace else "",
+    }
+
+
+def _ratio(first: list[float], second: list[float]) -> tuple[float, float, float]:
+    """Give the centre of first / second over turns and its interval."""
+    from bakeoff.stats.intervals import fixed_interval
+
+    interval = fixed_interval([math.log(a / b) for a, b in zip(first, second, strict=True)], 0.95)
+    assert interval is not None
+    return math.exp(interval.estimate), math.exp(interval.low), math.exp(interval.high)
+
+
+def main() -> None:
+    """Measure every pair, print the table and write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workloads", nargs="+", default=list(SIZES), choices=list(SIZES))
+    parser.add_argument("--frameworks", nargs="+", default=["torch", "tensorflow", "jax"])
+    parser.add_argument("--scenarios", nargs="+", default=["train", "infer"])
+    parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, after its warm-up")
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--pair", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--into", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.pair:
+        asked.into.write_text(json.dumps(times(*asked.pair, asked.seconds)))
+        return
+    from results import write
+
+    rows = []
+    for workload, framework, scenario in product(asked.workloads, asked.frameworks, asked.scenarios):
+        pair = (framework, workload, scenario)
+        taken = run_inside(framework, __file__, "--seconds", str(asked.seconds), "--pair", *pair)
+        rows.append(told((workload, framework, scenario), taken))
+        print(rows[-1], flush=True)
+    write(rows, __doc__ or "", asked.output)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
