@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from bakeoff.race import remembered
 from bakeoff.race.progress import Event, TimerTested, TrialStarted
 from bakeoff.store.results import read_records
 
@@ -64,6 +66,22 @@ def test_a_failed_test_is_made_again(race: Race) -> None:
         race(HONEST, BROKEN, observe=events.append, self_test=True, max_rounds=1)
         started = [event for event in events if isinstance(event, TrialStarted) and event.purpose == "selftest"]
         assert BROKEN in {event.label for event in started}
+
+
+def test_what_could_not_be_told_is_asked_again_after_an_hour(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is not tested anew by every comparison of a study, and not believed for ever."""
+    noisy = "fake:noise=0.5"
+
+    def made() -> tuple[str, bool]:
+        events: list[Event] = []
+        race(noisy, observe=events.append, self_test=True, max_rounds=1)
+        (told,) = (event for event in events if isinstance(event, TimerTested))
+        is_made = any(isinstance(event, TrialStarted) and event.purpose == "selftest" for event in events)
+        return told.verdict.outcome, is_made
+
+    assert [made(), made()] == [("untold", True), ("untold", False)]
+    monkeypatch.setattr(remembered, "UNTOLD_HOLDS", timedelta(0))
+    assert made() == ("untold", True)
 
 
 def test_a_damaged_memory_is_no_memory(race: Race, home: Path) -> None:

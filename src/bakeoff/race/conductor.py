@@ -175,7 +175,7 @@ class _Conductor:
         return list(self._certificates.values())
 
     def check_timers(self, observe: Observer) -> None:
-        """Put the timer of each certified contender to the test that did not pass it here before; drop who fails."""
+        """Put the timer of each certified contender to the test, unless one made before holds; drop who fails."""
         for plan in self._certified if self._self_test else ():
             if self._done("selftest", plan) is None:
                 certified = self._done("certify", plan)
@@ -193,12 +193,11 @@ class _Conductor:
         return verdicts
 
     def _tell_timer(self, plan: ContenderPlan, observe: Observer) -> TimerVerdict:
-        """Judge a self-test that is there, and remember one that is passed."""
+        """Judge a self-test that is there, and remember it."""
         record = self._done("selftest", plan)
         assert record is not None
         verdict = timer_verdict(record)
-        if verdict.outcome == "passed":
-            remember(record)
+        remember(record)
         observe(TimerTested(verdict))
         return verdict
 

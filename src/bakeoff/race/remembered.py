@@ -1,14 +1,16 @@
-"""Timer self-tests that were passed on this machine before: whole records, in the user's data folder."""
+"""Timer self-tests that were made on this machine before: whole records, in the user's data folder."""
 
 from __future__ import annotations
 
 import hashlib
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
 
 import bakeoff
 from bakeoff.environments.made import base
+from bakeoff.race.contenders import timer_verdict
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import read_record, write_record, write_trial
 
@@ -18,8 +20,14 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Record
 
 
+UNTOLD_HOLDS = timedelta(hours=1)
+"""A busy machine leaves a timer untold. The next comparison of a study would be told no more, minutes later."""
+
+
 def remember(record: Record) -> None:
-    """Keep the record of a self-test that was passed; where that cannot be written, it is made again next time."""
+    """Keep the record of a self-test that did not fail; where that cannot be written, it is made again next time."""
+    if record.outcome != "done" or timer_verdict(record).outcome == "failed":
+        return
     folder = _folder(record)
     try:
         write_trial(folder, record.trial)
@@ -29,11 +37,13 @@ def remember(record: Record) -> None:
 
 
 def remembered(like: Record) -> Record | None:
-    """Give the self-test that a contender passed before in what it runs with now, which its record `like` tells."""
+    """Give the self-test that holds for what a contender runs with now, which its record `like` tells."""
     try:
-        return read_record(_folder(like))
+        before = read_record(_folder(like))
     except StoreError:  # Not there, or not as it was written.
         return None
+    age = datetime.now(UTC) - datetime.fromisoformat(before.started_at)
+    return before if timer_verdict(before).outcome == "passed" or age < UNTOLD_HOLDS else None
 
 
 def _folder(record: Record) -> Path:
