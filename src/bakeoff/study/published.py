@@ -135,7 +135,7 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """What the document leaves open, and what is taken here in its place."""
     notes: tuple[str, ...] = ()
     minutes: Positive
-    """That the scaled variant takes on two calm cores."""
+    """That the scaled variant takes on two calm cores, the first time, with the self-tests of its timers."""
     chart: bool = False
     """The figures are drawn as bars: the document's is a figure, not a table."""
     machines: tuple[Machine, ...]
