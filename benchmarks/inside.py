@@ -10,21 +10,26 @@ from pathlib import Path
 from typing import Any
 
 
-def run_inside(framework: str, file: str, *arguments: str) -> Any:
-    """Run a file with a framework's interpreter, and give what it has written as JSON into the path after --into."""
+def run_inside(framework: str, file: str, *arguments: str, **variables: str) -> Any:
+    """Run a file with a framework's interpreter, and give what it has written as JSON into the path after --into.
+
+    It has the variables that a worker sets for a contender that says nothing, and these.
+    """
     import bakeoff
     from bakeoff.environments.declared import frameworks
     from bakeoff.environments.interpreters import resolve
     from bakeoff.environments.options import variables_of
     from bakeoff.spec.contender import Contender
 
-    declared = frameworks()[framework]
+    declared, options = frameworks()[framework], options_of(framework)
     interpreter = resolve(Contender(framework=framework, label=framework), declared)
-    variables = {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])}
-    variables |= variables_of(declared.info, options_of(framework))
     with tempfile.TemporaryDirectory() as folder:
-        into = Path(folder) / "found.json"
-        subprocess.run([interpreter, file, *arguments, "--into", str(into)], check=True, env=os.environ | variables)
+        into, cache = Path(folder) / "found.json", Path(folder) / "cache"
+        own = variables_of(declared.info, options)
+        own = {name: value.format(threads=options["threads"], cache=cache) for name, value in own.items()}
+        own["PYTHONPATH"] = str(Path(bakeoff.__file__).parents[1])
+        command = [interpreter, file, *arguments, "--into", str(into)]
+        subprocess.run(command, check=True, env=os.environ | own | variables)
         return json.loads(into.read_text())
 
 

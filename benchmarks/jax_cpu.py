@@ -18,12 +18,12 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from inside import batch_of, model_of, run_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -165,38 +165,24 @@ def flagged() -> list[float]:
 
 def model(sides: Sequence[int], repeats: int) -> list[dict[str, Any]]:
     """Measure part 3: one row for each side and scenario."""
-    import msgspec
-
     from bakeoff.environments.declared import frameworks
     from bakeoff.environments.options import resolve_options
-    from bakeoff.frameworks.engine import Model
     from bakeoff.frameworks.jax import convolution
     from bakeoff.frameworks.jax.engine import Engine
     from bakeoff.spec.contender import Contender
-    from bakeoff.workloads import plan
-    from bakeoff.workloads.load import load
 
     engine = Engine()
     info, cores = frameworks()["jax"].info, len(os.sched_getaffinity(0))
-    loaded = load("resnet50")
     rows = []
     for side in sides:
-        size = msgspec.structs.replace(loaded.size("full"), input_shape=(side, side, 3), batch_size=BATCH)
-        built = Model(
-            build=loaded.build,
-            loss=loaded.loss,
-            size=size,
-            optimizer=loaded.workload.optimizer,
-            weights=plan.weights(loaded.build, size, 0),
-            state=plan.state_values(loaded.build, size, 0),
-        )
+        built = model_of("resnet50", side)
         for scenario in ("train", "infer"):
             steps = {}
             for way in convolution.WAYS:
                 contender = Contender(framework="jax", label="jax", options={"convolution": way})
                 options = resolve_options(info, contender, {}, cores)
                 engine.configure(options)
-                steps[way] = _step(engine.build(built, scenario, options), side)
+                steps[way] = _step(engine.build(built, scenario, options), built)
             ratios = compared(steps, repeats)
             xla_s = ratios.pop("xla")
             told = {way: f"{ratio:.2f}" for way, ratio in ratios.items()}
@@ -206,13 +192,9 @@ def model(sides: Sequence[int], repeats: int) -> list[dict[str, Any]]:
     return rows
 
 
-def _step(step: Any, side: int) -> Callable[[], Any]:
+def _step(step: Any, built: Any) -> Callable[[], Any]:
     """Give one step on a batch, compiled in the way that is in force now."""
-    import numpy as np
-
-    random = np.random.default_rng(1)
-    images = random.normal(size=(BATCH, side, side, 3)).astype(np.float32)
-    batch = step.prepare(images, random.integers(1000, size=BATCH).astype(np.int32))
+    batch = batch_of(step, built, BATCH)
 
     def call() -> None:
         step.run(batch)
@@ -224,21 +206,7 @@ def _step(step: Any, side: int) -> Callable[[], Any]:
 
 def in_jax(part: str, *arguments: str, flags: str = "") -> Any:
     """Run one part of this file in JAX's interpreter."""
-    import bakeoff
-    from bakeoff.environments.declared import frameworks
-    from bakeoff.environments.interpreters import resolve
-    from bakeoff.spec.contender import Contender
-
-    interpreter = resolve(Contender(framework="jax", label="jax"), frameworks()["jax"])
-    variables = {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1]), "XLA_FLAGS": flags}
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out.json"
-        subprocess.run(
-            [interpreter, __file__, "--part", part, "--into", str(out), *arguments],
-            check=True,
-            env=os.environ | variables,
-        )
-        return json.loads(out.read_text())
+    return run_inside("jax", __file__, "--part", part, *arguments, XLA_FLAGS=flags)
 
 
 def flag_rows(processes: int) -> list[dict[str, Any]]:

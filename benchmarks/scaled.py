@@ -9,10 +9,6 @@ from bakeoff.workloads.load import load
 if TYPE_CHECKING:
     from pathlib import Path
 
-SIZES = {"resnet50": (64, 8), "vgg16": (224, 2), "inceptionv3": (139, 8), "vit-b16": (224, 2)}
-"""Side of the images and batch on a processor. VGG16's dense layers and ViT's positions fix theirs: another side would
-be another model."""
-
 _FILE = '''"""{name} as it is shipped, on images of {side} x {side}."""
 
 import msgspec

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from results import write
-from scaled import SIZES, scaled
+from scaled import scaled
+from zoo_pairs import SIZES, verdict
 
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.race.contenders import flagged_share, round_times
@@ -38,9 +39,6 @@ from bakeoff.stats.warmup import mser5
 if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.record import Record
-
-SLOWER = 0.97
-"""Below this ratio ours is slower than the ready-made one."""
 
 Pair = dict[str, list["Record"]]
 
@@ -93,15 +91,8 @@ def _told(comparison: Comparison, certified: dict[str, Record], records: list[Re
     return {
         "ratio": f"{ratio:.3f} [{low:.3f}, {high:.3f}]",
         "same": _same(certified[ours], certified[ready_made]),
-        "told": _verdict(low, high) + ("" if foreign < FOREIGN_LIMIT else f"; NOT CALM, foreign load {foreign:.0%}"),
+        "told": verdict(low, high) + ("" if foreign < FOREIGN_LIMIT else f"; NOT CALM, foreign load {foreign:.0%}"),
     }
-
-
-def _verdict(low: float, high: float) -> str:
-    """Say in words whether ours is slower."""
-    if low >= SLOWER:
-        return "not slower"
-    return "SLOWER" if high < SLOWER else "cannot be told"
 
 
 def _same(ours: Record, ready_made: Record) -> str:

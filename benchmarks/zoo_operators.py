@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from inside import batch_of, engine_of, model_of, options_of, run_inside, zoo_of
-from scaled import SIZES
+from zoo_pairs import SIZES
 
 Calls = Counter[tuple[str, str]]
 """How often each operator was called with operands of these shapes."""

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from inside import batch_of, engine_of, model_of, options_of, run_inside, zoo_of
-from scaled import SIZES
+from zoo_pairs import SIZES, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,10 +35,10 @@ WARM_UP_TURNS = 3
 """Steps of each before the first that counts: compiling, and an allocator that finds its size."""
 
 FEWEST_TURNS = 10
-MOST_TURNS = 200
+"""Where a step takes seconds: an interval by ranks of 95 % needs six, and its ends should not be the extremes."""
 
-SLOWER = 0.97
-"""Below this ratio ours is slower than the ready-made one."""
+MOST_TURNS = 200
+"""Where a step is short: the interval is a percent wide by then."""
 
 
 def times(framework: str, workload: str, scenario: str, seconds: float) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def times(framework: str, workload: str, scenario: str, seconds: float) -> dict[
         return {"refused": str(error)}
     calls = {name: _call(step, batch_of(step, model, count)) for name, step in steps.items()}
     if framework == "torch":
-        step = _kept(zoo_of("torch").build(workload, model, scenario, options))
+        step = zoo_of("torch").build(workload, model, scenario, options)
         calls["no inplace"] = _without_inplace(_call(step, batch_of(step, model, count)))
     taken: dict[str, list[float]] = {name: [] for name in calls}
     ends = math.inf
@@ -82,16 +82,8 @@ def _call(step: Any, batch: Any) -> Callable[[], None]:
     return call
 
 
-def _kept(step: Any) -> Any:
-    """Have layers leave their operands as they are."""
-    for module in step._network.modules():  # noqa: SLF001 - a benchmark of PyTorch's own engine
-        if hasattr(module, "inplace"):
-            module.inplace = False
-    return step
-
-
 def _without_inplace(call: Callable[[], None]) -> Callable[[], None]:
-    """Have PyTorch's functions leave their operands as they are, as long as this runs."""
+    """Have ReLU, which layers call as a function too, leave its operand as it is, as long as this runs."""
     from torch.nn import functional
 
     relu = functional.relu
@@ -114,12 +106,11 @@ def told(case: tuple[str, str, str], taken: dict[str, Any]) -> dict[str, Any]:
     if "refused" in taken:
         return row | {"ratio": "", "turns": 0, "told": taken["refused"], "ready-made / without inplace": ""}
     ratio, low, high = _ratio(taken["ready-made"], taken["ours"])
-    verdict = "not slower" if low >= SLOWER else "SLOWER" if high < SLOWER else "cannot be told"
     inplace = _ratio(taken["ready-made"], taken["no inplace"]) if "no inplace" in taken else None
     return row | {
         "ratio": f"{ratio:.3f} [{low:.3f}, {high:.3f}]",
         "turns": len(taken["ours"]),
-        "told": verdict,
+        "told": verdict(low, high),
         "ready-made / without inplace": f"{inplace[0]:.3f} [{inplace[1]:.3f}, {inplace[2]:.3f}]" if inplace else "",
     }
 
