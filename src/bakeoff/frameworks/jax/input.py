@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from bakeoff.frameworks.feeds import BatchFeed
+from bakeoff.frameworks.feeds import BatchFeed, cut
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ class _Copied(_Feed):
 
     def _endless(self) -> Generator[tuple[Any, Any]]:
         """Copy batch after batch in their fixed order."""
-        starts = range(0, len(self._x), self._size)
-        pairs = [
-            tuple(_placed(values[start : start + self._size]) for values in (self._x, self._y)) for start in starts
-        ]
+        pairs = [(_placed(x), _placed(y)) for x, y in cut(self._x, self._y, self._size)]
         for pair in cycle(pairs):
             x, y = jax.device_put(pair)
             yield x, y

@@ -9,7 +9,7 @@ import jittor as jt
 import numpy as np
 from jittor.dataset import Dataset
 
-from bakeoff.frameworks.feeds import BatchFeed
+from bakeoff.frameworks.feeds import BatchFeed, cut
 from bakeoff.frameworks.jittor.engine import channels_first
 
 if TYPE_CHECKING:
@@ -43,9 +43,7 @@ class _Copied(_Feed):
 
     def _endless(self) -> Generator[tuple[Any, Any]]:
         """Copy batch after batch in their fixed order."""
-        starts = range(0, len(self._x), self._size)
-        pairs = [(self._x[start : start + self._size], self._y[start : start + self._size]) for start in starts]
-        for x, y in cycle(pairs):
+        for x, y in cycle(cut(self._x, self._y, self._size)):
             yield jt.array(x).stop_grad(), jt.array(y)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:

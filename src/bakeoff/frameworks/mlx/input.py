@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mlx.core as mx
 import numpy as np
 
-from bakeoff.frameworks.feeds import BatchFeed
+from bakeoff.frameworks.feeds import BatchFeed, cut
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -45,9 +45,7 @@ class _Copied(_Feed):
 
     def _endless(self) -> Generator[tuple[mx.array, mx.array]]:
         """Copy batch after batch in their fixed order."""
-        starts = range(0, len(self._x), self._size)
-        pairs = [(self._x[start : start + self._size], self._y[start : start + self._size]) for start in starts]
-        for x, y in cycle(pairs):
+        for x, y in cycle(cut(self._x, self._y, self._size)):
             yield mx.array(x), mx.array(y)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:

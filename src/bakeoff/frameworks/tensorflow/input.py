@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from bakeoff.frameworks.feeds import BatchFeed
+from bakeoff.frameworks.feeds import BatchFeed, cut
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -40,9 +40,7 @@ class _Copied(_Feed):
 
     def _endless(self) -> Generator[tuple[Any, Any]]:
         """Copy batch after batch in their fixed order."""
-        starts = range(0, len(self._x), self._size)
-        pairs = [(self._x[start : start + self._size], self._y[start : start + self._size]) for start in starts]
-        for x, y in cycle(pairs):
+        for x, y in cycle(cut(self._x, self._y, self._size)):
             yield tf.convert_to_tensor(x), tf.convert_to_tensor(y)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from bakeoff.frameworks.feeds import BatchFeed
+from bakeoff.frameworks.feeds import BatchFeed, cut
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -55,9 +55,7 @@ class _Copied(_Feed):
 
     def _endless(self) -> Generator[tuple[Any, Any]]:
         """Copy batch after batch in their fixed order."""
-        starts = range(0, len(self._x), self._size)
-        pairs = [(self._x[start : start + self._size], self._y[start : start + self._size]) for start in starts]
-        for x, y in cycle(pairs):
+        for x, y in cycle(cut(self._x, self._y, self._size)):
             yield self._moved(torch.from_numpy(x), torch.from_numpy(y))
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
