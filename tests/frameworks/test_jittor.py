@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import answer
 
-import bakeoff
 from bakeoff.environments.declared import frameworks
-from bakeoff.environments.interpreters import resolve
 from bakeoff.environments.options import variables_of
-from bakeoff.spec.contender import Contender
 
 pytestmark = pytest.mark.timeout(400)  # g++ on one slow processor
 
 
 def told(child: str, variables: dict[str, str]) -> Any:
     """Give what a file beside this one tells in Jittor's interpreter."""
-    jittor = frameworks()["jittor"]
-    done = subprocess.run(
-        [resolve(Contender(framework="jittor", label="jittor"), jittor), str(Path(__file__).with_name(child))],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=os.environ
-        | {name: value.format(threads=1) for name, value in variables_of(jittor.info, {}).items()}
-        | variables
-        | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])},
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    declared = variables_of(frameworks()["jittor"].info, {})
+    return answer("jittor", child, **{name: value.format(threads=1) for name, value in declared.items()} | variables)
 
 
 def steps(cache: Path) -> list[dict[str, Any]]:

@@ -1,37 +1,19 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import answer
 
-import bakeoff
 from bakeoff.environments.declared import frameworks
-from bakeoff.environments.interpreters import resolve
-from bakeoff.spec.contender import Contender
-
-CHILD = Path(__file__).with_name("tensorflow_child.py")
 
 
 def ask(task: str, **variables: str) -> Any:
     """Do a task of the child in TensorFlow's interpreter, with the variables that a worker sets."""
-    framework = frameworks()["tensorflow"]
-    interpreter = resolve(Contender(framework="tensorflow", label="tensorflow"), framework)
-    done = subprocess.run(
-        [interpreter, str(CHILD), task],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=os.environ
-        | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])}
-        | variables
-        | {variable.name: variable.value for variable in framework.info.variables},
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    declared = frameworks()["tensorflow"].info.variables
+    return answer("tensorflow", "tensorflow_child.py", task, **variables | {one.name: one.value for one in declared})
 
 
 def test_a_step_is_traced_once() -> None:
