@@ -17,10 +17,10 @@ from results import write
 
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.request import Request
 from bakeoff.race.rounds import Trials
-from bakeoff.race.workers import ProcessWorker
-from bakeoff.spec import trial as protocol
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec import protocol
+from bakeoff.spec.request import Request
 from bakeoff.stats.differences import ping_pong_difference
 from bakeoff.stats.intervals import fixed_interval
 from bakeoff.store.files import write_trial
@@ -77,7 +77,7 @@ class Worker:
 
     def run(self, steps: int) -> int:
         """Run steps; give nanoseconds."""
-        answer = self._worker.ask(protocol.Run(lead=0, steps=steps, turn=0), LIMIT_S)
+        answer = self._worker.ask(protocol.RunBlock(lead=0, steps=steps, turn=0), LIMIT_S)
         assert isinstance(answer, protocol.Ran)
         return answer.elapsed_ns
 

@@ -21,7 +21,7 @@ from results import write
 
 from bakeoff.measure.noise import probe
 from bakeoff.race.conductor import run
-from bakeoff.race.request import Request
+from bakeoff.spec.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,9 +24,9 @@ from bakeoff.environments.interpreters import available
 from bakeoff.measure.contention import is_flagged
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.request import Request
 from bakeoff.race.rounds import Trials
-from bakeoff.race.workers import ProcessWorker
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec.request import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable

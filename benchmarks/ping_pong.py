@@ -27,14 +27,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from results import write
 
+from bakeoff.judge.contender import flagged_share, round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.measure.noise import probe
-from bakeoff.race.contenders import flagged_share, round_times
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.request import Request
 from bakeoff.race.rounds import Trials
-from bakeoff.race.workers import ProcessWorker
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec.request import Request
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import MIN_VALUES, fixed_interval
 from bakeoff.stats.warmup import mser5

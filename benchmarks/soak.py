@@ -54,7 +54,7 @@ DEADLINE_S = 60.0
 DRIVER = """
 import json, sys
 from bakeoff.race.conductor import run
-from bakeoff.race.request import Request
+from bakeoff.spec.request import Request
 run(Request(**json.loads(sys.argv[1])), probe_s=0.001)
 """
 

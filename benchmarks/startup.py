@@ -21,10 +21,10 @@ from results import write
 from bakeoff.environments.interpreters import available
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.request import Request
 from bakeoff.race.rounds import Trials
-from bakeoff.race.workers import ProcessWorker
-from bakeoff.spec import trial as protocol
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec import protocol
+from bakeoff.spec.request import Request
 from bakeoff.store.files import write_trial
 
 LIMIT_S = 120.0

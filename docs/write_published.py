@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bakeoff.report.markdown import escaped, table
-from bakeoff.study.published import Declared, Figure, PublishedStudy, Row, load, names
+from bakeoff.study.published import load, names
+
+if TYPE_CHECKING:
+    from bakeoff.spec.published import Declared, Figure, PublishedRow, PublishedStudy
 
 PAGE = Path(__file__).with_name("published.md")
 
@@ -82,7 +86,7 @@ def _method(study: PublishedStudy) -> str:
     return f"{study.method[0].upper()}{study.method[1:]}. Compile time: {study.compile_time}."
 
 
-def _row(row: Row) -> list[str]:
+def _row(row: PublishedRow) -> list[str]:
     """Give a row of the document and who stands for it."""
     return [row.name, row.version or "not stated", row.contender, row.on_cpu or f"none: {row.missing}"]
 

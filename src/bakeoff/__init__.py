@@ -5,10 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bakeoff.api import compare as compare
-    from bakeoff.api import load as load
-    from bakeoff.api import max_batch as max_batch
-    from bakeoff.api import sweep as sweep
+    from bakeoff.api import compare, load, max_batch, sweep
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "compare", "load", "max_batch", "sweep"]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.judge.comparison import judge_comparison
 from bakeoff.race import conductor
-from bakeoff.race.judge import judge
 from bakeoff.race.progress import silent
-from bakeoff.race.request import Request
 from bakeoff.race.search import RACE_ONLY, search_batches
 from bakeoff.spec.errors import UsageError
+from bakeoff.spec.request import Request
 from bakeoff.store.results import comparisons, read_records
+from bakeoff.store.studies import studies
 from bakeoff.study import progress as studied
 from bakeoff.study import run as running
 from bakeoff.study import sweep as sweeping
-from bakeoff.study.stored import studies
 from bakeoff.study.sweep import Axis
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from rich.console import Console
 
-    from bakeoff.race.batches import SearchOutcome
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.judge.search import SearchOutcome
+    from bakeoff.judge.study import StudyOutcome
     from bakeoff.race.progress import Observer
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Verdict
-    from bakeoff.study.outcome import StudyOutcome
 
 
 class Result:
@@ -99,7 +99,7 @@ class Result:
         return _printed(terminal.show, self.outcome)
 
 
-class Study:
+class StudyResult:
     """A study with its points; printed, it is the report's text."""
 
     def __init__(self, outcome: StudyOutcome) -> None:
@@ -159,7 +159,7 @@ def compare(
 ) -> Result:
     """Race contenders on a workload, as `bakeoff run` does.
 
-    `options` are those of bakeoff.race.request.Request: scenario, batch_size, size, device, threads, options, data,
+    `options` are those of bakeoff.spec.request.Request: scenario, batch_size, size, device, threads, options, data,
     aim, max_rounds, budget_s, epochs, steps, repeats, margin, seed, trial_limit_s, results, resume. `observer` is
     called with every event of bakeoff.race.progress. Raises UsageError for what cannot be, StoreError when results
     cannot be written.
@@ -173,7 +173,7 @@ def sweep(
     *,
     observer: studied.Observer = studied.silent,
     **options: Any,
-) -> Study:
+) -> StudyResult:
     """Race every combination of the options that are given as lists, as `bakeoff run` does for several values.
 
     `options` are those of `compare`; batch_size, device, threads, and each value in `options`, may be lists:
@@ -186,13 +186,13 @@ def sweep(
         msg = "sweep() varies nothing: give a list of values, such as batch_size=[8, 16], or call compare()"
         raise UsageError(msg)
     study = sweeping.sweep(request, axes)
-    return Study(running.run(study, observer, results=request.results, resume=request.resume))
+    return StudyResult(running.run(study, observer, results=request.results, resume=request.resume))
 
 
 def load(results: str | Path = "results") -> list[Result]:
     """Read every comparison in a results directory, oldest first, then those of its studies; all from records."""
     folders = [Path(results), *studies(Path(results))]
-    return [Result(judge(comparison)) for folder in folders for comparison in comparisons(folder)]
+    return [Result(judge_comparison(comparison)) for folder in folders for comparison in comparisons(folder)]
 
 
 def max_batch(

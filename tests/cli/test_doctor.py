@@ -9,16 +9,16 @@ import msgspec
 import pytest
 
 from bakeoff.environments import declared, interpreters
-from bakeoff.environments.probe import Answer
+from bakeoff.environments.probe import ProbeAnswer
 from bakeoff.measure import noise
 from bakeoff.race import conductor
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.race.progress import Observer
-    from bakeoff.race.request import Request
+    from bakeoff.spec.request import Request
 
 
 @pytest.fixture(autouse=True)
@@ -52,9 +52,9 @@ def test_doctor_tells_why_an_import_fails(cli: Cli, monkeypatch: pytest.MonkeyPa
     """A framework that is installed but cannot be imported is told with its reason."""
     monkeypatch.setattr(interpreters, "available", lambda: ({"fake": sys.executable}, {}))
 
-    def fail(interpreter: str, folder: Path) -> Answer:
+    def fail(interpreter: str, folder: Path) -> ProbeAnswer:
         assert (interpreter, folder) == (sys.executable, declared.framework("fake").path)
-        return Answer(error="OSError: libnothing.so: cannot open")
+        return ProbeAnswer(error="OSError: libnothing.so: cannot open")
 
     monkeypatch.setattr("bakeoff.environments.probe.probe", fail)
     assert "cannot be used: OSError: libnothing.so" in cli("doctor").out

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 from contract_run import DECLARED, LIMIT_S, REFERENCE
 
-from bakeoff.race.epochs import run_whole, whole_runs
+from bakeoff.judge.epochs import whole_runs
+from bakeoff.race.epochs import run_whole
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.request import Request
 from bakeoff.race.rounds import Trials
-from bakeoff.race.workers import ProcessWorker
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec.request import Request
 
 if TYPE_CHECKING:
-    from bakeoff.race.epochs import WholeRun
+    from bakeoff.judge.epochs import WholeRun
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 

@@ -8,7 +8,7 @@ from contract_cases.holes import WITHOUT_CLOCK
 from contract_run import DECLARED, LIMIT_S
 
 from bakeoff.race import conductor
-from bakeoff.race.request import Request
+from bakeoff.spec.request import Request
 from bakeoff.store.results import comparisons, read_records
 
 if TYPE_CHECKING:

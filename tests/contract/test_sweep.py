@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bakeoff.race.request import Request
 from bakeoff.report.study.model import report_of
+from bakeoff.spec.request import Request
 from bakeoff.study.run import run
 from bakeoff.study.sweep import Axis, sweep
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bakeoff.measure import contention, noise
-from bakeoff.measure.contention import Reading, between, is_flagged
+from bakeoff.measure.contention import Counters, between, is_flagged
 from bakeoff.measure.machine import usable_cores
 
 SPIN = "import time; end = time.monotonic() + 30\nwhile time.monotonic() < end: pass"
@@ -18,9 +18,9 @@ SPIN = "import time; end = time.monotonic() + 30\nwhile time.monotonic() < end: 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells")
 
 
-def reading(at_ms: float, *, cpu_ms: float = 0, busy: int | None = 0, steal: int | None = 0) -> Reading:
+def reading(at_ms: float, *, cpu_ms: float = 0, busy: int | None = 0, steal: int | None = 0) -> Counters:
     """Make a reading of counters."""
-    return Reading(
+    return Counters(
         at_ns=int(at_ms * 1e6),
         cpu_ns=int(cpu_ms * 1e6),
         busy_ticks=busy,

@@ -12,12 +12,12 @@ import numpy as np
 import psutil
 import pytest
 
+from bakeoff.judge.outcome import Outcome
 from bakeoff.race import conductor
-from bakeoff.race.inline import InlineWorker
-from bakeoff.race.outcome import Outcome
 from bakeoff.race.progress import Observer, silent
-from bakeoff.race.request import Request
-from bakeoff.race.workers import Launcher
+from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.workers.worker import Launcher
+from bakeoff.spec.request import Request
 
 NO_PROBE_S = 0.001
 

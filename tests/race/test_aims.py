@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from bakeoff.judge.comparison import assess, judge_comparison
 from bakeoff.race import conductor
-from bakeoff.race.inline import InlineWorker
-from bakeoff.race.judge import assess, judge
 from bakeoff.race.progress import Event, RoundEnded
+from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.record import Block, Record
 from bakeoff.stats.sequential import is_open
@@ -33,7 +33,7 @@ def test_how_much_runs_on_after_the_verdict(race: Any) -> None:
 def test_records_alone_tell_the_aim(race: Any) -> None:
     """Judging the folder again gives the same verdicts: the aim is part of comparison.json."""
     outcome = race(*CLEAR, aim="how-much")
-    again = judge(Path(outcome.path))
+    again = judge_comparison(Path(outcome.path))
     assert again.comparison.procedure.aim == "how-much"
     assert again.verdicts == outcome.verdicts
 
@@ -54,7 +54,7 @@ def test_until_sure_goes_past_twenty_rounds_and_can_be_resumed(race: Any) -> Non
     events: list[Event] = []
     most = race(*NOISY, aim="until-sure", max_rounds=24, resume=True, observe=events.append)
     assert (most.path, most.rounds) == (cut.path, 24)
-    assert judge(Path(most.path)).verdicts == most.verdicts
+    assert judge_comparison(Path(most.path)).verdicts == most.verdicts
     ended = [event for event in events if isinstance(event, RoundEnded)]
     assert [event.round_number for event in ended] == list(range(6, 25))
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bakeoff.race.bisection import LARGEST, bracket, next_batch
+from bakeoff.judge.search import LARGEST, bracket, next_batch
 
 
 def search(start: int, largest: int, precision: float) -> tuple[dict[int, bool], list[int]]:

@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.compiling import compiling
 from bakeoff.race import conductor
-from bakeoff.race.compiling import compiling
-from bakeoff.race.inline import InlineWorker
-from bakeoff.race.judge import judge
+from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.report.cautions import cautions
 from bakeoff.spec.record import Compilation
 from bakeoff.store.results import read_records
@@ -92,4 +92,4 @@ def test_an_interrupted_pair_of_trials_goes_on(race: Any, request_of: Any, tmp_p
     request = request_of(COMPILED, max_rounds=3, resume=True)
     conductor.run(request, launch=InlineWorker, probe_s=NO_PROBE_S)
     assert len(trials(str(folder))) == 2
-    assert judge(folder).contenders[0].compiling.warm.compile_s == 0
+    assert judge_comparison(folder).contenders[0].compiling.warm.compile_s == 0

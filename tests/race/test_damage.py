@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.outcome import Outcome
 from bakeoff.race import conductor
-from bakeoff.race.inline import InlineWorker
-from bakeoff.race.judge import judge
-from bakeoff.race.outcome import Outcome
 from bakeoff.race.progress import Event, Prepared, RoundStarted, Running, TrialStarted
-from bakeoff.race.workers import ProcessWorker
+from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import read_records
 
@@ -76,7 +76,7 @@ def test_a_damaged_round_is_set_aside_and_made_up_for(race: Any, damage: Callabl
     trial = Path(outcome.path) / "r02-fake-step_ms=60"
     reason = damage(trial / "record.json")
     bytes_then = (trial / "record.json").read_bytes()
-    judged = judge(Path(outcome.path))
+    judged = judge_comparison(Path(outcome.path))
     (told,) = judged.damaged
     assert str(trial / "record.json") in told
     assert reason in told
@@ -108,7 +108,7 @@ def test_damaged_evidence_is_no_certificate(race: Any, keep: int) -> None:
     outcome = race(*RACERS)
     arrays = Path(outcome.path) / "certify-fake-step_ms=60" / "evidence.npz"
     arrays.write_bytes(arrays.read_bytes()[:keep])
-    judged = judge(Path(outcome.path))
+    judged = judge_comparison(Path(outcome.path))
     assert [str(arrays) in told for told in judged.damaged] == [True]
     assert [(one.status, one.reason) for one in judged.contenders] == [
         ("ranked", ""),
@@ -123,7 +123,7 @@ def test_missing_evidence_is_told(race: Any) -> None:
     outcome = race(*RACERS)
     arrays = Path(outcome.path) / "certify-fake-step_ms=60" / "evidence.npz"
     arrays.unlink()
-    assert "is missing, and its record is nothing without it" in judge(Path(outcome.path)).damaged[0]
+    assert "is missing, and its record is nothing without it" in judge_comparison(Path(outcome.path)).damaged[0]
 
 
 def test_a_damaged_comparison_stands_in_nobodys_way(race: Any) -> None:
@@ -133,14 +133,14 @@ def test_a_damaged_comparison_stands_in_nobodys_way(race: Any) -> None:
     broken.mkdir()
     (broken / "comparison.json").write_text("{")
     with pytest.raises(StoreError, match=r"mlp-mnist-0000/comparison.json is damaged or of another version"):
-        judge(broken)
+        judge_comparison(broken)
     assert race(*RACERS, resume=True).path == outcome.path
 
 
 def test_a_folder_that_is_no_comparison_is_told(tmp_path: Path) -> None:
     """Judging an empty folder names the file that is missing."""
     with pytest.raises(StoreError, match=r"cannot read .*comparison.json: No such file or directory"):
-        judge(tmp_path)
+        judge_comparison(tmp_path)
 
 
 def test_an_unwritable_results_directory_is_refused(race: Any, tmp_path: Path) -> None:

@@ -10,11 +10,11 @@ import pytest
 
 from bakeoff.race import conductor
 from bakeoff.race.epochs import PATIENCE
-from bakeoff.race.inline import InlineWorker
 from bakeoff.race.progress import Running
-from bakeoff.race.workers import WorkerLostError
+from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import UsageError
-from bakeoff.spec.trial import Epoch
+from bakeoff.spec.protocol import RunEpoch
 from bakeoff.store.results import read_records
 
 FIRST_S = 0.006
@@ -100,7 +100,7 @@ def test_a_long_epoch_is_given_the_time_that_its_steps_take(race: Any) -> None:
         """Notes the limit of an epoch."""
 
         def ask(self, command: Any, limit_s: float) -> Any:
-            if isinstance(command, Epoch):
+            if isinstance(command, RunEpoch):
                 limits.append(limit_s)
             return super().ask(command, limit_s)
 
@@ -115,7 +115,7 @@ def test_a_run_that_is_lost_is_told_and_not_repeated(race: Any) -> None:
         """Dies in its first epoch."""
 
         def ask(self, command: Any, limit_s: float) -> Any:
-            if isinstance(command, Epoch):
+            if isinstance(command, RunEpoch):
                 raise WorkerLostError("killed", "killed by SIGKILL")
             return super().ask(command, limit_s)
 

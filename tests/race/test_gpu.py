@@ -12,8 +12,8 @@ import msgspec
 import pytest
 
 from bakeoff.measure.gpu_state import PERIOD_S, Gpu, summary
-from bakeoff.race.gpu import WatchedWorker, watching
-from bakeoff.race.inline import InlineWorker
+from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.workers.watched import WatchedWorker, watching
 from bakeoff.report.cautions import cautions
 from bakeoff.report.jsonform import to_json
 
@@ -103,13 +103,13 @@ def test_what_a_driver_does_not_tell_is_unknown() -> None:
 
 def test_only_workers_on_a_gpu_are_watched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """On a processor nothing asks NVML; where no GPU answers, a worker is left as it is."""
-    monkeypatch.setattr("bakeoff.race.gpu.first_gpu", lambda: None)
+    monkeypatch.setattr("bakeoff.race.workers.watched.first_gpu", lambda: None)
 
     def trial(device: str) -> Any:
         return SimpleNamespace(contender=SimpleNamespace(options={"device": device}))
 
     start = watching(lambda *_: "worker")  # type: ignore[arg-type,return-value]
     assert start(tmp_path, trial("cuda"), "") == "worker"
-    monkeypatch.setattr("bakeoff.race.gpu.first_gpu", lambda: Gpu(nvml()))
+    monkeypatch.setattr("bakeoff.race.workers.watched.first_gpu", lambda: Gpu(nvml()))
     assert isinstance(start(tmp_path, trial("cuda"), ""), WatchedWorker)
     assert start(tmp_path, trial("cpu"), "") == "worker"

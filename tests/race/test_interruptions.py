@@ -16,13 +16,13 @@ from typing import Any
 
 import pytest
 
+from bakeoff.judge.comparison import judge_comparison
 from bakeoff.measure.machine import describe
 from bakeoff.race import conductor, prepare
-from bakeoff.race.inline import InlineWorker
-from bakeoff.race.judge import judge
 from bakeoff.race.progress import Event, Prepared, TrialStarted
-from bakeoff.race.request import Request
+from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.spec.request import Request
 from bakeoff.store.results import read_records
 
 DEADLINE_S = 60.0
@@ -31,7 +31,7 @@ DEADLINE_S = 60.0
 DRIVER = """
 import json, sys
 from bakeoff.race.conductor import run
-from bakeoff.race.request import Request
+from bakeoff.spec.request import Request
 asked = json.loads(sys.argv[1])
 run(Request(**asked), lambda event: print(event, flush=True), probe_s=0.001)
 """
@@ -119,7 +119,7 @@ def test_a_killed_run_can_go_on(
     before = contents(tmp_path)
     assert len(before) >= finished
     (folder,) = tmp_path.glob("results/mlp-mnist-*")
-    assert judge(folder).ended == "unfinished"
+    assert judge_comparison(folder).ended == "unfinished"
     monkeypatch.chdir(tmp_path)
     events: list[Event] = []
     outcome = conductor.run(Request(**asked(*RACERS, resume=True)), events.append, launch=InlineWorker, probe_s=0.001)
@@ -204,7 +204,7 @@ def test_two_new_comparisons_do_not_meet(tmp_path: Path) -> None:
         outputs = [process.communicate(timeout=DEADLINE_S)[0] for process in (one, other)]
         assert [process.returncode for process in (one, other)] == [0, 0], outputs
     folders = list(tmp_path.glob("results/mlp-mnist-*"))
-    assert [judge(folder).ended for folder in folders] == ["decided", "decided"]
+    assert [judge_comparison(folder).ended for folder in folders] == ["decided", "decided"]
     assert [path.name for path in tmp_path.glob("results/.*")] == []
 
 
@@ -244,7 +244,7 @@ def test_what_ended_before_is_forgotten_when_it_goes_on(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         conductor.run(Request(**fields, resume=True), interrupt, launch=InlineWorker, probe_s=0.001)
     (folder,) = tmp_path.glob("results/mlp-mnist-*")
-    assert judge(folder).ended == "unfinished"
+    assert judge_comparison(folder).ended == "unfinished"
 
 
 def test_another_machine_does_not_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,4 +267,4 @@ def test_another_version_does_not_go_on(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(StoreError, match=message):
         conductor.run(Request(**fields, resume=True), launch=InlineWorker, probe_s=0.001)
     assert contents(tmp_path) == before
-    assert judge(Path(outcome.path)).rounds == 2
+    assert judge_comparison(Path(outcome.path)).rounds == 2

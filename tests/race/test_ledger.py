@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bakeoff.frameworks.fake import engine
-from bakeoff.race.ledger import Entry, ledger, mismatches
-from bakeoff.race.outcome import ContenderOutcome
+from bakeoff.judge.ledger import Entry, ledger, mismatches
+from bakeoff.judge.outcome import ContenderOutcome
 from bakeoff.report.cautions import cautions
 from bakeoff.report.jsonform import to_json
 from bakeoff.report.model import report_of

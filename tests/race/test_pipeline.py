@@ -11,14 +11,15 @@ from typing import Any
 import msgspec
 import pytest
 
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.race import conductor
-from bakeoff.race.inline import InlineWorker
-from bakeoff.race.judge import judge
-from bakeoff.race.outcome import ContenderOutcome, Outcome
 from bakeoff.race.progress import Certified, Event, Finished, Prepared, RoundEnded, RoundStarted, TrialEnded
-from bakeoff.race.workers import WorkerLostError
+from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.workers.worker import WorkerLostError
+from bakeoff.spec.protocol import Answer, Command, RunBlock
 from bakeoff.spec.record import Record
-from bakeoff.spec.trial import Answer, Command, Run, TrialSpec
+from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.results import read_records
 
 NOISES = [
@@ -204,7 +205,7 @@ def losing(label: str, rounds: set[int]) -> Any:
             self._is_lost = trial.contender.label == label and trial.round_number in rounds
 
         def ask(self, command: Command, limit_s: float) -> Answer:
-            if self._is_lost and isinstance(command, Run):
+            if self._is_lost and isinstance(command, RunBlock):
                 msg = "killed by a test"
                 raise WorkerLostError("killed", msg)
             return super().ask(command, limit_s)
@@ -241,10 +242,10 @@ def test_nobody_runs_for_a_pair_that_cannot_be_settled(race: Any) -> None:
 def test_the_records_alone_give_the_outcome(race: Any, tmp_path: Path) -> None:
     """Judging the folder again, or a copy of it somewhere else, gives the very outcome of the run."""
     outcome = race("fake:step_ms=50,process_noise=0.02", "fake:step_ms=52,process_noise=0.02", "fake:wrong=loss")
-    assert judge(Path(outcome.path)) == outcome
+    assert judge_comparison(Path(outcome.path)) == outcome
     copy = tmp_path / "copy"
     shutil.copytree(outcome.path, copy)
-    assert msgspec.structs.replace(judge(copy), path=outcome.path) == outcome
+    assert msgspec.structs.replace(judge_comparison(copy), path=outcome.path) == outcome
 
 
 def test_the_warm_up_is_frozen_after_round_2_for_all(race: Any) -> None:

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 import psutil
 import pytest
 
-from bakeoff.race import conductor, guard
-from bakeoff.race.outcome import ContenderOutcome, Outcome
+from bakeoff.judge.outcome import ContenderOutcome, Outcome
+from bakeoff.race import conductor
 from bakeoff.race.progress import Event, TrialEnded
-from bakeoff.race.request import Request
-from bakeoff.race.workers import ProcessWorker, WorkerLostError
+from bakeoff.race.workers import guard
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Record
+from bakeoff.spec.request import Request
 from bakeoff.spec.verdict import Certificate
 from bakeoff.store.results import read_records
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from bakeoff.race.regression import regressions, worst
+from bakeoff.judge.regression import regressions, worst
 
 
 def test_slower_is_said_where_all_of_the_interval_is_above_the_limit(race: Any) -> None:

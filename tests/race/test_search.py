@@ -12,12 +12,12 @@ import pytest
 from rich.console import Console
 
 from bakeoff.frameworks.fake import engine
+from bakeoff.judge.search import SearchOutcome, judge_search
 from bakeoff.race import search as searching
-from bakeoff.race.batches import SearchOutcome, judge_search
-from bakeoff.race.inline import InlineWorker
 from bakeoff.race.progress import Event, Tried
 from bakeoff.race.search import search_batches
-from bakeoff.race.workers import ProcessWorker
+from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report import batches
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import comparisons

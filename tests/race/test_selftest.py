@@ -13,7 +13,7 @@ from bakeoff.store.results import read_records
 if TYPE_CHECKING:
     from tests.race.conftest import Race
 
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.record import Record
 
 pytestmark = pytest.mark.usefixtures("home")

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bakeoff.race.outcome import Outcome
+from bakeoff.judge.outcome import Outcome
 from bakeoff.report import jsonform, markdown, terminal
 from bakeoff.report.html import to_html
 from bakeoff.report.model import report_of
@@ -65,8 +65,8 @@ def test_best_is_timed_in_its_settings(race: Any) -> None:
 def test_a_workload_without_a_ready_made_model_is_a_hole(request_of: Any) -> None:
     """Where the framework names none, the contender is not ranked, and the reason says for which there are."""
     from bakeoff.race import conductor
-    from bakeoff.race.inline import InlineWorker
-    from bakeoff.race.request import Request
+    from bakeoff.race.workers.inline import InlineWorker
+    from bakeoff.spec.request import Request
 
     asked = {"workload": "mlp-1024", "scenario": "infer", "size": "reduced", "data": "synthetic"}
     request = Request(**asked, contenders=("fake:tier=native",), results=request_of("fake").results, self_test=False)

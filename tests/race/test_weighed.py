@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.race import weighed
-from bakeoff.race.inline import InlineWorker
+from bakeoff.race.workers import weighed
+from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.report.details import device_memory_table
 from bakeoff.report.jsonform import to_json
 from bakeoff.report.markdown import to_markdown

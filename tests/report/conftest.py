@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from bakeoff.race.epochs import WholeRun, WholeRuns
-from bakeoff.race.outcome import BlockTime, Compiling, ContenderOutcome, Energy, GpuRound, Outcome, Start
+from bakeoff.judge.epochs import WholeRun, WholeRuns
+from bakeoff.judge.outcome import BlockTime, Compiling, ContenderOutcome, Energy, GpuRound, Outcome, Start
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.record import Memory

@@ -9,7 +9,7 @@ from bakeoff.report.details import noise_line
 from bakeoff.report.model import report_of
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 
 def test_a_machine_s_settings_that_may_decide_are_warnings(decided: Outcome) -> None:

@@ -17,7 +17,7 @@ from bakeoff.report.save import save
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 LARGEST_BYTES = 2_000_000

@@ -13,7 +13,7 @@ from bakeoff.report.jsonform import to_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 FREE = {"machine", "excluded", "contenders[].options", "contenders[].settings", "contenders[].versions"}

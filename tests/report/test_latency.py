@@ -13,7 +13,7 @@ from bakeoff.report.jsonform import to_json
 from bakeoff.report.markdown import to_markdown
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 LATENCY = (
     "Latency of a batch of 32 samples, from its call to its outputs: "

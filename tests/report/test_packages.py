@@ -7,7 +7,7 @@ import msgspec
 from bakeoff.report.markdown import to_markdown
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 
 def test_a_race_between_versions_names_each(noisy: Outcome) -> None:

@@ -16,7 +16,7 @@ from bakeoff.report.markdown import to_markdown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 GOLDEN = Path(__file__).parent / "golden"
 CASES = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare")

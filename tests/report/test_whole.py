@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from bakeoff.race.epochs import WholeRun, WholeRuns
+from bakeoff.judge.epochs import WholeRun, WholeRuns
 from bakeoff.report.html import to_html
 from bakeoff.report.jsonform import to_json
 from bakeoff.report.markdown import to_markdown
@@ -18,7 +18,7 @@ from bakeoff.report.terminal import show
 from bakeoff.report.whole import whole_lines, whole_table
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 TOTALS_S = (12.0, 10.0, 14.0)
 

@@ -12,7 +12,7 @@ from bakeoff.report.model import report_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.comparison import Aim
 
 

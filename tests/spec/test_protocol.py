@@ -5,22 +5,22 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from bakeoff.spec import trial as protocol
-from bakeoff.spec.gpu import GpuState
+from bakeoff.spec import protocol
+from bakeoff.spec.record import GpuState
 from bakeoff.spec.selftest import TimerTest
 
 COMMANDS = [
     protocol.Build(),
     protocol.Warm(steps=20, seconds=1.0, limit=400),
-    protocol.Run(lead=3, steps=12, turn=0),
+    protocol.RunBlock(lead=3, steps=12, turn=0),
     protocol.Fence(lead=3, steps=10, seconds=0.3, limit=400),
-    protocol.SelfTest(steps=12, pairs=3, profiled_steps=5, profiles=2),
+    protocol.CheckTimer(steps=12, pairs=3, profiled_steps=5, profiles=2),
     protocol.Certify(),
-    protocol.Memory(steps=20),
-    protocol.Energy(joules=1.5, steps=12, source="RAPL"),
-    protocol.GpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),
-    protocol.Gpu(states=[GpuState(turn=0, readings=3, clock_mhz=1000.0, slowed=("power limit",))]),
-    protocol.Epoch(steps=1875),
+    protocol.MeasureMemory(steps=20),
+    protocol.NoteEnergy(joules=1.5, steps=12, source="RAPL"),
+    protocol.NoteGpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),
+    protocol.NoteGpu(states=[GpuState(turn=0, readings=3, clock_mhz=1000.0, slowed=("power limit",))]),
+    protocol.RunEpoch(steps=1875),
     protocol.Conclude(),
     protocol.Quit(),
 ]

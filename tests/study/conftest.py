@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import pytest
 
-from bakeoff.race.inline import InlineWorker
-from bakeoff.race.request import Request
-from bakeoff.study.outcome import StudyOutcome
+from bakeoff.judge.study import StudyOutcome
+from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.spec.request import Request
 from bakeoff.study.progress import Observer, silent
 from bakeoff.study.run import run
 from bakeoff.study.sweep import Axis, sweep

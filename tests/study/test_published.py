@@ -9,9 +9,10 @@ from statistics import median
 
 import pytest
 
+from bakeoff.judge.reproduction import claim_percent, machine_of, steps_s
 from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.study.beside import claim_percent, machine_of, steps_s
-from bakeoff.study.published import SHIPPED, PublishedStudy, load, names, step_s
+from bakeoff.spec.published import PublishedStudy, step_s
+from bakeoff.study.published import SHIPPED, load, names
 
 COUNTS = {  # rows of the document's table or figure, comparisons, single numbers (repeats and starred runs counted)
     "apx-cnn": (3, 1, 3),

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bakeoff.judge.study import judge_study
 from bakeoff.race.progress import RoundEnded, TrialStarted
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.locks import locked
-from bakeoff.study import stored
 from bakeoff.study.progress import Event, PointEnded, PointStarted, StudyStarted
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def test_every_point_is_a_comparison_of_its_own(swept: Swept) -> None:
     assert [one.comparison.batch_size for one in outcome.outcomes] == [8, 16]
     assert [one.verdicts[0].verdict for one in outcome.outcomes] == ["faster", "faster"]
     assert {Path(one.path).parent for one in outcome.outcomes} == {Path(outcome.path)}
-    assert stored.judge(Path(outcome.path)) == outcome
+    assert judge_study(Path(outcome.path)) == outcome
 
 
 def test_a_point_that_fails_does_not_end_the_study(swept: Swept) -> None:
@@ -114,9 +114,9 @@ def test_a_damaged_study_is_named(swept: Swept) -> None:
     outcome = swept("fake", "fake:step_ms=2")
     folder = Path(outcome.path)
     (Path(outcome.outcomes[0].path) / "comparison.json").unlink()
-    judged = stored.judge(folder)
+    judged = judge_study(folder)
     assert "cannot read" in judged.points[0].reason
     assert judged.points[1].outcome is not None
     (folder / "study.json").write_text("{")
     with pytest.raises(StoreError, match=r"study\.json is damaged"):
-        stored.judge(folder)
+        judge_study(folder)

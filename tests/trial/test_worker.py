@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bakeoff.spec import trial as protocol
+from bakeoff.spec import protocol
+from bakeoff.spec.trial import CACHE_FOLDER
 from bakeoff.store.files import read_record
 from bakeoff.trial.inputs import Batches
-from bakeoff.trial.worker import Worker
+from bakeoff.trial.worker import TrialProcess
 
 LACKING = """
 from bakeoff.spec.errors import UnsupportedError
@@ -21,9 +22,9 @@ class Engine:
 
 
 @pytest.fixture
-def worker(trial_of: Any, fake: Path, fakes_options: dict[str, str]) -> Worker:
+def worker(trial_of: Any, fake: Path, fakes_options: dict[str, str]) -> TrialProcess:
     """Give a worker with the scripted framework, not yet started."""
-    return Worker(trial_of(fake, **fakes_options), started_ns=123)
+    return TrialProcess(trial_of(fake, **fakes_options), started_ns=123)
 
 
 @pytest.fixture
@@ -32,14 +33,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "results" / "trial"
 
 
-def test_a_trial_from_start_to_record(worker: Worker, folder: Path) -> None:
+def test_a_trial_from_start_to_record(worker: TrialProcess, folder: Path) -> None:
     """Each command has its answer, and the record has all that was measured between them."""
     assert isinstance(worker.start(), protocol.Ready)
     built = worker.obey(protocol.Build())
     assert isinstance(built, protocol.Built)
     assert built.first_step_ns == 6_000_000
     assert worker.obey(protocol.Warm(steps=3)) == protocol.Warmed(steps_ns=[1_000_000] * 3)
-    assert worker.obey(protocol.Run(lead=2, steps=3, turn=5)) == protocol.Ran(steps=3, elapsed_ns=3_000_000)
+    assert worker.obey(protocol.RunBlock(lead=2, steps=3, turn=5)) == protocol.Ran(steps=3, elapsed_ns=3_000_000)
     assert not (folder / "record.json").exists()
     assert worker.obey(protocol.Quit()) == protocol.Done()
     record = read_record(folder)
@@ -66,7 +67,7 @@ def test_malloc_is_fresh_only_where_that_is_asked(
     fresh: list[bool] = []
     monkeypatch.setattr("bakeoff.measure.memory.settle_malloc", lambda: settled.append(True))
     monkeypatch.setattr("bakeoff.measure.memory.freshen_malloc", lambda: fresh.append(True))
-    worker = Worker(trial_of(fake, **fakes_options, **options), started_ns=1)
+    worker = TrialProcess(trial_of(fake, **fakes_options, **options), started_ns=1)
     assert isinstance(worker.start(), protocol.Ready)
     assert (len(settled), len(fresh)) == (times, 1 - times)
 
@@ -77,7 +78,7 @@ def test_variables_are_set_before_the_framework_is_imported(
     """What framework.toml declares is in the environment when the framework's module runs; it is recorded."""
     monkeypatch.delenv("BAKEOFF_TEST_VARIABLE", raising=False)
     engine = "import os\nraise RuntimeError(os.environ['BAKEOFF_TEST_VARIABLE'])"
-    worker = Worker(trial_of(framework_of(engine, "with_variables")), started_ns=0)
+    worker = TrialProcess(trial_of(framework_of(engine, "with_variables")), started_ns=0)
     assert worker.start() == protocol.Failed(reason="with_variables cannot be imported: RuntimeError: set")
     assert read_record(folder).variables == {"BAKEOFF_TEST_VARIABLE": "set"}
 
@@ -111,7 +112,7 @@ def test_why_a_framework_fails_is_recorded(
 ) -> None:
     """A framework that cannot be imported is unavailable; one that lacks something, or fails, has that outcome."""
     name = f"broken_{abs(hash(engine))}"
-    worker = Worker(trial_of(framework_of(engine, name)), started_ns=0)
+    worker = TrialProcess(trial_of(framework_of(engine, name)), started_ns=0)
     answer = worker.start()
     assert isinstance(answer, protocol.Failed)
     record = read_record(folder)
@@ -120,14 +121,14 @@ def test_why_a_framework_fails_is_recorded(
     assert "Traceback" in record.detail
 
 
-def test_the_frameworks_cache_is_cleared(worker: Worker, folder: Path) -> None:
+def test_the_frameworks_cache_is_cleared(worker: TrialProcess, folder: Path) -> None:
     """What a framework compiled in a trial is private to it, and gone with it."""
-    (folder / protocol.CACHE_FOLDER).mkdir()
-    (folder / protocol.CACHE_FOLDER / "compiled").touch()
+    (folder / CACHE_FOLDER).mkdir()
+    (folder / CACHE_FOLDER / "compiled").touch()
     worker.start()
     worker.obey(protocol.Build())
     worker.obey(protocol.Quit())
-    assert not (folder / protocol.CACHE_FOLDER).exists()
+    assert not (folder / CACHE_FOLDER).exists()
     assert (folder / "record.json").exists()
 
 

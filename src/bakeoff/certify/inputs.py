@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bakeoff.spec.verdict import Check
 
 if TYPE_CHECKING:
-    from bakeoff.spec.fed import Fed
+    from bakeoff.spec.record import Fed
 
 SHUFFLED = "pipeline"
 """The value of the option `input` with which a framework's loader draws its own order."""

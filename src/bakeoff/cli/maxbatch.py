@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from bakeoff.race.batches import SearchOutcome
-    from bakeoff.race.request import Request
+    from bakeoff.judge.search import SearchOutcome
+    from bakeoff.spec.request import Request
 
 OPTIONS = {
     *("workload", "contenders", "scenario", "batch_size", "size", "device", "threads", "precision", "option"),
@@ -111,7 +111,7 @@ def find(results: Path, names: list[str]) -> Path | None:
 
 def report(folder: Path, *, json: bool, markdown: bool, files: bool) -> None:
     """Report on a search, computed from its records again."""
-    from bakeoff.race.batches import judge_search
+    from bakeoff.judge.search import judge_search
 
     if files:
         msg = f"{folder.name} is a search for the largest batch: it has no page and no chart; leave out --html, --chart"

@@ -11,7 +11,7 @@ from bakeoff.cli import parameters as given
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 
 def report(
@@ -35,7 +35,7 @@ def report(
     results: given.Results = "results",
 ) -> None:
     """Report on comparisons and studies that were run, computed from their records again."""
-    from bakeoff.race.judge import judge
+    from bakeoff.judge.comparison import judge_comparison
     from bakeoff.report.charts import EXTENSIONS
     from bakeoff.store.results import find, is_study
 
@@ -53,7 +53,7 @@ def report(
     if any(map(is_study, folders)):
         _report_study(folders, html, chart, markdown=markdown, json=json)
         return
-    outcomes = [judge(folder) for folder in folders]
+    outcomes = [judge_comparison(folder) for folder in folders]
     _write(outcomes, html, chart)
     if markdown or json or not (html or chart):
         _print(outcomes, markdown=markdown, json=json)
@@ -62,12 +62,12 @@ def report(
 def _report_study(folders: list[Path], html: Path | None, chart: Path | None, *, markdown: bool, json: bool) -> None:
     """Report on one study."""
     from bakeoff.cli import studies
-    from bakeoff.study.stored import judge
+    from bakeoff.judge.study import judge_study
 
     if len(folders) > 1:
         msg = "a study is reported by itself: name it alone"
         raise UsageError(msg)
-    study = judge(folders[0])
+    study = judge_study(folders[0])
     studies.write(study, html, chart)
     if markdown or json or not (html or chart):
         studies.print_one(study, markdown=markdown, json=json)

@@ -13,9 +13,9 @@ from bakeoff.cli import parameters as given
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
-    from bakeoff.race.request import Request
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.comparison import Aim
+    from bakeoff.spec.request import Request
 
 
 def run(
@@ -50,7 +50,7 @@ def run(
     memory: given.Memory = None,
 ) -> None:
     """Race contenders on a workload until every pair has its verdict."""
-    from bakeoff.race.request import Request
+    from bakeoff.spec.request import Request
 
     asked = sweep.read(batch_size, device, threads, precision, option)
     search = maxbatch.wanted(context, max_batch=max_batch, memory=memory, several=bool(asked.several))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.selftest import TimerVerdict
 
 WORKLOAD = "mlp-mnist"
@@ -41,8 +41,8 @@ def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict
     """Test each timer and print its checks."""
     from bakeoff.cli.progress import shown, timer_text
     from bakeoff.race import conductor
-    from bakeoff.race.request import Request
     from bakeoff.report.timers import TIMER_WORDS
+    from bakeoff.spec.request import Request
 
     request = Request(workload=WORKLOAD, contenders=contenders, data="synthetic", results=folder)
     with shown(sys.stderr) as observer:
@@ -74,7 +74,7 @@ def _race_itself(contender: str, folder: str) -> Outcome:
     """Race a contender against itself."""
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
-    from bakeoff.race.request import Request
+    from bakeoff.spec.request import Request
 
     request = Request(
         workload=WORKLOAD,
@@ -93,7 +93,7 @@ def _resolved(outcome: Outcome) -> str:
     """Say what differences this machine can show, and what that rests on."""
     from pathlib import Path
 
-    from bakeoff.race.judge import history
+    from bakeoff.judge.comparison import history
     from bakeoff.report.pairs import ratio_text
     from bakeoff.report.units import count, rounded
     from bakeoff.stats.boundaries import LOOKS

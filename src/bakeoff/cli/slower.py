@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from bakeoff.cli import FAILED
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
-    from bakeoff.race.regression import Regression
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.judge.regression import Regression
 
 UNTOLD = 125
 """What `git bisect run` takes for a revision that cannot be tested, and skips (git-bisect(1))."""
@@ -17,7 +17,7 @@ UNTOLD = 125
 
 def tell(outcome: Outcome, share: float) -> int:
     """Say on stderr how each contender stands to the first; give the exit code."""
-    from bakeoff.race.regression import regressions, worst
+    from bakeoff.judge.regression import regressions, worst
 
     found = regressions(outcome, share)
     for one in found:

@@ -11,24 +11,25 @@ import typer
 from bakeoff.cli import INTERRUPTED
 
 if TYPE_CHECKING:
-    from bakeoff.study.declared import Study
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
+    from bakeoff.spec.study import Study
 
 
 def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOutcome":
     """Run a study and show it; after Ctrl-C show the points that are finished, say how to go on, and end."""
     from bakeoff.cli.progress import shown
+    from bakeoff.judge.study import judge_study
+    from bakeoff.store import studies
     from bakeoff.study import run as running
-    from bakeoff.study import stored
 
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = running.run(study, observer, results=results, resume=resume)
     except KeyboardInterrupt:
-        folder = stored.latest_like(Path(results), study)
+        folder = studies.latest_like(Path(results), study)
         if folder is not None:
             sys.stderr.write(f"interrupted: finished trials are in {folder}; the same command with --resume goes on\n")
-            begun = stored.judge(folder)
+            begun = judge_study(folder)
             if begun.outcomes:
                 show(begun, json=json)
         raise typer.Exit(INTERRUPTED) from None

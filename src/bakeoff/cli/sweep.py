@@ -14,8 +14,8 @@ from bakeoff.spec.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.race.request import Request
-    from bakeoff.study.declared import Study
+    from bakeoff.spec.request import Request
+    from bakeoff.spec.study import Study
 
 
 class Words(NamedTuple):

@@ -32,7 +32,7 @@ def verify(
 
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
-    from bakeoff.race.request import Request
+    from bakeoff.spec.request import Request
 
     request = Request(
         workload=workload,

@@ -16,7 +16,7 @@ PROBE_LIMIT_S = 120.0
 """Importing the slowest framework takes 6 s on a warm disk; a cold one on a network file system takes a minute."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
+class ProbeAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What `bootstrap.py probe` tells."""
 
     python: str = ""
@@ -26,21 +26,21 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """Why the framework cannot be used; empty when it can."""
 
 
-def probe(interpreter: str, folder: Path, limit_s: float = PROBE_LIMIT_S) -> Answer:
+def probe(interpreter: str, folder: Path, limit_s: float = PROBE_LIMIT_S) -> ProbeAnswer:
     """Import the framework of this folder in a fresh process; a crash or a hang is told as the error."""
     reading, writing = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(reading, "rb") as answers:
         try:
             process = _start(interpreter, folder, writing, output.fileno())
         except OSError as error:
-            return Answer(error=f"{interpreter} cannot be started: {error.strerror}")
+            return ProbeAnswer(error=f"{interpreter} cannot be started: {error.strerror}")
         finally:
             os.close(writing)
         with process:
             try:
                 code = process.wait(limit_s)
             except subprocess.TimeoutExpired:
-                return Answer(error=f"no answer within {limit_s:.0f} s")
+                return ProbeAnswer(error=f"no answer within {limit_s:.0f} s")
             finally:
                 _end_group(process)
         # Every writer has ended with the group, so that this ends too.
@@ -70,10 +70,10 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
         return
 
 
-def _read(told: bytes, code: int, output: str) -> Answer:
+def _read(told: bytes, code: int, output: str) -> ProbeAnswer:
     """Give the probe's answer, or from its exit why there is none."""
     if told:
-        return msgspec.json.decode(told, type=Answer)
+        return msgspec.json.decode(told, type=ProbeAnswer)
     lines = output.strip().splitlines()
     cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
-    return Answer(error=f"{lines[-1] if lines else 'no output'} ({cause})")
+    return ProbeAnswer(error=f"{lines[-1] if lines else 'no output'} ({cause})")

@@ -22,7 +22,7 @@ FOREIGN_TICKS = 3
 """... if it is more than this many clock ticks: /proc/stat counts in ticks of 10 ms, and a block lasts some 250 ms."""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class Counters(msgspec.Struct, frozen=True):
     """The counters at one moment."""
 
     at_ns: int
@@ -35,14 +35,14 @@ class Reading(msgspec.Struct, frozen=True):
     major_faults: int
 
 
-def read(loaders: Iterable[int] = ()) -> Reading:
+def read(loaders: Iterable[int] = ()) -> Counters:
     """Read all counters; about 50 microseconds, outside every timed part.
 
     `loaders` are processes that load for this one: their processor time counts as its own.
     """
     usage = resource.getrusage(resource.RUSAGE_SELF)
     busy, steal = _machine_ticks()
-    return Reading(
+    return Counters(
         at_ns=time.perf_counter_ns(),
         cpu_ns=time.process_time_ns() + sum(map(_cpu_ns, loaders)),
         busy_ticks=busy,
@@ -54,7 +54,7 @@ def read(loaders: Iterable[int] = ()) -> Reading:
     )
 
 
-def between(before: Reading, after: Reading) -> Signals:
+def between(before: Counters, after: Counters) -> Signals:
     """Give what happened between two readings."""
     wall_ns = after.at_ns - before.at_ns
     cpu_ns = after.cpu_ns - before.cpu_ns
@@ -78,7 +78,7 @@ def is_flagged(*blocks: Signals) -> bool:
     return foreign_ns > max(FOREIGN_LIMIT * available_ns, FOREIGN_TICKS * _tick_ns())
 
 
-def _foreign_share(before: Reading, after: Reading, wall_ns: int, cpu_ns: int) -> float | None:
+def _foreign_share(before: Counters, after: Counters, wall_ns: int, cpu_ns: int) -> float | None:
     """Give the share of all processor time that went to other processes."""
     busy = _difference(before.busy_ticks, after.busy_ticks)
     if busy is None or wall_ns == 0:

@@ -49,7 +49,7 @@ class Package(msgspec.Struct, frozen=True):
         return after - before if after >= before else after - before + self.range_uj
 
 
-class Gpu(msgspec.Struct, frozen=True):
+class GpuMeter(msgspec.Struct, frozen=True):
     """The first NVIDIA GPU with its memory, since its driver was loaded; this path was not run on a GPU by us."""
 
     name: str
@@ -112,9 +112,9 @@ def _packages(powercap: Path) -> tuple[list[Package], str]:
     return list(found.values()), ""
 
 
-def _gpu() -> tuple[Gpu | None, str]:
+def _gpu() -> tuple[GpuMeter | None, str]:
     """Find the GPU's counter; or say why there is none."""
-    gpu = Gpu("GPU 0")
+    gpu = GpuMeter("GPU 0")
     try:
         gpu.read_uj()
     except UnavailableError as error:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.spec.gpu import GpuState
+from bakeoff.spec.record import GpuState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ SLOWED = {
 """Reasons for a lower clock, by NVML's names for their bits; idling and what follows another GPU are none."""
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class GpuReading(msgspec.Struct, frozen=True, kw_only=True):
     """One look at the GPU; None is unknown."""
 
     clock_mhz: int | None
@@ -52,13 +52,13 @@ class Gpu:
         self._handle = nvml.nvmlDeviceGetHandleByIndex(0)
         self.clock_limit_mhz: int | None = self._told("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM)
 
-    def read(self) -> Reading:
+    def read(self) -> GpuReading:
         """Look at it once."""
         nvml = self._nvml
         bits = self._told("nvmlDeviceGetCurrentClocksThrottleReasons") or 0
         milliwatts = self._told("nvmlDeviceGetPowerUsage")
         running = self._told("nvmlDeviceGetComputeRunningProcesses") or []
-        return Reading(
+        return GpuReading(
             clock_mhz=self._told("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
             memory_clock_mhz=self._told("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM),
             temperature_c=self._told("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU),
@@ -68,9 +68,9 @@ class Gpu:
         )
 
     @contextmanager
-    def watched(self) -> Iterator[list[Reading]]:
+    def watched(self) -> Iterator[list[GpuReading]]:
         """Give a list that fills with readings until the end, at least one of them."""
-        readings: list[Reading] = []
+        readings: list[GpuReading] = []
         ended = threading.Event()
 
         def watch() -> None:
@@ -107,7 +107,7 @@ def first_gpu() -> Gpu | None:
         return None
 
 
-def summary(turn: int, readings: list[Reading], own: frozenset[int], clock_limit_mhz: int | None) -> GpuState:
+def summary(turn: int, readings: list[GpuReading], own: frozenset[int], clock_limit_mhz: int | None) -> GpuState:
     """Put a block's readings together; `own` are the processes that belong to the comparison.
 
     A driver outside of a container counts processes otherwise than inside: where it names none of ours, nothing is

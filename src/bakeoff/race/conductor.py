@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.judge.comparison import assess, certificate_of, frozen_cut, judge_comparison
+from bakeoff.judge.contender import timer_verdict
+from bakeoff.judge.epochs import length_of
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe
-from bakeoff.race.contenders import timer_verdict
-from bakeoff.race.epochs import length_of, run_whole
-from bakeoff.race.gpu import watching
-from bakeoff.race.guard import guarded
-from bakeoff.race.judge import assess, certificate_of, frozen_cut, judge
+from bakeoff.race.epochs import run_whole
 from bakeoff.race.prepare import new_folder, prepared
 from bakeoff.race.progress import (
     Certified,
@@ -32,8 +31,10 @@ from bakeoff.race.progress import (
 )
 from bakeoff.race.remembered import remember, remembered
 from bakeoff.race.rounds import Trials
-from bakeoff.race.weighed import weighing
-from bakeoff.race.workers import MARK, Launcher, ProcessWorker
+from bakeoff.race.workers.guard import guarded
+from bakeoff.race.workers.process import MARK, ProcessWorker
+from bakeoff.race.workers.watched import watching
+from bakeoff.race.workers.weighed import weighing
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.stats.sequential import is_open
 from bakeoff.store.files import forget_end, read_comparison, write_comparison, write_end
@@ -43,10 +44,11 @@ from bakeoff.store.results import Records, check_same_machine, latest_like, read
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.race.outcome import Outcome
-    from bakeoff.race.request import Request
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.race.workers.worker import Launcher
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
+    from bakeoff.spec.request import Request
     from bakeoff.spec.selftest import TimerVerdict
     from bakeoff.spec.trial import CacheState
     from bakeoff.spec.verdict import Certificate
@@ -89,7 +91,7 @@ def run(
         conductor.run_whole(observe)
         conductor.measure_energy()
         write_end(conductor.folder, ended)
-    outcome = judge(conductor.folder)
+    outcome = judge_comparison(conductor.folder)
     observe(Finished(outcome.ended))
     return outcome
 

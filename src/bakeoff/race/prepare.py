@@ -30,7 +30,7 @@ from bakeoff.workloads.load import LoadedWorkload, load
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.race.request import Request
+    from bakeoff.spec.request import Request
     from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Scenario, Workload
 

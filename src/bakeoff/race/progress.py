@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from bakeoff.spec.comparison import Comparison
-from bakeoff.spec.record import Outcome as TrialOutcome
+from bakeoff.spec.record import TrialOutcome
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.spec.verdict import Certificate, Verdict
 

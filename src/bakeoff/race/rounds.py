@@ -18,8 +18,9 @@ from bakeoff.measure.machine import describe
 from bakeoff.race import schedule
 from bakeoff.race.names import folder_names
 from bakeoff.race.progress import Observer, Running, TrialEnded, TrialStarted
-from bakeoff.race.workers import QUIT_LIMIT_S, Launcher, Worker, WorkerLostError
-from bakeoff.spec import trial as protocol
+from bakeoff.race.workers.process import QUIT_LIMIT_S
+from bakeoff.race.workers.worker import Launcher, Worker, WorkerLostError
+from bakeoff.spec import protocol
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER, CacheState, Purpose, TrialSpec
@@ -116,14 +117,14 @@ class Trials:
             self._observe(Running(label, "energy"))
             steps = math.ceil(ENERGY_S / _step_s(warm_ns[label]))
             with counted(meters) as spent:
-                self._ask(protocol.Run(lead=0, steps=steps, turn=0), worker)
-            self._ask(protocol.Energy(joules=sum(spent), steps=steps, source=names(meters)), worker)
+                self._ask(protocol.RunBlock(lead=0, steps=steps, turn=0), worker)
+            self._ask(protocol.NoteEnergy(joules=sum(spent), steps=steps, source=names(meters)), worker)
 
         return self.whole(self.spec(plan, "energy", round_number), plan, act)
 
     def memory(self, plan: ContenderPlan) -> Record:
         """Run a trial that does nothing but read the peak of the memory."""
-        return self._alone(self.spec(plan, "memory"), plan, protocol.Memory(steps=MEMORY_STEPS))
+        return self._alone(self.spec(plan, "memory"), plan, protocol.MeasureMemory(steps=MEMORY_STEPS))
 
     def selftest(self, plan: ContenderPlan) -> Record:
         """Run a trial that puts the timer to the test; again, as long as it cannot be told."""
@@ -191,7 +192,7 @@ class Trials:
                 if label not in workers:
                     continue
                 self._observe(Running(label, f"block {turn + 1} of {turn_count}"))
-                command = protocol.Run(lead=plans[label].lead, steps=plans[label].steps, turn=turn)
+                command = protocol.RunBlock(lead=plans[label].lead, steps=plans[label].steps, turn=turn)
                 self._guarded(workers, label, partial(self._ask, command))
         for label in list(workers):
             self._guarded(workers, label, partial(self._fence, label, plans[label].lead))
@@ -270,7 +271,7 @@ class Trials:
             for turn in range(schedule.ALONE_BLOCKS):
                 # Nothing switches here, so one lead-in is enough.
                 lead = plan_alone.lead if turn == 0 else 0
-                self._ask(protocol.Run(lead=lead, steps=plan_alone.steps, turn=turn), worker)
+                self._ask(protocol.RunBlock(lead=lead, steps=plan_alone.steps, turn=turn), worker)
             # Nothing switches here either.
             self._fence(label, 0, worker)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.spec.trial import SelfTest
+from bakeoff.spec.protocol import CheckTimer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,12 +98,12 @@ def alone_plan(step_s: float) -> BlockPlan:
     return BlockPlan(max(FEWEST_STEPS, math.ceil(LEAD_S / step_s)), math.ceil(steps / ALONE_BLOCKS))
 
 
-def timer_plan(step_s: float) -> SelfTest:
+def timer_plan(step_s: float) -> CheckTimer:
     """Give the sizes of one pass of the timer's self-test."""
     steps = min(TIMER_BLOCK_LIMIT, math.ceil(TIMER_BLOCK_S / step_s))
     fewest, most = PROFILED_STEPS
     profiled = min(most, max(fewest, math.ceil(PROFILED_S / step_s)))
-    return SelfTest(steps=steps, pairs=TIMER_PAIRS, profiled_steps=profiled, profiles=PROFILES)
+    return CheckTimer(steps=steps, pairs=TIMER_PAIRS, profiled_steps=profiled, profiles=PROFILES)
 
 
 def start_order(labels: Sequence[str], seed: int, round_number: int) -> list[str]:

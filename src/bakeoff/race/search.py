@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.judge.comparison import certificate_of
+from bakeoff.judge.search import Attempt, SearchOutcome, attempts_of, following, judge_search
 from bakeoff.measure.machine import available_memory_bytes
-from bakeoff.race.batches import Attempt, SearchOutcome, attempts_of, following, judge_search
-from bakeoff.race.bounded import bounded
-from bakeoff.race.guard import guarded
-from bakeoff.race.judge import certificate_of
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Certified, Finished, Observer, Prepared, Running, Tried, silent
 from bakeoff.race.rounds import Trials
-from bakeoff.race.weighed import weighing
-from bakeoff.race.workers import MARK, Launcher, ProcessWorker, Worker
-from bakeoff.spec import trial as protocol
+from bakeoff.race.workers.bounded import bounded
+from bakeoff.race.workers.guard import guarded
+from bakeoff.race.workers.process import MARK, ProcessWorker
+from bakeoff.race.workers.weighed import weighing
+from bakeoff.spec import protocol
+from bakeoff.spec.comparison import Search
 from bakeoff.spec.errors import StoreError, UsageError
-from bakeoff.spec.search import Search
 from bakeoff.store.locks import locked
 from bakeoff.store.results import check_same_machine, read_records
 from bakeoff.store.searches import read_search, searches, write_search
@@ -32,9 +32,10 @@ from bakeoff.store.searches import read_search, searches, write_search
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.race.request import Request
+    from bakeoff.race.workers.worker import Launcher, Worker
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
+    from bakeoff.spec.request import Request
     from bakeoff.spec.trial import TrialSpec
 
 RACE_ONLY = {"aim", "max_rounds", "margin", "self_test", "epochs", "steps", "repeats"}
@@ -199,7 +200,7 @@ class _Searcher:
 
         def act(worker: Worker) -> None:
             self._observe(Running(plan.contender.label, f"batch {batch}"))
-            for command in (protocol.Build(), protocol.Memory(steps=STEPS)):
+            for command in (protocol.Build(), protocol.MeasureMemory(steps=STEPS)):
                 worker.ask(command, self._search.plan.procedure.trial_limit_s)
 
         return self._trials.whole(self._spec(plan, batch), plan, act)

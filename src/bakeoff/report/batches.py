@@ -15,7 +15,7 @@ from bakeoff.report.terminal import readable
 from bakeoff.report.units import UNKNOWN, count, listed, percent, size
 
 if TYPE_CHECKING:
-    from bakeoff.race.batches import Attempt, Found, SearchOutcome
+    from bakeoff.judge.search import Attempt, Found, SearchOutcome
 
 VERSION = 1
 """Of the JSON object; raised when a key changes its meaning or goes away."""

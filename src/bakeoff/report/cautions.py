@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.judge.ledger import mismatches
 from bakeoff.measure.hidden import remarks
-from bakeoff.race.ledger import mismatches
 from bakeoff.report.gpu import gpu_cautions
 from bakeoff.report.pairs import slower_first
 from bakeoff.report.tiers import tier_cautions
@@ -13,8 +13,8 @@ from bakeoff.report.timers import timer_cautions
 from bakeoff.report.units import count, listed, percent, rounded
 
 if TYPE_CHECKING:
-    from bakeoff.race.ledger import Entry
-    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.ledger import Entry
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Verdict
 
 MOST_FAULTS_PER_STEP = 1.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bakeoff.report.units import error, listed
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.verdict import Certificate
 
 _WORDS = {

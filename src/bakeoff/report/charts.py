@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any, Literal
 
-from bakeoff.race.outcome import Outcome
+from bakeoff.judge.outcome import Outcome
 from bakeoff.report import chartdata as data
 from bakeoff.report.model import report_of
 from bakeoff.report.runs import steps_text

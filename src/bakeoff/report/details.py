@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.race.ledger import ledger
+from bakeoff.judge.ledger import ledger
 from bakeoff.report.devices import device_cells
 from bakeoff.report.model import blocks_of
 from bakeoff.report.pairs import kind, ratio_parts, slower_first
@@ -17,8 +17,8 @@ from bakeoff.report.units import JOULES, UNKNOWN, duration, error, percent, quan
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from bakeoff.race.ledger import Entry
-    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.ledger import Entry
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.report.model import Report
     from bakeoff.report.units import Unit
     from bakeoff.spec.verdict import Interval

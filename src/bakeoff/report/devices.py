@@ -9,7 +9,7 @@ from bakeoff.report.units import UNKNOWN, size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.race.outcome import ContenderOutcome
+    from bakeoff.judge.outcome import ContenderOutcome
 
 
 def device_cells(contenders: Sequence[ContenderOutcome]) -> list[list[str]]:

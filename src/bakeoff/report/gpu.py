@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bakeoff.report.units import count, listed, percent
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import ContenderOutcome, GpuRound, Outcome
+    from bakeoff.judge.outcome import ContenderOutcome, GpuRound, Outcome
 
 APART = 0.02
 """Mean clocks of two contenders in one round that lie further apart shift their ratio by as much (docs/method.md)."""

@@ -17,7 +17,7 @@ from bakeoff.report.whole import whole_lines, whole_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.report.model import Report
 
 _TABLES = {

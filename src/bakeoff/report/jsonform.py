@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.race.ledger import ledger
+from bakeoff.judge.ledger import ledger
 from bakeoff.report.cautions import cautions
 from bakeoff.report.pairs import kind
 from bakeoff.report.region import region
@@ -15,8 +15,8 @@ from bakeoff.report.tiers import tier_of
 from bakeoff.report.whole import whole_json
 
 if TYPE_CHECKING:
-    from bakeoff.race.ledger import Entry
-    from bakeoff.race.outcome import ContenderOutcome, Outcome, Start
+    from bakeoff.judge.ledger import Entry
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome, Start
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.verdict import Interval, Verdict
 

@@ -9,7 +9,7 @@ from bakeoff.report.units import count, duration, unit_for
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
 
 def latency_line(outcome: Outcome, ranked: Sequence[ContenderOutcome]) -> str:

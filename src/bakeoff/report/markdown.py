@@ -14,7 +14,7 @@ from bakeoff.report.whole import whole_lines, whole_table
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 # What Markdown, or the HTML in it, would take for itself. A bracket is harmless unless it could become a link.
 _SPECIAL = re.compile(r"[\\`*_<>|#~&]|\](?=[(\[])")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from bakeoff.race.outcome import BlockTime, ContenderOutcome, Outcome
+from bakeoff.judge.outcome import BlockTime, ContenderOutcome, Outcome
 from bakeoff.report import words
 from bakeoff.report.cautions import cautions
 from bakeoff.report.certified import certificate_line

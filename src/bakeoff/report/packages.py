@@ -9,7 +9,7 @@ from bakeoff.report.units import listed
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bakeoff.race.outcome import ContenderOutcome
+    from bakeoff.judge.outcome import ContenderOutcome
 
 
 def packages(contenders: Iterable[ContenderOutcome]) -> str:

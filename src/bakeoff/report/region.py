@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bakeoff.measure.clock import timed_region
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 
 def region(outcome: Outcome) -> str:

@@ -13,7 +13,7 @@ from bakeoff.spec.verdict import Interval, Verdict
 from bakeoff.stats.breakeven import break_even
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import ContenderOutcome
+    from bakeoff.judge.outcome import ContenderOutcome
 
 SHORTEST_AXIS = 1000
 """Steps that the axis shows at least: a small training run."""

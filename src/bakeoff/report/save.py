@@ -12,7 +12,7 @@ from bakeoff.report.model import REPORT_FILES, report_of
 from bakeoff.store.files import write_atomically
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 
 def save(outcome: Outcome) -> dict[str, Path]:

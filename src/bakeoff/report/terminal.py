@@ -13,7 +13,7 @@ from bakeoff.report.tiertables import tier_table
 from bakeoff.report.whole import whole_lines, whole_table
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
 
 _GAP = "  "
 """Between columns."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bakeoff.report.units import listed
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
 ORDER = ("matched", "native", "best")
 

@@ -9,7 +9,7 @@ from bakeoff.report.pairs import between, kind, ratio_text
 from bakeoff.report.tiers import ORDER, tier_of
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import ContenderOutcome
+    from bakeoff.judge.outcome import ContenderOutcome
     from bakeoff.report.model import Report
 
 

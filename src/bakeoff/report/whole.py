@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.race.epochs import WholeRuns, length_of, middle
+from bakeoff.judge.epochs import WholeRuns, length_of, middle
 from bakeoff.report.details import Line, Table
 from bakeoff.report.units import UNKNOWN, count, listed, rounded, unit_for
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.report.model import Report
     from bakeoff.report.units import Unit
 

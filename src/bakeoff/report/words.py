@@ -9,7 +9,7 @@ from bakeoff.report.units import count, listed, percent, rounded
 from bakeoff.stats.boundaries import LOOKS
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import Outcome
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.comparison import Aim
     from bakeoff.spec.verdict import Verdict
 

@@ -9,15 +9,12 @@ from typing import Literal
 
 import msgspec
 
-from bakeoff.spec.epochs import EpochRun
-from bakeoff.spec.fed import Fed
-from bakeoff.spec.gpu import GpuState
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.trial import TrialSpec
 
 RECORD_VERSION = 1
 
-Outcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout", "out-of-memory"]
+TrialOutcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout", "out-of-memory"]
 """How a trial ended.
 
 done         all that was asked
@@ -113,13 +110,63 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 0
 
 
-class Energy(msgspec.Struct, frozen=True, kw_only=True):
+class EnergyReading(msgspec.Struct, frozen=True, kw_only=True):
     """What meters outside of the process counted while it ran steps in a row; all that the meters see counts."""
 
     joules: float
     steps: int
     source: str
     """The meters: "package-0 + GPU 0"."""
+
+
+class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One run from the first step to the last; the first step's time is the record's `first_step_ns`."""
+
+    steps: list[int]
+    """Of each epoch; the first one's leave out the first step, which is timed by itself."""
+    epochs_ns: list[int]
+    """From the start of each epoch until its last result was there: streamed within, waited for once."""
+    foreign_shares: list[float | None] = []
+    """Processor time of other processes over all there was, beside each epoch; None is unknown."""
+    loss: float | None = None
+    """Of the last step, in training; None where it is not finite."""
+    accuracy: float | None = None
+    """On held-out data after the last step, 0 to 1; None where there is none."""
+    test_samples: int = 0
+    """Held-out samples that it was counted over."""
+
+
+class Fed(msgspec.Struct, frozen=True, kw_only=True):
+    """One pass through the samples of a trial, held against the batches that every contender is to take."""
+
+    mode: str
+    """The option `input`."""
+    samples: int
+    """That were to be given."""
+    missing: int
+    """Samples that were not given with their own label."""
+    strange: int
+    """Given ones that are none of them, or came a second time."""
+    in_order: bool
+    """They came in the order of the batches."""
+
+
+class GpuState(msgspec.Struct, frozen=True, kw_only=True):
+    """An NVIDIA GPU during one block, read from outside of the trial's process; None is unknown."""
+
+    turn: int
+    readings: int
+    clock_mhz: float | None = None
+    """Of the multiprocessors, mean."""
+    clock_limit_mhz: int | None = None
+    memory_clock_mhz: float | None = None
+    temperature_c: int | None = None
+    """The highest."""
+    power_w: float | None = None
+    slowed: tuple[str, ...] = ()
+    """Why its clock was held below what it can be."""
+    other_processes: int | None = None
+    """That compute on it and do not belong to the comparison."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,7 +204,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
 
     version: int = RECORD_VERSION
     trial: TrialSpec
-    outcome: Outcome
+    outcome: TrialOutcome
     reason: str = ""
     """Why it is not done, in a sentence; empty when it is."""
     detail: str = ""
@@ -195,7 +242,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     timer: list[TimerTest] = []
     """The passes of the timer's self-test, in a trial of that purpose."""
     memory: Memory | None = None
-    energy: Energy | None = None
+    energy: EnergyReading | None = None
     epochs: EpochRun | None = None
     """In a trial of whole epochs."""
     gpu: list[GpuState] = []

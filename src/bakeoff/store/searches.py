@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
+from bakeoff.spec.comparison import Search
 from bakeoff.spec.errors import StoreError
-from bakeoff.spec.search import Search
 from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, read_as, write_atomically
 
 SEARCH_FILE = "search.json"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from bakeoff.race import progress
-from bakeoff.study.declared import Point, Study
+from bakeoff.spec.study import Point, Study
 
 
 class StudyStarted(msgspec.Struct, frozen=True):

@@ -12,16 +12,16 @@ from bakeoff.environments.declared import framework, frameworks
 from bakeoff.environments.interpreters import resolve
 from bakeoff.environments.options import resolve_options
 from bakeoff.measure.machine import describe, usable_cores
-from bakeoff.race.request import Request
 from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.errors import BakeoffError, UsageError
-from bakeoff.study.declared import Point, Study
-from bakeoff.study.published import Reproduces
+from bakeoff.spec.published import Reproduces
+from bakeoff.spec.request import Request
+from bakeoff.spec.study import Point, Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.study.published import Declared, PublishedStudy, Row
+    from bakeoff.spec.published import Declared, PublishedRow, PublishedStudy
 
 
 def accelerator() -> str | None:
@@ -107,7 +107,7 @@ def _command(request: Request) -> str:
     return shlex.join(["bakeoff", "run", request.workload, *request.contenders, *words])
 
 
-def _own(rows: Sequence[Row], here: Reproduces) -> tuple[dict[str, str], dict[str, str]]:
+def _own(rows: Sequence[PublishedRow], here: Reproduces) -> tuple[dict[str, str], dict[str, str]]:
     """Give the contender of each row, and why some of them cannot race."""
     placed = {row.name: stand_in(row, here.kind) or row.contender for row in rows}
     left_out = {row.contender: row.missing for row in rows if not stand_in(row, here.kind)}
@@ -115,7 +115,9 @@ def _own(rows: Sequence[Row], here: Reproduces) -> tuple[dict[str, str], dict[st
     return placed, left_out | {text: problem for text, problem in problems.items() if problem}
 
 
-def _given(rows: Sequence[Row], here: Reproduces, given: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+def _given(
+    rows: Sequence[PublishedRow], here: Reproduces, given: Sequence[str]
+) -> tuple[dict[str, str], dict[str, str]]:
     """Give the contender of each row for which one of these stands; the others are not asked for."""
     known = {_what(parse_contender(text)): text for text in reversed(given)}
     wanted = {row.name: stand_in(row, here.kind) for row in rows}
@@ -123,7 +125,7 @@ def _given(rows: Sequence[Row], here: Reproduces, given: Sequence[str]) -> tuple
     return {name: known[key] for name, key in keys.items() if key in known}, {}
 
 
-def stand_in(row: Row, kind: str) -> str:
+def stand_in(row: PublishedRow, kind: str) -> str:
     """Give the contender that stands for a row on a kind of device; empty where none can."""
     return row.on_cpu if kind == "cpu" else row.contender
 

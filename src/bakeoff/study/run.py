@@ -10,22 +10,24 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.study import judge_study
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
 from bakeoff.race import progress as told
-from bakeoff.race.judge import judge as judge_comparison
-from bakeoff.race.workers import Launcher, ProcessWorker
+from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.stats.boundaries import LOOKS
+from bakeoff.store import studies
 from bakeoff.store.locks import locked
-from bakeoff.study import stored
 from bakeoff.study.progress import Event, Observer, PointEnded, PointStarted, StudyStarted, silent
 
 if TYPE_CHECKING:
-    from bakeoff.race.request import Request
-    from bakeoff.study.declared import Study
-    from bakeoff.study.outcome import StudyOutcome
-    from bakeoff.study.stored import PointState, StudyFile
+    from bakeoff.judge.study import StudyOutcome
+    from bakeoff.race.workers.worker import Launcher
+    from bakeoff.spec.request import Request
+    from bakeoff.spec.study import Study
+    from bakeoff.store.studies import PointState, StudyFile
 
 _FINAL = ("decided", "futility", "lost")
 """Endings after which more time would change nothing."""
@@ -48,19 +50,19 @@ def run(
     ends it at once; finished points, and finished trials of the one that ran, are on disk. Raises UsageError where
     there is nothing to go on with, StoreError where the study itself cannot be written.
     """
-    folder, begun = _resumed(Path(results), study) if resume else stored.new(Path(results), study)
+    folder, begun = _resumed(Path(results), study) if resume else studies.new(Path(results), study)
     with locked(folder, "study"):
         _Running(folder, begun, observe, launch, probe_s).all_points()
-    return stored.judge(folder)
+    return judge_study(folder)
 
 
 def _resumed(results: Path, study: Study) -> tuple[Path, StudyFile]:
     """Find the study to go on with; how long it may go on is said anew."""
-    folder = stored.latest_like(results, study)
+    folder = studies.latest_like(results, study)
     if folder is None:
         msg = f"nothing to go on with: no study in {results} asked for the same; run it without --resume"
         raise UsageError(msg)
-    return folder, msgspec.structs.replace(stored.read(folder), study=study)
+    return folder, msgspec.structs.replace(studies.read(folder), study=study)
 
 
 class _Running:
@@ -74,7 +76,7 @@ class _Running:
         """Run what is not finished, each with its share of the time that is left."""
         began = time.monotonic()
         points, budget_s = self._file.study.points, self._file.study.budget_s
-        stored.write(self._folder, self._file)
+        studies.write(self._folder, self._file)
         asked = [(point.request, state) for point, state in zip(points, self._file.states, strict=True)]
         open_points = [index for index, one in enumerate(asked) if not self._is_final(*one)]
         done = len(points) - len(open_points)
@@ -122,7 +124,7 @@ class _Running:
         states = list(self._file.states)
         states[index] = msgspec.structs.replace(states[index], **changes)
         self._file = msgspec.structs.replace(self._file, states=states)
-        stored.write(self._folder, self._file)
+        studies.write(self._folder, self._file)
 
     def _is_final(self, request: Request, state: PointState) -> bool:
         """Tell whether what is asked for now would change nothing about a point."""

@@ -14,13 +14,13 @@ from bakeoff.environments.interpreters import available, resolve
 from bakeoff.race.prepare import checked
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnavailableError, UsageError
-from bakeoff.study.declared import Point, Study
+from bakeoff.spec.study import Point, Study
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.race.request import Request
+    from bakeoff.spec.request import Request
 
 BATCH_SIZE = "batch size"
 """The axis that is no option of a contender."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bakeoff.trial.channel import Channel, guard_lifeline
 from bakeoff.trial.probe import probe
-from bakeoff.trial.worker import Worker
+from bakeoff.trial.worker import TrialProcess
 
 
 def main(arguments: list[str], started_ns: int) -> int:
@@ -16,7 +16,7 @@ def main(arguments: list[str], started_ns: int) -> int:
     match arguments:
         case ["trial", folder, command_fd, answer_fd, lifeline_fd, spawned_ns]:
             guard_lifeline(int(lifeline_fd))
-            worker = Worker(Path(folder), started_ns=started_ns - int(spawned_ns))
+            worker = TrialProcess(Path(folder), started_ns=started_ns - int(spawned_ns))
             code = worker.serve(Channel(int(command_fd), int(answer_fd)))
             # Frameworks' own exit handlers can hang or crash after all is written; nothing is left to save.
             sys.stdout.flush()

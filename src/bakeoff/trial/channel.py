@@ -10,7 +10,7 @@ import threading
 
 import msgspec
 
-from bakeoff.spec.trial import Answer, Command
+from bakeoff.spec.protocol import Answer, Command
 
 PR_SET_PDEATHSIG = 1
 """From <linux/prctl.h>: the signal that a process gets when its parent dies."""

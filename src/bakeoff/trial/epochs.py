@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from bakeoff.measure import contention
-from bakeoff.spec.epochs import EpochRun
-from bakeoff.spec.trial import Ran
+from bakeoff.spec.protocol import Ran
+from bakeoff.spec.record import EpochRun
 from bakeoff.trial.evidence import accuracy_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class LongRun:
         self._epochs_ns: list[int] = []
         self._foreign_shares: list[float | None] = []
 
-    def epoch(self, stepper: Stepper, steps: int, read: Callable[[], contention.Reading]) -> Ran:
+    def epoch(self, stepper: Stepper, steps: int, read: Callable[[], contention.Counters]) -> Ran:
         """Run one epoch, with the counters read around it."""
         before = read()
         _, elapsed_ns = stepper.streamed(steps)

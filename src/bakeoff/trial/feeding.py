@@ -13,7 +13,7 @@ import numpy as np
 
 import bakeoff.frameworks
 from bakeoff.frameworks.engine import Samples
-from bakeoff.spec.fed import Fed
+from bakeoff.spec.record import Fed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

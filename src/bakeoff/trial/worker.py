@@ -20,10 +20,11 @@ from bakeoff.measure.clock import Stepper, collected_garbage, monotonic
 from bakeoff.measure.hidden import weather
 from bakeoff.measure.machine import describe
 from bakeoff.measure.selftest import TimerProbe
+from bakeoff.spec import protocol
 from bakeoff.spec import record as records
-from bakeoff.spec import trial as protocol
 from bakeoff.spec.errors import StoreError, UnavailableError, UnsupportedError
 from bakeoff.spec.selftest import Profiled, TimerTest
+from bakeoff.spec.trial import CACHE_FOLDER, TrialSpec
 from bakeoff.store.files import TRIAL_FILE, write_record
 from bakeoff.trial import ready_made
 from bakeoff.trial.epochs import LongRun
@@ -49,13 +50,13 @@ MEMORY_S = 5.0
 """After this time a memory trial runs no more steps than these: with long steps, each is all that there is to see."""
 
 
-class Worker:
+class TrialProcess:
     """One trial in this process."""
 
     def __init__(self, folder: Path, *, started_ns: int) -> None:
         """Read what is asked; `started_ns` is how long the interpreter took to start."""
         self._folder = folder
-        self._trial = msgspec.json.decode((folder / TRIAL_FILE).read_bytes(), type=protocol.TrialSpec)
+        self._trial = msgspec.json.decode((folder / TRIAL_FILE).read_bytes(), type=TrialSpec)
         self._facts: dict[str, Any] = {"start_ns": started_ns}
         self._blocks: list[records.Block] = []
         self._warm_ns: list[int] = []
@@ -123,11 +124,11 @@ class Worker:
                 return self._build()
             case protocol.Warm() | protocol.Fence():
                 return self._run_fenced(command)
-            case protocol.Run():
+            case protocol.RunBlock():
                 return self._run_block(command)
-            case protocol.SelfTest():
+            case protocol.CheckTimer():
                 return self._test_timer(command)
-            case protocol.Epoch(steps=steps):
+            case protocol.RunEpoch(steps=steps):
                 return self._long_run.epoch(self._stepper, steps, self._counters)
             case protocol.Quit():
                 self._finish()
@@ -142,19 +143,19 @@ class Worker:
                 self._facts["epochs"] = self._long_run.conclude(self._step, self._trial, self._batches)
             case protocol.Certify():
                 self._facts["evidence"] = self._gather()
-            case protocol.Memory(steps=steps):
+            case protocol.MeasureMemory(steps=steps):
                 self._facts["memory"] = self._measure_memory(steps)
-            case protocol.Energy() | protocol.Gpu() | protocol.GpuMemory():
+            case protocol.NoteEnergy() | protocol.NoteGpu() | protocol.NoteGpuMemory():
                 self._put_down(command)
 
-    def _put_down(self, seen: protocol.Energy | protocol.Gpu | protocol.GpuMemory) -> None:
+    def _put_down(self, seen: protocol.NoteEnergy | protocol.NoteGpu | protocol.NoteGpuMemory) -> None:
         """Keep what the parent saw from outside."""
         match seen:
-            case protocol.Energy(joules=joules, steps=steps, source=source):
-                self._facts["energy"] = records.Energy(joules=joules, steps=steps, source=source)
-            case protocol.Gpu(states=states):
+            case protocol.NoteEnergy(joules=joules, steps=steps, source=source):
+                self._facts["energy"] = records.EnergyReading(joules=joules, steps=steps, source=source)
+            case protocol.NoteGpu(states=states):
                 self._facts["gpu"] = states
-            case protocol.GpuMemory(peak_bytes=peak_bytes, readings=readings, reason=reason):
+            case protocol.NoteGpuMemory(peak_bytes=peak_bytes, readings=readings, reason=reason):
                 self._facts["memory"] = msgspec.structs.replace(
                     self._facts["memory"],
                     device_process_bytes=peak_bytes,
@@ -197,7 +198,7 @@ class Worker:
         kept += durations
         return protocol.Warmed(steps_ns=durations)
 
-    def _run_block(self, command: protocol.Run) -> protocol.Ran:
+    def _run_block(self, command: protocol.RunBlock) -> protocol.Ran:
         """Run a lead-in and a timed part, with the counters read around the two."""
         before = self._counters()
         _, lead_ns = self._stepper.streamed(command.lead)
@@ -220,11 +221,11 @@ class Worker:
         )
         return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns)
 
-    def _counters(self) -> contention.Reading:
+    def _counters(self) -> contention.Counters:
         """Read the counters of the machine and of this process, with those that load for it."""
         return contention.read(self._feed.processes() if self._feed else ())
 
-    def _test_timer(self, command: protocol.SelfTest) -> protocol.Tested:
+    def _test_timer(self, command: protocol.CheckTimer) -> protocol.Tested:
         """Run one pass of the timer's self-test."""
         trains = self._trial.scenario == "train"
         fetch = self._step.result if trains else partial(self._step.outputs, self._step.prepare(*self._batches.at(0)))
@@ -286,7 +287,7 @@ class Worker:
         """Record a failure; one to write is no finding about the contender: the parent hears of it, with no record."""
         if isinstance(error, StoreError):
             return protocol.Failed(reason=str(error))
-        outcome: records.Outcome = "failed"
+        outcome: records.TrialOutcome = "failed"
         if isinstance(error, UnsupportedError):
             outcome = "unsupported"
         elif isinstance(error, UnavailableError):
@@ -312,7 +313,7 @@ class Worker:
             error = error.__cause__
         return False
 
-    def _write(self, outcome: records.Outcome, reason: str = "", detail: str = "") -> None:
+    def _write(self, outcome: records.TrialOutcome, reason: str = "", detail: str = "") -> None:
         """Write the record and clear what the framework cached for this trial."""
         self._resources.close()
         record = records.Record(
@@ -333,7 +334,7 @@ class Worker:
             **self._facts,
         )
         write_record(self._folder, record)
-        shutil.rmtree(self._folder / protocol.CACHE_FOLDER, ignore_errors=True)
+        shutil.rmtree(self._folder / CACHE_FOLDER, ignore_errors=True)
 
 
 def _between(before: records.Compilation, after: records.Compilation) -> records.Compilation:

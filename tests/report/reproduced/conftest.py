@@ -6,12 +6,13 @@ import msgspec
 import pytest
 from tests.report.conftest import comparison, outcome, ranked, verdict
 
-from bakeoff.race.outcome import Outcome
-from bakeoff.race.request import Request
+from bakeoff.judge.outcome import Outcome
+from bakeoff.judge.study import PointOutcome, StudyOutcome
+from bakeoff.spec.published import Declared, Reproduces
+from bakeoff.spec.request import Request
+from bakeoff.spec.study import Point, Study
 from bakeoff.spec.verdict import Interval, VerdictKind
-from bakeoff.study.declared import Point, Study
-from bakeoff.study.outcome import PointOutcome, StudyOutcome
-from bakeoff.study.published import Declared, Reproduces, load
+from bakeoff.study.published import load
 
 STEPS_MS = {"tensorflow": 24.0, "torch": 27.0, "jax": 30.0}
 ROWS = {"tensorflow": "tensorflow", "pytorch": "torch", "jittor": "jittor"}

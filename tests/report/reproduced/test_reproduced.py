@@ -19,7 +19,7 @@ from bakeoff.report.reproduced.save import save
 from bakeoff.report.reproduced.terminal import show
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
 
 PAGE = Path(__file__).parents[3] / "docs" / "json-reproduced.md"
 CASES = ["scaled", "full", "figure", "article"]

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 from tests.report.conftest import comparison, outcome, plan, ranked, verdict
 
-from bakeoff.race.outcome import ContenderOutcome, Outcome
-from bakeoff.race.request import Request
+from bakeoff.judge.outcome import ContenderOutcome, Outcome
+from bakeoff.judge.study import PointOutcome, StudyOutcome
+from bakeoff.spec.request import Request
+from bakeoff.spec.study import Point, Study
 from bakeoff.spec.verdict import Interval, Verdict
-from bakeoff.study.declared import Point, Study
-from bakeoff.study.outcome import PointOutcome, StudyOutcome
 
 LABELS = ("torch", "jax", "tensorflow")
 

@@ -10,7 +10,7 @@ from bakeoff.report.study import chartdata, charts
 from bakeoff.report.study.model import report_of
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
 
 
 def specification(chart: Any) -> dict[str, Any]:

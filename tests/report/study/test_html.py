@@ -11,7 +11,7 @@ from bakeoff.report.study.html import to_html
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
 
 
 @pytest.mark.parametrize("case", ["batches", "modes", "threads", "empty"])

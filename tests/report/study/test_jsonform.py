@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from bakeoff.report.study.jsonform import to_json
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
 
 PAGE = Path(__file__).parents[3] / "docs" / "json-study.md"
 

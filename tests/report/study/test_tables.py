@@ -14,7 +14,7 @@ from bakeoff.report.study.model import report_of
 from bakeoff.report.study.words import error_rate, headline
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
 
 CASES = ("batches", "modes", "threads", "empty")
 

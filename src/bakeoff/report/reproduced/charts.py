@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from bakeoff.environments.declared import frameworks
+from bakeoff.judge import reproduction
 from bakeoff.report.chartdata import ratio_ticks
 from bakeoff.report.charts import INK, PNG_SCALE, altair, drawn, themed, titled
 from bakeoff.report.reproduced.model import headline
 from bakeoff.report.units import listed, rounded
 from bakeoff.spec.contender import parse_contender
-from bakeoff.study import beside
 
 if TYPE_CHECKING:
+    from bakeoff.judge.reproduction import PublishedPair
+    from bakeoff.judge.study import PointOutcome, StudyOutcome
     from bakeoff.report.charts import Chart
-    from bakeoff.study.beside import Pair
-    from bakeoff.study.outcome import PointOutcome, StudyOutcome
-    from bakeoff.study.published import Declared, PublishedStudy
+    from bakeoff.spec.published import Declared, PublishedStudy
 
 Point = dict[str, Any]
 
@@ -37,7 +37,7 @@ def pictures(study: StudyOutcome) -> list[tuple[str, Chart]]:
         there, here = speeds_there(published), speeds_here(study, published)
         said = f"Images/s, {_PUBLISHED}: {_said(there)}. {_MEASURED.capitalize()}: {_said(here)}."
         found.append((said, _bars(study, published, there, here)))
-    pairs = [pair for pair in beside.pairs(study, published) if pair.verdict is not None]
+    pairs = [pair for pair in reproduction.pairs(study, published) if pair.verdict is not None]
     if pairs:
         found.append((headline(study), _ratios(pairs, several=len(published.machines) > 1)))
     return found
@@ -65,7 +65,7 @@ def speeds_there(published: PublishedStudy) -> list[Point]:
     """Give the published speeds, in samples a second."""
     return [
         _point(declared, declared.batch_size, figure.row)
-        | {"speed": declared.batch_size / beside.published_step_s(published, declared, figure)}
+        | {"speed": declared.batch_size / reproduction.published_step_s(published, declared, figure)}
         for declared in published.comparisons
         for figure in declared.figures
     ]
@@ -75,7 +75,7 @@ def speeds_here(study: StudyOutcome, published: PublishedStudy) -> list[Point]:
     """Give our speeds with their intervals, in samples a second."""
     return [
         point
-        for declared, one in beside.both(study, published)
+        for declared, one in reproduction.both(study, published)
         for row in published.rows
         if (point := _speed(declared, one, row.name))
     ]
@@ -83,7 +83,7 @@ def speeds_here(study: StudyOutcome, published: PublishedStudy) -> list[Point]:
 
 def _speed(declared: Declared, one: PointOutcome, row: str) -> Point | None:
     """Give one of our bars; None where there is a hole."""
-    known = beside.contender_of(one, row)
+    known = reproduction.contender_of(one, row)
     if known is None or known.samples_per_s is None or one.outcome is None:
         return None
     batch_size = one.outcome.comparison.batch_size
@@ -111,7 +111,9 @@ def _bars(study: StudyOutcome, published: PublishedStudy, there: list[Point], he
     for workload in dict.fromkeys(declared.workload for declared in published.comparisons):
         mine = [one for one in published.comparisons if one.workload == workload]
         sizes = [declared.batch_size for declared in mine]
-        asked = [one.point.request.batch_size for declared, one in beside.both(study, published) if declared in mine]
+        asked = [
+            one.point.request.batch_size for declared, one in reproduction.both(study, published) if declared in mine
+        ]
         ours = [size for size in asked if size is not None]
         left = _panel(_of(there, workload), sizes, published, f"{workload}, {_PUBLISHED}")
         right = _panel(_of(here, workload), ours, published, f"{workload}, {_MEASURED}")
@@ -178,7 +180,7 @@ def _pale(colour: str, shade: float) -> str:
 # --- Ratios -------------------------------------------------------------------------------------------------------
 
 
-def _ratios(pairs: list[Pair], *, several: bool) -> Chart:
+def _ratios(pairs: list[PublishedPair], *, several: bool) -> Chart:
     """Draw the published ratio of each pair beside ours with its interval."""
     alt = altair()
     points = [point for pair in pairs for point in _ratio_points(pair, several=several)]
@@ -204,7 +206,7 @@ def _ratios(pairs: list[Pair], *, several: bool) -> Chart:
     return layers.properties(width=_RATIO_WIDTH, height=alt.Step(_RATIO_ROW / 2), title=title)
 
 
-def _ratio_points(pair: Pair, *, several: bool) -> list[Point]:
+def _ratio_points(pair: PublishedPair, *, several: bool) -> list[Point]:
     """Give the two dots of a pair."""
     name = f"{pair.first} / {pair.second}, {pair.comparison}" + (f", {pair.machine}" if several else "")
     there: Point = {"pair": name, "where": _PUBLISHED, "ratio": pair.published}

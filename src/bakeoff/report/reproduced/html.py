@@ -14,7 +14,7 @@ from bakeoff.report.reproduced.charts import pictures
 from bakeoff.report.reproduced.model import reproduced_of
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import PointOutcome, StudyOutcome
+    from bakeoff.judge.study import PointOutcome, StudyOutcome
 
 
 def to_html(study: StudyOutcome, folder: Path | None = None) -> str:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.judge import reproduction
 from bakeoff.report import jsonform as comparison_form
 from bakeoff.report.reproduced.model import headline
-from bakeoff.study import beside
 
 if TYPE_CHECKING:
-    from bakeoff.study.beside import Held, Line, Pair
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.reproduction import Held, PublishedLine, PublishedPair
+    from bakeoff.judge.study import StudyOutcome
 
 VERSION = 1
 """Raised when a key changes its meaning or goes away; new keys may come without."""
@@ -33,9 +33,9 @@ def to_json(study: StudyOutcome) -> dict[str, Any]:
         "device": here.device,
         "headline": headline(study),
         "published": msgspec.to_builtins(here.published),
-        "lines": [_line(line) for line in beside.lines(study, here.published)],
-        "pairs": [_pair(pair) for pair in beside.pairs(study, here.published)],
-        "claims": [_held(held) for held in beside.held(study, here.published)],
+        "lines": [_line(line) for line in reproduction.lines(study, here.published)],
+        "pairs": [_pair(pair) for pair in reproduction.pairs(study, here.published)],
+        "claims": [_held(held) for held in reproduction.held(study, here.published)],
         "comparisons": {
             point.point.title: comparison_form.to_json(point.outcome) if point.outcome else {"reason": point.reason}
             for point in study.points
@@ -44,7 +44,7 @@ def to_json(study: StudyOutcome) -> dict[str, Any]:
     return document
 
 
-def _line(line: Line) -> dict[str, Any]:
+def _line(line: PublishedLine) -> dict[str, Any]:
     """Give one row on one machine."""
     known = line.measured
     return {
@@ -61,7 +61,7 @@ def _line(line: Line) -> dict[str, Any]:
     }
 
 
-def _pair(pair: Pair) -> dict[str, Any]:
+def _pair(pair: PublishedPair) -> dict[str, Any]:
     """Give one pair."""
     verdict = pair.verdict
     return {

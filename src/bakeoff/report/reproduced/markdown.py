@@ -8,7 +8,7 @@ from bakeoff.report.markdown import escaped, table
 from bakeoff.report.reproduced.model import reproduced_of
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
 
 
 def to_markdown(study: StudyOutcome) -> str:

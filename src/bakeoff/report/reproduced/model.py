@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.race.epochs import length_of, middle
+from bakeoff.judge import reproduction
+from bakeoff.judge.epochs import length_of, middle
 from bakeoff.report.details import Line, Table
 from bakeoff.report.model import REPORT_FILES, machine_line, machine_name
 from bakeoff.report.packages import packages
 from bakeoff.report.pairs import ratio_text
 from bakeoff.report.units import UNKNOWN, Unit, count, duration, listed, quantity, rounded, size, unit_for
 from bakeoff.spec.verdict import Interval
-from bakeoff.study import beside
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import ContenderOutcome
-    from bakeoff.study.beside import Held, Order, Pair
-    from bakeoff.study.outcome import PointOutcome, StudyOutcome
-    from bakeoff.study.published import Declared, Figure, PublishedStudy
+    from bakeoff.judge.outcome import ContenderOutcome
+    from bakeoff.judge.reproduction import Held, Order, PublishedPair
+    from bakeoff.judge.study import PointOutcome, StudyOutcome
+    from bakeoff.spec.published import Declared, Figure, PublishedStudy
 
 _DIGITS = 3
 """Of what is computed from published figures: they have two to five."""
@@ -55,7 +55,7 @@ def reproduced_of(study: StudyOutcome) -> Reproduced:
     """Derive the model of a study that is held against published figures."""
     assert study.study.reproduces is not None
     published = study.study.reproduces.published
-    pairs = beside.pairs(study, published)
+    pairs = reproduction.pairs(study, published)
     return Reproduced(
         title=published.full_title(),
         headline=headline(study),
@@ -100,7 +100,7 @@ def headline(study: StudyOutcome) -> str:
     """Count what became of the published pairs, and say whether that can tell anything of them."""
     assert study.study.reproduces is not None
     published = study.study.reproduces.published
-    pairs = beside.pairs(study, published)
+    pairs = reproduction.pairs(study, published)
     where = f"{published.document.number} of {published.document.name}"
     if not pairs:
         return f"There is no pair of figures in {where}."
@@ -159,7 +159,7 @@ def _sentence(text: str) -> str:
 def _smaller(study: StudyOutcome, published: PublishedStudy) -> str:
     """Say what is smaller here than there; empty where nothing is."""
     told: dict[str, list[str]] = {}
-    for declared, point in beside.both(study, published):
+    for declared, point in reproduction.both(study, published):
         asked = point.point.request
         parts = [] if asked.size == "full" else [f"the network's {asked.size} size instead of the full one"]
         same = asked.batch_size == declared.batch_size
@@ -169,18 +169,18 @@ def _smaller(study: StudyOutcome, published: PublishedStudy) -> str:
         parts += [f"whole runs of {asked.steps:,} steps instead of {steps:,}"] if fewer else []
         told.setdefault(", ".join(parts), []).append(declared.name)
     told.pop("", None)
-    everywhere = len(beside.both(study, published))
+    everywhere = len(reproduction.both(study, published))
     return "; ".join(text if len(one) == everywhere else f"{listed(one)}: {text}" for text, one in told.items())
 
 
 def _holes(study: StudyOutcome, published: PublishedStudy) -> list[str]:
     """Say which rows have no measured figure, each reason once."""
     reasons: dict[str, list[str]] = {}
-    for declared, point in beside.both(study, published):
+    for declared, point in reproduction.both(study, published):
         for row in published.rows:
-            if reason := beside.hole(point, row.name):
+            if reason := reproduction.hole(point, row.name):
                 reasons.setdefault(reason, []).append(f"{row.name} ({declared.name})")
-    held = beside.both(study, published)
+    held = reproduction.both(study, published)
     gone = [one.name for one in published.comparisons if one.name not in {declared.name for declared, _ in held}]
     said = [f"Not measured: {_rows(rows, len(held))}: {reason}" for reason, rows in reasons.items()]
     return [*said, f"Not in the scaled variant: {'; '.join(gone)}"] if gone else said
@@ -196,12 +196,12 @@ def _rows(named: list[str], everywhere: int) -> str:
 # --- In tables ----------------------------------------------------------------------------------------------------
 
 
-def _tables(study: StudyOutcome, published: PublishedStudy, pairs: list[Pair]) -> list[Titled]:
+def _tables(study: StudyOutcome, published: PublishedStudy, pairs: list[PublishedPair]) -> list[Titled]:
     """Give one table for each comparison on each machine that the document has figures of."""
     found = []
-    for declared, point in beside.both(study, published):
+    for declared, point in reproduction.both(study, published):
         for machine in published.machines:
-            figures = [one for one in declared.figures if beside.machine_of(published, one) == machine.name]
+            figures = [one for one in declared.figures if reproduction.machine_of(published, one) == machine.name]
             if not figures:
                 continue
             on_it = [pair for pair in pairs if (pair.comparison, pair.machine) == (declared.name, machine.name)]
@@ -220,14 +220,18 @@ def _table_title(declared: Declared, point: PointOutcome, machine: str) -> str:
 
 
 def _table(
-    published: PublishedStudy, declared: Declared, point: PointOutcome, figures: list[Figure], pairs: list[Pair]
+    published: PublishedStudy,
+    declared: Declared,
+    point: PointOutcome,
+    figures: list[Figure],
+    pairs: list[PublishedPair],
 ) -> Table:
     """Give published beside measured, the shortest published time first; ratios are against that one."""
-    times = {one.row: beside.steps_s(published, declared, one) for one in figures}
+    times = {one.row: reproduction.steps_s(published, declared, one) for one in figures}
     order = sorted(figures, key=lambda one: middle(times[one.row]) or 0.0)
     first = order[0].row
     there = unit_for(middle(values) for values in times.values())
-    measured = {one.row: beside.contender_of(point, one.row) for one in figures}
+    measured = {one.row: reproduction.contender_of(point, one.row) for one in figures}
     here = unit_for(one.median_step_s for one in measured.values() if one)
     against = {pair.first: pair for pair in pairs if pair.second == first}
     lines = []
@@ -271,7 +275,7 @@ def _step(known: ContenderOutcome | None, unit: Unit) -> list[str]:
     return [f"{told.estimate} {unit.name}", f"{told.low} to {told.high}"]
 
 
-def _ratios(pair: Pair, point: PointOutcome) -> list[str]:
+def _ratios(pair: PublishedPair, point: PointOutcome) -> list[str]:
     """Give the published ratio, ours with its verdict, whose order it is, and what that tells of the ranking."""
     there = rounded(pair.published, _DIGITS)
     if pair.published_range is not None:
@@ -295,7 +299,7 @@ def _more(study: StudyOutcome, published: PublishedStudy) -> list[Titled]:
 def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
     """Give every bar that was measured, also those for which the document has no number."""
     lines = []
-    for line in beside.lines(study, published):
+    for line in reproduction.lines(study, published):
         known = line.measured
         if known is None or known.samples_per_s is None:
             continue
@@ -319,7 +323,9 @@ def _speed(known: ContenderOutcome, batch_size: int) -> list[str]:
 
 def _claims(study: StudyOutcome, published: PublishedStudy) -> Table:
     """Give what the document says in sentences, and ours."""
-    lines = [Line([one.claim.text, f"{one.claim.percent:g} %", _percent(one)]) for one in beside.held(study, published)]
+    lines = [
+        Line([one.claim.text, f"{one.claim.percent:g} %", _percent(one)]) for one in reproduction.held(study, published)
+    ]
     return Table(["of speeds", "there", "here"], lines, last_words=1)
 
 
@@ -342,10 +348,10 @@ def _verdicts(held: Held) -> str:
 def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
     """Give the whole runs that were made beside the published ones, with and without the first step."""
     lines = []
-    for declared, point in beside.both(study, published):
+    for declared, point in reproduction.both(study, published):
         length = length_of(point.outcome.comparison) if point.outcome else None
         for figure in declared.figures if length else ():
-            known = beside.contender_of(point, figure.row)
+            known = reproduction.contender_of(point, figure.row)
             if known is None or known.whole is None or not known.whole.runs or length is None:
                 continue
             totals = known.whole.totals_s(), known.whole.totals_s(first=False)
@@ -362,9 +368,9 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
 def _memory(study: StudyOutcome, published: PublishedStudy) -> Table:
     """Give the published memory beside ours, where the document tells it."""
     lines = []
-    for declared, point in beside.both(study, published):
+    for declared, point in reproduction.both(study, published):
         for figure in declared.figures:
-            known = beside.contender_of(point, figure.row)
+            known = reproduction.contender_of(point, figure.row)
             if not figure.memory_gb:
                 continue
             there = ", ".join(f"{name} {value:g} GB" for name, value in figure.memory_gb.items())

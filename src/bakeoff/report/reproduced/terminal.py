@@ -12,8 +12,8 @@ from bakeoff.report.reproduced.model import files, reproduced_of
 from bakeoff.report.terminal import readable
 
 if TYPE_CHECKING:
+    from bakeoff.judge.study import StudyOutcome
     from bakeoff.report.details import Table
-    from bakeoff.study.outcome import StudyOutcome
 
 _GAP = "  "
 """Between columns."""

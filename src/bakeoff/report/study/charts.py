@@ -12,8 +12,8 @@ from bakeoff.report.study.model import StudyReport, report_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bakeoff.judge.study import StudyOutcome
     from bakeoff.report.study.chartdata import Frame, Panel, Point
-    from bakeoff.study.outcome import StudyOutcome
 
 Chart = Any
 """altair's classes share no useful base, and its annotations refuse scales and axes that it takes."""

@@ -14,8 +14,8 @@ from bakeoff.report.study.model import report_of
 from bakeoff.report.study.tables import rate_columns, ratio_columns, table
 
 if TYPE_CHECKING:
+    from bakeoff.judge.study import StudyOutcome
     from bakeoff.report.study.model import Line, StudyReport
-    from bakeoff.study.outcome import StudyOutcome
 
 _COLUMNS = {"Samples/s": rate_columns, "Ratio by point": ratio_columns}
 

@@ -8,7 +8,7 @@ from bakeoff.report import jsonform
 from bakeoff.report.study.model import report_of
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import PointOutcome, StudyOutcome
+    from bakeoff.judge.study import PointOutcome, StudyOutcome
 
 VERSION = 1
 """Raised when a key changes its meaning or goes away; new keys may come without."""

@@ -10,8 +10,8 @@ from bakeoff.report.study.model import report_of
 from bakeoff.report.study.tables import rate_columns, ratio_columns, table
 
 if TYPE_CHECKING:
+    from bakeoff.judge.study import StudyOutcome
     from bakeoff.report.study.model import StudyReport
-    from bakeoff.study.outcome import StudyOutcome
 
 
 def to_markdown(study: StudyOutcome) -> str:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.race.outcome import ContenderOutcome, Outcome
+from bakeoff.judge.outcome import ContenderOutcome, Outcome
+from bakeoff.judge.study import PointOutcome, StudyOutcome
 from bakeoff.report.cautions import cautions
 from bakeoff.report.chartdata import DASHES, SHAPES
 from bakeoff.report.pairs import FEWEST_ROUNDS, between, fastest, kind, leaders, ratio_parts
 from bakeoff.report.study.words import error_rate, headline
 from bakeoff.report.units import UNKNOWN, Unit, count, listed, quantity, rounded
 from bakeoff.spec.verdict import Interval, Verdict
-from bakeoff.study.outcome import PointOutcome, StudyOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

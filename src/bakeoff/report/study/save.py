@@ -13,7 +13,7 @@ from bakeoff.report.study.model import FILES
 from bakeoff.store.files import write_atomically
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
 
 
 def save(study: StudyOutcome) -> dict[str, Path]:

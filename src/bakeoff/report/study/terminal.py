@@ -13,7 +13,7 @@ from bakeoff.report.study.tables import rate_columns, ratio_columns
 from bakeoff.report.terminal import readable
 
 if TYPE_CHECKING:
-    from bakeoff.study.outcome import StudyOutcome
+    from bakeoff.judge.study import StudyOutcome
 
 _GAP = "  "
 """Between columns."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.race.workers import WorkerLostError
-from bakeoff.spec.trial import Answer, Command, Failed, Ready, TrialSpec
-from bakeoff.trial.worker import Worker
+from bakeoff.race.workers.worker import WorkerLostError
+from bakeoff.spec.protocol import Answer, Command, Failed, Ready
+from bakeoff.trial.worker import TrialProcess
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bakeoff.spec.trial import TrialSpec
 
 
 class InlineWorker:
@@ -18,7 +20,7 @@ class InlineWorker:
     def __init__(self, folder: Path, trial: TrialSpec, interpreter: str) -> None:
         """Start nothing: the first command does."""
         del trial, interpreter
-        self._worker = Worker(folder, started_ns=0)
+        self._worker = TrialProcess(folder, started_ns=0)
 
     def ready(self, limit_s: float) -> Ready:
         """Import the framework."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
 from bakeoff.certify.ready_made import certify_ready_made
-from bakeoff.race.contenders import (
+from bakeoff.judge.contender import (
     CUT_ROUNDS,
     RoundTime,
     clock_range_mhz,
@@ -18,8 +18,8 @@ from bakeoff.race.contenders import (
     flagged_share,
     round_times,
 )
-from bakeoff.race.ledger import marked
-from bakeoff.race.outcome import ContenderOutcome, Ending, Outcome
+from bakeoff.judge.ledger import marked
+from bakeoff.judge.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.stats.differences import ping_pong_difference, sequential_difference
 from bakeoff.stats.sequential import Ended, Pair, decide, is_unsettled
 from bakeoff.stats.warmup import mser5
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from bakeoff.spec.verdict import Certificate, Verdict
 
 
-def judge(folder: Path) -> Outcome:
+def judge_comparison(folder: Path) -> Outcome:
     """Judge a comparison from its folder; raise StoreError where that is none."""
     return marked(assess(read_comparison(folder), read_records(folder), folder, read_end(folder)))
 
 
 def history(folder: Path) -> list[Pair]:
     """Give every pair of a comparison round by round, as the verdicts were reached from them."""
-    outcome, records = judge(folder), read_records(folder).records
+    outcome, records = judge_comparison(folder), read_records(folder).records
     timed = [record for record in records.values() if record.trial.purpose == "time"]
     ranked = [one for one in outcome.contenders if one.status == "ranked"]
     return _pairs(ranked, timed, outcome.rounds, outcome.cut_steps)

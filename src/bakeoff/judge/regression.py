@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.spec.verdict import mirrored
 
 if TYPE_CHECKING:
-    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Verdict
 
 Answer = Literal["slower", "not slower", "cannot be told"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from bakeoff.race.outcome import Compiling, Start
+from bakeoff.judge.outcome import Compiling, Start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

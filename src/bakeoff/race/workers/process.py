@@ -12,17 +12,19 @@ import time
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import msgspec
 
 import bakeoff
-from bakeoff.race import guard
+from bakeoff.race.workers import guard
+from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import StoreError
-from bakeoff.spec.trial import Answer, Command, Failed, Quit, Ready, TrialSpec
+from bakeoff.spec.protocol import Answer, Command, Failed, Quit, Ready
 
 if TYPE_CHECKING:
-    from bakeoff.spec.record import Outcome
+    from bakeoff.spec.trial import TrialSpec
+
 
 BOOTSTRAP = Path(bakeoff.__file__).parent / "bootstrap.py"
 
@@ -45,37 +47,6 @@ that no comparison rests on one lucky layout (Mytkowicz et al. 2009, "Producing 
 obviously wrong!")."""
 
 _numbers = count(1)
-
-
-class WorkerLostError(Exception):
-    """A worker that will not answer any more, with its outcome for the record."""
-
-    def __init__(self, outcome: Outcome, reason: str, detail: str = "") -> None:
-        """Keep what the record needs."""
-        super().__init__(reason)
-        self.outcome: Outcome = outcome
-        self.reason = reason
-        self.detail = detail
-
-
-class Worker(Protocol):
-    """One started trial."""
-
-    def ready(self, limit_s: float) -> Ready:
-        """Wait until the framework is imported; raise WorkerLostError."""
-
-    def ask(self, command: Command, limit_s: float) -> Answer:
-        """Give a command and wait for its answer; raise WorkerLostError."""
-
-    def end(self) -> None:
-        """End the process and all that it started, whatever state it is in."""
-
-
-class Launcher(Protocol):
-    """Starts workers; one for processes, one for this very process in tests."""
-
-    def __call__(self, folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
-        """Start a worker on the trial whose trial.json is in `folder`."""
 
 
 class ProcessWorker:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from bakeoff.race.request import Request
-from bakeoff.study.published import Reproduces
+from bakeoff.spec.published import Reproduces
+from bakeoff.spec.request import Request
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from bakeoff.race.bisection import LARGEST, bracket, next_batch
-from bakeoff.race.judge import certificate_of
-from bakeoff.spec.comparison import ContenderPlan
-from bakeoff.spec.record import Memory, Outcome
-from bakeoff.spec.search import Search
+from bakeoff.judge.comparison import certificate_of
+from bakeoff.spec.comparison import ContenderPlan, Search
+from bakeoff.spec.record import Memory, TrialOutcome
 from bakeoff.spec.verdict import Certificate
 from bakeoff.store.results import read_records
 from bakeoff.store.searches import read_search
@@ -21,8 +19,11 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.record import Record
 
-TOO_MUCH: tuple[Outcome, ...] = ("out-of-memory", "killed", "crashed")
+TOO_MUCH: tuple[TrialOutcome, ...] = ("out-of-memory", "killed", "crashed")
 """How an attempt ends that takes too much memory. A native library may also crash for want of it."""
+
+LARGEST = 1 << 20
+"""Samples: no batch of a real training run is larger, and work that takes no memory would never end the doubling."""
 
 State = Literal["found", "nothing", "unbounded", "stopped", "uncertified", "unfinished"]
 """found: the largest batch within the precision.  nothing: not even one sample fits.  unbounded: as large as bakeoff
@@ -36,7 +37,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     batch_size: int
     fits: bool | None
     """None: it failed for another reason than memory."""
-    outcome: Outcome
+    outcome: TrialOutcome
     reason: str
     """Why it does not fit, or failed."""
     memory: Memory | None
@@ -174,3 +175,27 @@ def _state(search: Search, attempts: list[Attempt], certificate: Certificate) ->
     if high is None:
         return "unbounded", f"{LARGEST:,} samples are as many as bakeoff tries"
     return "found", ""
+
+
+def bracket(tried: Mapping[int, bool]) -> tuple[int, int | None]:
+    """Give the largest batch below every one that did not fit, 0 for none, and the smallest that did not fit."""
+    high = min((batch for batch, fits in tried.items() if not fits), default=None)
+    below = [batch for batch, fits in tried.items() if fits and (high is None or batch < high)]
+    return max(below, default=0), high
+
+
+def next_batch(start: int, tried: Mapping[int, bool], precision: float) -> int | None:
+    """Double while batches fit, halve while none did, then bisect; None at the end.
+
+    `precision` is a share of the largest that fits: a bracket that is no wider, or one sample wide, is the end.
+    """
+    low, high = bracket(tried)
+    if not tried:
+        return start
+    if high is None:
+        return min(2 * low, LARGEST) if low < LARGEST else None
+    if low == 0:
+        return high // 2 or None
+    if high - low <= max(1, precision * low):
+        return None
+    return (low + high) // 2

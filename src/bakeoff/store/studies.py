@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import bakeoff
-from bakeoff.race.judge import judge as judge_comparison
-from bakeoff.race.request import Request
-from bakeoff.spec.errors import BakeoffError, StoreError
+from bakeoff.spec.errors import StoreError
+from bakeoff.spec.request import Request
+from bakeoff.spec.study import Study
 from bakeoff.store.files import STUDY_FILE, read_as, write_atomically
-from bakeoff.study.declared import Study
-from bakeoff.study.outcome import PointOutcome, StudyOutcome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,32 +70,6 @@ def write(folder: Path, stored: StudyFile) -> None:
 def read(folder: Path) -> StudyFile:
     """Read a study; raise StoreError with the reason."""
     return read_as(StudyFile, folder / STUDY_FILE)
-
-
-def judge(folder: Path) -> StudyOutcome:
-    """Judge a study from its folder: every comparison from its own records."""
-    stored = read(folder)
-    return StudyOutcome(
-        study=stored.study,
-        id=stored.id,
-        path=str(folder),
-        created_at=stored.created_at,
-        bakeoff=stored.bakeoff,
-        points=[
-            _judged(folder, state, msgspec.structs.replace(PointOutcome(point=point), reason=state.reason))
-            for point, state in zip(stored.study.points, stored.states, strict=True)
-        ],
-    )
-
-
-def _judged(folder: Path, state: PointState, known: PointOutcome) -> PointOutcome:
-    """Add a point's outcome, where its comparison was begun."""
-    if not state.comparison:
-        return known if known.reason else msgspec.structs.replace(known, reason="its turn has not come")
-    try:
-        return msgspec.structs.replace(known, outcome=judge_comparison(folder / state.comparison))
-    except BakeoffError as error:
-        return msgspec.structs.replace(known, reason=str(error))
 
 
 def studies(results: Path) -> list[Path]:

@@ -12,7 +12,7 @@ from bakeoff.spec.options import DEFAULT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.race.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
 Value = str | int | float | bool | None
 

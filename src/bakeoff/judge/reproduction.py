@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from bakeoff.race.outcome import ContenderOutcome
+from bakeoff.judge.outcome import ContenderOutcome
+from bakeoff.spec.published import Claim, Declared, Figure, PublishedStudy, step_s
 from bakeoff.spec.verdict import Verdict, mirrored
 from bakeoff.stats.boundaries import LOOKS
-from bakeoff.study.published import Claim, Declared, Figure, PublishedStudy, step_s
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.study.outcome import PointOutcome, StudyOutcome
+    from bakeoff.judge.study import PointOutcome, StudyOutcome
 
 Order = Literal["same", "other", "undecided", "unclear there", "not measured"]
 """Ours against the published one.  unclear there: repeats of the two overlap in the document."""
 Ranking = Literal["agrees", "disagrees", "undecided", "cannot be told"]
 
 
-class Line(msgspec.Struct, frozen=True, kw_only=True):
+class PublishedLine(msgspec.Struct, frozen=True, kw_only=True):
     """One row on one of the document's machines, and what stands for it here."""
 
     comparison: str
@@ -38,7 +38,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing was measured; empty where something was."""
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
     """Two rows on one machine: the published ratio of their times for the same work, and ours."""
 
     comparison: str
@@ -68,7 +68,7 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is none."""
 
 
-def lines(study: StudyOutcome, published: PublishedStudy) -> list[Line]:
+def lines(study: StudyOutcome, published: PublishedStudy) -> list[PublishedLine]:
     """Give every row of every comparison, on each of the machines that the document has it for."""
     found = []
     for declared, point in both(study, published):
@@ -84,9 +84,11 @@ def both(study: StudyOutcome, published: PublishedStudy) -> list[tuple[Declared,
     return [(declared, points[declared.name]) for declared in published.comparisons if declared.name in points]
 
 
-def _line(published: PublishedStudy, declared: Declared, row: str, figure: Figure | None, point: PointOutcome) -> Line:
+def _line(
+    published: PublishedStudy, declared: Declared, row: str, figure: Figure | None, point: PointOutcome
+) -> PublishedLine:
     """Give one line."""
-    return Line(
+    return PublishedLine(
         comparison=declared.name,
         row=row,
         machine=machine_of(published, figure) if figure else "",
@@ -138,7 +140,7 @@ def hole(point: PointOutcome, row: str) -> str:
     return f"no passing certificate: {reason}" if found.status == "uncertified" else reason
 
 
-def pairs(study: StudyOutcome, published: PublishedStudy) -> list[Pair]:
+def pairs(study: StudyOutcome, published: PublishedStudy) -> list[PublishedPair]:
     """Give every pair of rows that the document has figures of on the same machine."""
     found = []
     for declared, point in both(study, published):
@@ -154,7 +156,7 @@ def _pair(
     declared: Declared,
     figures: tuple[Figure, Figure],
     point: PointOutcome,
-) -> Pair:
+) -> PublishedPair:
     """Hold one pair against ours; the one that the document has as slower comes first."""
     second, first = sorted(figures, key=lambda figure: published_step_s(published, declared, figure))
     above, below = steps_s(published, declared, first), steps_s(published, declared, second)
@@ -165,7 +167,7 @@ def _pair(
     reason = _no_ranking(study, published, declared, (first.row, second.row)) if verdict else _missing(point, figures)
     if not reason and order == "unclear there":
         reason = "the document's own repeats overlap"
-    return Pair(
+    return PublishedPair(
         comparison=declared.name,
         machine=machine_of(published, first),
         first=first.row,

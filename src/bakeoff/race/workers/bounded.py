@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.measure.watch import Watch
-from bakeoff.race.workers import ProcessWorker, WorkerLostError
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.race.workers.worker import WorkerLostError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bakeoff.race.workers import Launcher, Worker
-    from bakeoff.spec.trial import Answer, Command, Ready, TrialSpec
+    from bakeoff.race.workers.worker import Launcher, Worker
+    from bakeoff.spec.protocol import Answer, Command, Ready
+    from bakeoff.spec.trial import TrialSpec
 
 
 class BoundedWorker:

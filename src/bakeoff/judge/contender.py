@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from bakeoff.judge.compiling import compiling
+from bakeoff.judge.epochs import whole_runs
+from bakeoff.judge.gpu import gpu_rounds
+from bakeoff.judge.outcome import BlockTime, ContenderOutcome, Energy, Status
 from bakeoff.measure.contention import is_flagged
-from bakeoff.race.compiling import compiling
-from bakeoff.race.epochs import whole_runs
-from bakeoff.race.gpu import gpu_rounds
-from bakeoff.race.outcome import BlockTime, ContenderOutcome, Energy, Status
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import absolute_interval, fixed_interval

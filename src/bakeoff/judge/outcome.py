@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from bakeoff.race.epochs import WholeRuns
+from bakeoff.judge.epochs import WholeRuns
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.record import Memory
 from bakeoff.spec.selftest import TimerVerdict

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import psutil
 
 from bakeoff.measure.gpu_memory import weighed
-from bakeoff.spec import trial as protocol
+from bakeoff.spec import protocol
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bakeoff.race.workers import Launcher, Worker
-    from bakeoff.spec.trial import Answer, Command, Ready, TrialSpec
+    from bakeoff.race.workers.worker import Launcher, Worker
+    from bakeoff.spec.protocol import Answer, Command, Ready
+    from bakeoff.spec.trial import TrialSpec
 
 
 class WeighedWorker:
@@ -34,10 +35,10 @@ class WeighedWorker:
         if isinstance(command, protocol.Build):
             self._scale = self._weighing.enter_context(weighed(_own_processes))
         answer = self._worker.ask(command, limit_s)
-        if isinstance(command, protocol.Memory):
+        if isinstance(command, protocol.MeasureMemory):
             self._weighing.close()
             seen = self._scale
-            told = protocol.GpuMemory(peak_bytes=seen.peak_bytes, readings=seen.readings, reason=seen.reason)
+            told = protocol.NoteGpuMemory(peak_bytes=seen.peak_bytes, readings=seen.readings, reason=seen.reason)
             self._worker.ask(told, limit_s)
         return answer
 

@@ -1,0 +1,109 @@
+"""Whole epochs, or so many steps, as published comparisons run them: told process by process, without a verdict."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bakeoff.spec.comparison import Comparison
+    from bakeoff.spec.record import Record
+
+NS = 1e-9
+
+FOREIGN_LIMIT = 0.05
+"""Epochs beside more foreign processor time than this share are told of, as blocks are."""
+
+
+class WholeRun(msgspec.Struct, frozen=True, kw_only=True):
+    """One process, from its first step to its last."""
+
+    total_s: float
+    """With the first step, in which programs are traced and compiled."""
+    without_first_s: float
+    """All steps but the first."""
+    epochs_s: list[float]
+    """The first one with the first step."""
+    loss: float | None
+    """Of the last step."""
+    accuracy: float | None
+    """On held-out data after the last step."""
+    flagged_epochs: int
+    """Epochs beside which foreign load was seen."""
+
+
+class WholeRuns(msgspec.Struct, frozen=True, kw_only=True):
+    """A contender's processes, each by itself."""
+
+    steps: int
+    """Of one run."""
+    test_samples: int
+    """Held-out samples that the accuracy is counted over; 0: none."""
+    runs: list[WholeRun]
+    failures: list[str] = []
+    """Why processes did not come to their end."""
+
+    def totals_s(self, *, first: bool = True) -> list[float]:
+        """Give the total of each run, with or without its first step."""
+        return [run.total_s if first else run.without_first_s for run in self.runs]
+
+
+class Length(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a run is."""
+
+    epochs: int
+    epoch_steps: int
+
+    @property
+    def steps(self) -> int:
+        """Give the steps of a run."""
+        return self.epochs * self.epoch_steps
+
+
+def length_of(comparison: Comparison) -> Length | None:
+    """Give how long the runs are that were asked for; None where none were."""
+    procedure = comparison.procedure
+    if procedure.epochs is None and procedure.steps is None:
+        return None
+    return Length(epochs=procedure.epochs or 1, epoch_steps=procedure.steps or comparison.data.epoch_batches)
+
+
+def whole_runs(records: Iterable[Record]) -> WholeRuns | None:
+    """Put one contender's runs together; None where none was made."""
+    mine = sorted((r for r in records if r.trial.purpose == "epochs"), key=lambda r: r.trial.round_number)
+    done = [record for record in mine if record.outcome == "done"]
+    if not mine:
+        return None
+    known = [record.epochs for record in done if record.epochs]
+    return WholeRuns(
+        steps=1 + sum(known[0].steps) if known else 0,
+        test_samples=known[0].test_samples if known else 0,
+        runs=[_run(record) for record in done],
+        failures=[record.reason for record in mine if record.outcome != "done"],
+    )
+
+
+def _run(record: Record) -> WholeRun:
+    """Read one run."""
+    found = record.epochs
+    assert found is not None
+    first_s = (record.first_step_ns or 0) * NS
+    epochs_s = [ns * NS for ns in found.epochs_ns]
+    shares = [share for share in found.foreign_shares if share is not None]
+    return WholeRun(
+        total_s=first_s + sum(epochs_s),
+        without_first_s=sum(epochs_s),
+        epochs_s=[first_s + epochs_s[0], *epochs_s[1:]],
+        loss=found.loss,
+        accuracy=found.accuracy,
+        flagged_epochs=sum(share > FOREIGN_LIMIT for share in shares),
+    )
+
+
+def middle(values: Sequence[float]) -> float | None:
+    """Give the median; None of nothing."""
+    return statistics.median(values) if values else None

@@ -1,0 +1,30 @@
+"""The GPU beside one contender's blocks, round by round."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from bakeoff.judge.outcome import GpuRound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bakeoff.spec.record import Record
+
+
+def gpu_rounds(timed: Iterable[Record]) -> list[GpuRound]:
+    """Give the GPU's state by round, from one contender's timed records."""
+    return [
+        GpuRound(
+            round_number=record.trial.round_number,
+            clock_mhz=statistics.fmean(clocks) if clocks else None,
+            clock_limit_mhz=max((s.clock_limit_mhz for s in record.gpu if s.clock_limit_mhz is not None), default=None),
+            temperature_c=max((s.temperature_c for s in record.gpu if s.temperature_c is not None), default=None),
+            slowed=sorted({reason for state in record.gpu for reason in state.slowed}),
+            other_processes=max((s.other_processes for s in record.gpu if s.other_processes is not None), default=None),
+        )
+        for record in timed
+        if record.gpu
+        for clocks in [[state.clock_mhz for state in record.gpu if state.clock_mhz is not None]]
+    ]

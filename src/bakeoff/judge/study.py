@@ -1,0 +1,73 @@
+"""What a study's records amount to, and all that a report of it reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.outcome import Outcome
+from bakeoff.spec.errors import BakeoffError
+from bakeoff.spec.study import Point, Study
+from bakeoff.store.studies import read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bakeoff.store.studies import PointState
+
+
+class PointOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """One point, judged."""
+
+    point: Point
+    outcome: Outcome | None = None
+    """None where no comparison was begun."""
+    reason: str = ""
+    """Why there is no outcome, or why it is not finished, in a sentence; empty where all is well."""
+
+
+class StudyOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """A study, judged."""
+
+    study: Study
+    id: str
+    path: str
+    """The study's folder."""
+    created_at: str
+    bakeoff: str
+    """The version of bakeoff that began it."""
+    points: list[PointOutcome]
+    """In the order in which they were declared."""
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Every comparison that was begun."""
+        return [point.outcome for point in self.points if point.outcome is not None]
+
+
+def judge_study(folder: Path) -> StudyOutcome:
+    """Judge a study from its folder: every comparison from its own records."""
+    stored = read(folder)
+    return StudyOutcome(
+        study=stored.study,
+        id=stored.id,
+        path=str(folder),
+        created_at=stored.created_at,
+        bakeoff=stored.bakeoff,
+        points=[
+            _judged(folder, state, msgspec.structs.replace(PointOutcome(point=point), reason=state.reason))
+            for point, state in zip(stored.study.points, stored.states, strict=True)
+        ],
+    )
+
+
+def _judged(folder: Path, state: PointState, known: PointOutcome) -> PointOutcome:
+    """Add a point's outcome, where its comparison was begun."""
+    if not state.comparison:
+        return known if known.reason else msgspec.structs.replace(known, reason="its turn has not come")
+    try:
+        return msgspec.structs.replace(known, outcome=judge_comparison(folder / state.comparison))
+    except BakeoffError as error:
+        return msgspec.structs.replace(known, reason=str(error))

@@ -1,0 +1,1 @@
+"""Worker processes, and what may be laid around them: watched, weighed, bounded."""

@@ -1,0 +1,43 @@
+"""What a worker is to the parent, whatever runs it: a process, this very process in tests, or one that is watched."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bakeoff.spec.protocol import Answer, Command, Ready
+    from bakeoff.spec.record import TrialOutcome
+    from bakeoff.spec.trial import TrialSpec
+
+
+class WorkerLostError(Exception):
+    """A worker that will not answer any more, with its outcome for the record."""
+
+    def __init__(self, outcome: TrialOutcome, reason: str, detail: str = "") -> None:
+        """Keep what the record needs."""
+        super().__init__(reason)
+        self.outcome: TrialOutcome = outcome
+        self.reason = reason
+        self.detail = detail
+
+
+class Worker(Protocol):
+    """One started trial."""
+
+    def ready(self, limit_s: float) -> Ready:
+        """Wait until the framework is imported; raise WorkerLostError."""
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Give a command and wait for its answer; raise WorkerLostError."""
+
+    def end(self) -> None:
+        """End the process and all that it started, whatever state it is in."""
+
+
+class Launcher(Protocol):
+    """Starts workers; one for processes, one for this very process in tests."""
+
+    def __call__(self, folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
+        """Start a worker on the trial whose trial.json is in `folder`."""
