@@ -7,8 +7,9 @@ import pytest
 from bakeoff.certify.certificate import Exhibit
 from bakeoff.certify.ready_made import certify_ready_made
 from bakeoff.spec.record import Evidence
+from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.verdict import Certificate
-from bakeoff.spec.workload import Scenario, Size
+from bakeoff.spec.workload import Size
 
 SIZE = Size(batch_size=3, input_shape=(4,), classes=2, parameters=10)
 OUTPUT = np.arange(6.0).reshape(3, 2)

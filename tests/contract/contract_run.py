@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.scenario import Scenario
 
 HERE = Path(__file__).parent
 LIMIT_S = 900  # the compilers of all frameworks on one slow processor; Jittor compiles every operator by g++

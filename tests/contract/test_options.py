@@ -13,7 +13,7 @@ from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.scenario import Scenario
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 

@@ -7,16 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.spec.trial import TrialSpec
+from bakeoff.spec.trial import KINDS, Purpose, TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial.model import make_model
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
 
 
-@pytest.mark.parametrize(("purpose", "rates"), [("time", {0.5}), ("memory", {0.5}), ("certify", {0.0})])
-def test_dropout_is_in_what_is_timed_and_not_in_the_certificate(trial_of: Any, purpose: Any, rates: set[float]) -> None:
-    """Timed steps drop at the workload's rate; the certificate's drop nothing, as draws are each framework's own."""
+@pytest.mark.parametrize("purpose", KINDS)
+def test_dropout_is_in_all_steps_and_not_in_the_certificate(trial_of: Any, purpose: Purpose) -> None:
+    """What is timed, tested or measured drops at the workload's rate; evidence does not: draws are each framework's."""
+    rates = {0.0} if purpose in ("reference", "certify") else {0.5}
     written = msgspec.json.decode((trial_of(Path("fake")) / TRIAL_FILE).read_bytes(), type=TrialSpec)
     trial = msgspec.structs.replace(written, workload_path=str(load("vgg16").path), purpose=purpose)
     made = []

@@ -18,7 +18,8 @@ from bakeoff.spec.record import Evidence
 from bakeoff.spec.verdict import Certificate, Check
 
 if TYPE_CHECKING:
-    from bakeoff.spec.workload import Scenario, Size, Tolerance, Workload
+    from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.workload import Size, Tolerance, Workload
 
 Arrays = dict[str, NDArray[Any]]
 

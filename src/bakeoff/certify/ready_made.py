@@ -11,7 +11,8 @@ from bakeoff.spec.verdict import Certificate, Check
 
 if TYPE_CHECKING:
     from bakeoff.certify.certificate import Exhibit
-    from bakeoff.spec.workload import Scenario, Size
+    from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.workload import Size
 
 
 def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, batch_size: int) -> Certificate:

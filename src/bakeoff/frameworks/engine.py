@@ -15,12 +15,13 @@ import msgspec
 from numpy.typing import NDArray
 
 from bakeoff.spec.optimizer import Optimizer
-from bakeoff.spec.workload import Scenario, Size
+from bakeoff.spec.workload import Size
 
 if TYPE_CHECKING:
     import numpy as np
 
     from bakeoff.spec.record import Compilation, DeviceMemory
+    from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
 
 Arrays = dict[str, NDArray[Any]]

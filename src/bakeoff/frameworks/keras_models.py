@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
-    from bakeoff.spec.workload import Scenario, Size
+    from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.workload import Size
 
 NO_TRANSFORMER = (
     "keras.applications has no vision transformer, and KerasHub, which has one, brings packages for text and with them "

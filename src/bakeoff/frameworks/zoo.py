@@ -16,7 +16,7 @@ from bakeoff.spec.workload import Size
 
 if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Model, Step
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.scenario import Scenario
 
 
 class Zoo(Protocol):

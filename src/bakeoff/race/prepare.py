@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bakeoff.spec.request import Request
+    from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.trial import Inputs
-    from bakeoff.spec.workload import Scenario, Workload
+    from bakeoff.spec.workload import Workload
 
 LARGEST_FAMILY = 9
 """Contenders: the boundary table ends at the 36 pairs of nine."""

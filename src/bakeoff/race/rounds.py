@@ -23,7 +23,7 @@ from bakeoff.race.workers.worker import Launcher, Worker, WorkerLostError
 from bakeoff.spec import protocol
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import Record
-from bakeoff.spec.trial import CACHE_FOLDER, CacheState, Purpose, TrialSpec
+from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec
 from bakeoff.stats.selftest import judge_timer
 from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import RECORD_FILE, clear_trial, read_record, write_record, write_trial
@@ -317,7 +317,7 @@ class Trials:
     ) -> TrialSpec:
         """Compose what is asked of a worker; `cache` is the compiler's, by default the trial's own."""
         comparison = self._comparison
-        stage = f"r{round_number:02d}" if purpose == "time" else f"{purpose}{round_number or ''}"
+        stage = (KINDS[purpose].prefix or purpose).format(round=round_number, cache="")
         name = stage if purpose == "reference" else f"{stage}-{self._names[plan.contender.label]}"
         threads = plan.contender.options.get("threads", "")
         kept = str((cache or self._folder / name / CACHE_FOLDER).resolve())
@@ -338,7 +338,7 @@ class Trials:
             batch_size=comparison.batch_size,
             seed=comparison.procedure.seed,
             inputs_path=str(self._inputs.resolve()),
-            learning_steps=comparison.workload.learning_steps if purpose == "certify" else 0,
+            learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
         )
 
     def _compile_spec(self, plan: ContenderPlan, state: CacheState, cache: Path) -> TrialSpec:

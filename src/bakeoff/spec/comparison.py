@@ -8,8 +8,9 @@ import msgspec
 
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.framework import BestSetting
+from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import Inputs
-from bakeoff.spec.workload import Scenario, Workload
+from bakeoff.spec.workload import Workload
 
 Aim = Literal["verdict", "how-much", "until-sure"]
 """When a pair is settled.

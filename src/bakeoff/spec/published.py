@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from bakeoff.spec.workload import Scenario
+from bakeoff.spec.scenario import Scenario
 
 Unit = Literal["s", "images/s", "steps/s"]
 """Of a document's figures. s: the time of a whole run, so a comparison needs its steps or epochs."""

@@ -7,9 +7,42 @@ from typing import Literal
 import msgspec
 
 from bakeoff.spec.contender import Contender
-from bakeoff.spec.workload import Scenario
+from bakeoff.spec.scenario import Scenario
 
 Purpose = Literal["reference", "certify", "memory", "compile", "energy", "selftest", "time", "epochs", "batch"]
+
+
+class Kind(msgspec.Struct, frozen=True, kw_only=True):
+    """What sets the trials of one purpose apart."""
+
+    steps: bool = True
+    """The step is run, on the workload as it is. False: evidence is computed on a step that was never run, and
+    without dropout, whose draws are each framework's own."""
+    batches: Literal["race", "epoch", "one"] = "race"
+    """Which batches it takes: those of the race, all of the data set's, or one of the size that is tried."""
+    own_input: bool = True
+    """Batches come by the contender's own way of input, where it was asked for one."""
+    weighed: bool = False
+    """Its memory is also read from outside, on devices that tell it there."""
+    learns: bool = False
+    """Training goes on after the certificate's steps, for the accuracy on held-out data."""
+    prefix: str = ""
+    """What its folder's name starts with; empty: the purpose itself. `{round}` is the number of the round."""
+
+
+KINDS: dict[Purpose, Kind] = {
+    "reference": Kind(steps=False),
+    "certify": Kind(steps=False, learns=True),
+    "memory": Kind(weighed=True),
+    "compile": Kind(prefix="compile-{cache}"),
+    "energy": Kind(prefix="energy{round}"),
+    # The clock and `wait` have to be honest, however batches come.
+    "selftest": Kind(own_input=False),
+    "time": Kind(prefix="r{round:02d}"),
+    "epochs": Kind(batches="epoch", prefix="epochs{round}"),
+    "batch": Kind(batches="one", weighed=True),
+}
+"""What every kind of trial is: the one list that the worker and the parent decide by."""
 
 CacheState = Literal["", "cold", "warm"]
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import msgspec
 
 from bakeoff.spec.optimizer import Optimizer
-
-Scenario = Literal["train", "infer"]
-SCENARIOS: tuple[Scenario, ...] = ("train", "infer")
+from bakeoff.spec.scenario import Scenario
 
 
 class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,7 +64,8 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     sizes: dict[str, Size]
     optimizer: Optimizer | None = None
     """None where the workload is for inference only."""
-    scenarios: tuple[Scenario, ...] = SCENARIOS
+    scenarios: tuple[Scenario, ...] = ("train", "infer")
+    """Those that it is meant for; a scenario that bakeoff learns later is not among them by itself."""
     data: tuple[str, ...] = ("synthetic",)
     """The data sources that fit; the first is the default."""
     tolerance: Tolerance = Tolerance()

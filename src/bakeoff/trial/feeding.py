@@ -14,6 +14,7 @@ import numpy as np
 import bakeoff.frameworks
 from bakeoff.frameworks.engine import Samples
 from bakeoff.spec.record import Fed
+from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +43,7 @@ def feed_of(trial: TrialSpec, step: Step, batches: Batches) -> Feed | None:
 
     The timer is tested with batches on the device: it is the clock and `wait` that have to be honest.
     """
-    if mode_of(trial) == RESIDENT or trial.purpose == "selftest":
+    if mode_of(trial) == RESIDENT or not KINDS[trial.purpose].own_input:
         return None
     module: Any = importlib.import_module(f"{bakeoff.frameworks.__name__}.{Path(trial.framework_path).name}.input")
     x, y = batches.samples()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 
-from bakeoff.spec.trial import Inputs
+from bakeoff.spec.trial import KINDS, Inputs, TrialSpec
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
 
@@ -63,3 +62,15 @@ class Repeated(Batches):
     def samples(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Give the batch as the whole data set."""
         return self.at(0)
+
+
+def batches_of(trial: TrialSpec) -> Batches:
+    """Return the batches that a trial of this kind takes."""
+    folder = Path(trial.inputs_path)
+    match KINDS[trial.purpose].batches:
+        case "one":
+            return Repeated(folder, trial.batch_size)
+        case "epoch":
+            return Batches(folder, whole=True)
+        case "race":
+            return Batches(folder)

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.frameworks.engine import Model
+from bakeoff.spec.trial import KINDS
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
@@ -20,9 +21,8 @@ def make_model(trial: TrialSpec) -> Model:
     """Put together what the engine needs; for the certificate without dropout, whose draws are each framework's own."""
     loaded = load(trial.workload_path)
     size = loaded.size(trial.size)
-    timed = trial.purpose in ("time", "memory", "compile", "energy", "epochs", "batch")
     return Model(
-        build=loaded.build if timed else _without_dropout(loaded.build),
+        build=loaded.build if KINDS[trial.purpose].steps else _without_dropout(loaded.build),
         loss=loaded.loss,
         size=size,
         optimizer=loaded.workload.optimizer,

@@ -24,14 +24,14 @@ from bakeoff.spec import protocol
 from bakeoff.spec import record as records
 from bakeoff.spec.errors import StoreError, UnavailableError, UnsupportedError
 from bakeoff.spec.selftest import Profiled, TimerTest
-from bakeoff.spec.trial import CACHE_FOLDER, TrialSpec
+from bakeoff.spec.trial import CACHE_FOLDER, KINDS, TrialSpec
 from bakeoff.store.files import TRIAL_FILE, write_record
 from bakeoff.trial import ready_made
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.evidence import gather
 from bakeoff.trial.feeding import examined, feed_of, mode_of, resident
 from bakeoff.trial.framework import make_engine, set_variables
-from bakeoff.trial.inputs import Batches, Repeated
+from bakeoff.trial.inputs import batches_of
 from bakeoff.trial.model import make_model
 
 if TYPE_CHECKING:
@@ -112,9 +112,7 @@ class TrialProcess:
         self._facts["import_ns"] = time.perf_counter_ns() - began
         self._facts["versions"] = self._engine.versions()
         self._baseline_bytes = memory.resident_bytes()
-        self._batches = Batches(Path(self._trial.inputs_path), whole=self._trial.purpose == "epochs")
-        if self._trial.purpose == "batch":
-            self._batches = Repeated(Path(self._trial.inputs_path), self._trial.batch_size)
+        self._batches = batches_of(self._trial)
         return protocol.Ready(import_ns=self._facts["import_ns"])
 
     def _do(self, command: protocol.Command) -> protocol.Answer:
@@ -170,7 +168,7 @@ class TrialProcess:
         began = self._clock()
         self._step: Step = self._make_step(self._model)
         self._facts["build_ns"] = self._clock() - began
-        if self._trial.purpose in ("time", "memory", "compile", "energy", "selftest", "epochs", "batch"):
+        if KINDS[self._trial.purpose].steps:
             # The canonical weights are bakeoff's own: a user's process does not hold them beside the model.
             self._model = None
             self._feed = feed_of(self._trial, self._step, self._batches)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.scenario import Scenario
 
 Batch = tuple[NDArray[Any], NDArray[Any]]
 

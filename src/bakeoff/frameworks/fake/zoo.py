@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bakeoff.frameworks.engine import Arrays, Model
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.scenario import Scenario
 
 WORKLOADS = ("mlp-mnist", "cnn-apx")
 """Those that it has a model for."""

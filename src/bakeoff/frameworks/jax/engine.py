@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation, DeviceMemory
+    from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
-    from bakeoff.spec.workload import Scenario
 
 _MODES = ("compiled", "eager")
 _PLATFORMS = {"cpu": "cpu", "cuda": "cuda,cpu"}

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Model
     from bakeoff.spec.record import Compilation, DeviceMemory
+    from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
-    from bakeoff.spec.workload import Scenario
 
 
 class Zoo:

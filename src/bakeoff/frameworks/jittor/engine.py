@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Step as StepPort
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.scenario import Scenario
 
 _FEATURE_MAP_AXES = 4  # batch, height, width, channels
 _VALUES = {"mode": "compiled", "precision": "float32", "device": "cpu"}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation, DeviceMemory
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.scenario import Scenario
 
 _MODES = ("compiled", "eager")
 _DEVICES = {"cpu": mx.cpu, "mps": mx.gpu}

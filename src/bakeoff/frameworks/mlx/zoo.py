@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bakeoff.frameworks.engine import Model, Step
-    from bakeoff.spec.workload import Scenario
+    from bakeoff.spec.scenario import Scenario
 
 REASON = (
     "MLX ships no models: those of mlx-examples are scripts and no package, and mlx-image and mimm are third parties' "

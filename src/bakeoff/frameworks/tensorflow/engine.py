@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
-    from bakeoff.spec.workload import Scenario
 
 
 class Engine:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Model
+    from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
-    from bakeoff.spec.workload import Scenario
 
 
 class Zoo:

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Step as StepPort
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import DeviceMemory
+    from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
-    from bakeoff.spec.workload import Scenario
 
 _FEATURE_MAP_AXES = 4  # batch, height, width, channels
 _MODES = ("eager", "compiled")

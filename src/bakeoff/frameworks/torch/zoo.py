@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bakeoff.frameworks.engine import Model, Step
-    from bakeoff.spec.workload import Scenario, Size
+    from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.workload import Size
 
 
 class Zoo:

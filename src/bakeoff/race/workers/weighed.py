@@ -9,6 +9,7 @@ import psutil
 
 from bakeoff.measure.gpu_memory import weighed
 from bakeoff.spec import protocol
+from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +54,7 @@ def weighing(launch: Launcher) -> Launcher:
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
-        is_weighed = trial.purpose in ("memory", "batch") and trial.contender.options.get("device") == "cuda"
+        is_weighed = KINDS[trial.purpose].weighed and trial.contender.options.get("device") == "cuda"
         return WeighedWorker(worker) if is_weighed else worker
 
     return start
