@@ -39,7 +39,7 @@ class Engine:
 
 PARENT = """
 import json, pathlib, sys
-from bakeoff.race.workers import ProcessWorker
+from bakeoff.race.workers.process import ProcessWorker
 worker = ProcessWorker(pathlib.Path(sys.argv[1]), None, sys.executable)
 worker.ready(600.0)
 """
