@@ -13,11 +13,11 @@ import random
 import subprocess
 from pathlib import Path
 
+from bakeoff.race.rounds import Trials
 from results import write
 
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec import protocol
 from bakeoff.spec.request import Request

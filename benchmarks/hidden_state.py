@@ -18,13 +18,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.race.rounds import Trials
 from results import write
 
 from bakeoff.environments.interpreters import available
 from bakeoff.measure.contention import is_flagged
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from bakeoff.race.rounds import Trials
 from results import write
 
 from bakeoff.judge.contender import flagged_share, round_times
@@ -32,7 +33,6 @@ from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.measure.noise import probe
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 from bakeoff.stats.differences import process_median

@@ -16,12 +16,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bakeoff.race.rounds import Trials
 from results import write
 
 from bakeoff.environments.interpreters import available
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec import protocol
 from bakeoff.spec.request import Request

@@ -21,6 +21,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.race.rounds import Trials
 from results import write
 from scaled import scaled
 from zoo_pairs import SIZES, verdict
@@ -29,7 +30,6 @@ from bakeoff.judge.contender import flagged_share, round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 from bakeoff.stats.differences import ping_pong_difference

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.race import conductor
 from bakeoff.race.progress import silent
-from bakeoff.race.search import RACE_ONLY, search_batches
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.request import Request
 from bakeoff.store.results import comparisons, read_records
@@ -208,12 +207,12 @@ def max_batch(
     `options` are those of `compare` but for what only a race has. `memory_bytes` is resident memory beyond the import;
     None: a share of what is available. Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
-    strange = sorted(RACE_ONLY & set(options))
+    strange = sorted(conductor.RACE_ONLY & set(options))
     if strange:
         msg = f"max_batch() searches a batch size and races nothing: leave out {', '.join(strange)}"
         raise UsageError(msg)
     request = _request("max_batch", workload, contenders, options)
-    return search_batches(request, observer, limit_bytes=memory_bytes)
+    return conductor.search_batches(request, observer, limit_bytes=memory_bytes)
 
 
 def _request(function: str, workload: str | Path, contenders: Iterable[str], options: dict[str, Any]) -> Request:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from bakeoff.race.epochs import run_whole
+from bakeoff.race.rounds import Trials
 from contract_run import DECLARED, LIMIT_S, REFERENCE
 
 from bakeoff.judge.epochs import whole_runs
-from bakeoff.race.epochs import run_whole
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 

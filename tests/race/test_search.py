@@ -13,9 +13,9 @@ from rich.console import Console
 
 from bakeoff.frameworks.fake import engine
 from bakeoff.judge.search import SearchOutcome, judge_search
-from bakeoff.race import search as searching
+from bakeoff.race.conductor import search_batches
 from bakeoff.race.progress import Event, Tried
-from bakeoff.race.search import search_batches
+from bakeoff.race.stages import attempts
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report import batches
@@ -138,7 +138,7 @@ def test_a_spent_budget_starts_no_attempt(request_of: Any) -> None:
 
 def test_memory_that_a_process_takes_ends_its_attempt(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit a real process is ended from outside, or its steps' peak tells; nothing larger was tried."""
-    monkeypatch.setattr(searching, "PRECISION", 0.2)
+    monkeypatch.setattr(attempts, "PRECISION", 0.2)
     outcome = search_batches(request_of("fake:sample_kib=2048"), limit_bytes=150 * MB, launch=ProcessWorker)
     (one,) = outcome.found
     assert one.state == "found"
@@ -169,7 +169,7 @@ def test_a_limit_that_the_machine_cannot_keep_is_refused(request_of: Any) -> Non
 @pytest.mark.timeout(300)  # Four processes that import it, on a busy machine.
 def test_a_real_framework_is_searched(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """PyTorch's largest batch is found within a small limit, and its peak is below it."""
-    monkeypatch.setattr(searching, "PRECISION", 1.0)
+    monkeypatch.setattr(attempts, "PRECISION", 1.0)
     outcome = search_batches(request_of("torch", batch_size=4096), limit_bytes=150 * MB)
     (one,) = outcome.found
     assert (one.state, one.reason) == ("found", "")

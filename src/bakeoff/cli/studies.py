@@ -26,8 +26,9 @@ def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOut
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = running.run(study, observer, results=results, resume=resume)
     except KeyboardInterrupt:
-        folder = studies.latest_like(Path(results), study)
-        if folder is not None:
+        found = studies.latest_like(Path(results), study)
+        if found is not None:
+            folder, _ = found
             sys.stderr.write(f"interrupted: finished trials are in {folder}; the same command with --resume goes on\n")
             begun = judge_study(folder)
             if begun.outcomes:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from bakeoff.spec.comparison import Aim
+from bakeoff.spec.comparison import Procedure
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison as asked for, before anything is looked up; for None, the field's text names the default."""
+class Request(Procedure, frozen=True, kw_only=True):
+    """A comparison as asked for, before anything is looked up: every field of Procedure, and what is compared.
+
+    Where a field is None, its text names the default.
+    """
 
     workload: str
     """A shipped name, or the path of the user's own file."""
@@ -23,28 +26,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Each framework's own; a contender's option wins."""
     threads: int | None = None
     """Every usable processor; a contender's option wins."""
-    options: dict[str, str] = {}
+    options: dict[str, str] = msgspec.field(default_factory=dict)
     """For all contenders alike; a contender's option wins."""
     tiers: tuple[str, ...] = ()
     """Every contender races in each of them; none: matched. A contender's option `tier` wins."""
     data: str | None = None
     """The workload's first."""
-    aim: Aim = "verdict"
     max_rounds: int | None = None
     """20; until-sure has no limit."""
-    budget_s: float | None = None
-    epochs: int | None = None
-    """Beside the race, run so many epochs as a whole: of the data set, or of `steps` steps each."""
-    steps: int | None = None
-    """Beside the race, run so many steps as a whole; with `epochs`, so many in each."""
-    repeats: int = 3
-    """Fresh processes for each contender's whole run."""
-    margin: float = 0.05
-    seed: int = 0
     self_test: bool = True
     """Put the timers to the test that were not tested here before, in what they run with now."""
-    trial_limit_s: float = 600.0
     results: str = "results"
     resume: bool = False
     """Go on with the last comparison in `results` that asked for the same."""
     command: str = ""
+
+    def procedure(self) -> Procedure:
+        """Return the fields that are Procedure's, as they were asked for."""
+        return Procedure(**{name: getattr(self, name) for name in Procedure.__struct_fields__})

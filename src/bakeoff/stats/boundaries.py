@@ -59,6 +59,9 @@ _TABLE: tuple[tuple[tuple[float, ...], tuple[int | None, ...]], ...] = (
 MAX_FAMILY = len(_TABLE)
 """36: every pair of 9 contenders, which are three frameworks in three tiers."""
 
+MAX_CONTENDERS = 9
+"""Whose pairs are MAX_FAMILY."""
+
 
 def check_family(pairs: int) -> None:
     """Raise ValueError unless there are boundaries for a family of this many pairs."""

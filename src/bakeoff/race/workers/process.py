@@ -18,7 +18,7 @@ import msgspec
 
 import bakeoff
 from bakeoff.race.workers import guard
-from bakeoff.race.workers.worker import WorkerLostError
+from bakeoff.race.workers.worker import QUIT_LIMIT_S, WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Answer, Command, Failed, Quit, Ready
 
@@ -33,10 +33,6 @@ TAIL_CHARACTERS = 2000
 
 EXIT_NO_WORKER = 3
 """bootstrap.py: this interpreter cannot be a worker at all."""
-
-QUIT_LIMIT_S = 60.0
-"""Writing a record takes milliseconds; a disk that is slower than this is as good as a hang."""
-
 
 MARK = secrets.token_hex(8)
 """What the marks of all trials of this process start with."""
