@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import platform
 import re
 from pathlib import Path
 from typing import Any
@@ -127,6 +128,22 @@ def test_a_search_does_not_mix_versions(request_of: Any, monkeypatch: pytest.Mon
     search_batches(request_of("fake:capacity_kib=45", budget_s=1e-9), launch=InlineWorker)
     monkeypatch.setattr(engine.Engine, "versions", lambda self: {"fake": "2.0"})
     with pytest.raises(StoreError, match=r"had .*1\.0.* and has .*2\.0"):
+        search_batches(request_of("fake:capacity_kib=45", resume=True), launch=InlineWorker)
+
+
+@pytest.mark.parametrize("changed", ["Python", "variable"])
+def test_a_search_does_not_mix_what_a_comparison_does_not(
+    request_of: Any, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    """Another Python and other variables of the user's environment are refused as by a comparison, with both values."""
+    monkeypatch.delenv("MALLOC_TOP_PAD_", raising=False)
+    search_batches(request_of("fake:capacity_kib=45", budget_s=1e-9), launch=InlineWorker)
+    if changed == "Python":
+        monkeypatch.setattr(platform, "python_version", lambda: "3.0.0")
+    else:
+        monkeypatch.setenv("MALLOC_TOP_PAD_", "65536")
+    has = {"Python": r"Python 3\.0\.0", "variable": "MALLOC_TOP_PAD_ 65536"}[changed]
+    with pytest.raises(StoreError, match=f"cannot go on with .*-max-batch-.* had Python .* and has .*{has}"):
         search_batches(request_of("fake:capacity_kib=45", resume=True), launch=InlineWorker)
 
 

@@ -26,8 +26,10 @@ def test_a_folder_that_cannot_be_made_is_named_with_its_cause(tmp_path: Path, mo
     with pytest.raises(StoreError, match=r"cannot make .*file/mlp-mnist-\w+: Not a directory"):
         new_folder(tmp_path / "file", "mlp-mnist")
 
+    reason = ("no reason by number",)
+
     def fail(*_: object, **__: object) -> None:
-        raise OSError("no reason by number")
+        raise OSError(*reason)
 
     monkeypatch.setattr(Path, "mkdir", fail)
     with pytest.raises(StoreError, match="no reason by number"):

@@ -93,6 +93,13 @@ def test_a_budget_is_shared(swept: Swept) -> None:
     assert [point.reason for point in on.points] == ["", ""]
 
 
+def test_a_study_goes_on_as_long_as_a_comparison_may(swept: Swept) -> None:
+    """More repeats of whole runs can be asked for when a study is resumed, as when a comparison is."""
+    swept("fake", steps=5, repeats=1)
+    on = swept("fake", steps=5, repeats=2, resume=True)
+    assert on.study.points[0].request.repeats == 2
+
+
 def test_there_must_be_something_to_go_on_with(swept: Swept) -> None:
     """--resume without such a study is an error that says what to do; other values are another study."""
     with pytest.raises(UsageError, match="run it without --resume"):

@@ -19,7 +19,6 @@ from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
-from bakeoff.race.runner import Runner
 from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, memory, rounds, selftest
 from bakeoff.race.stages.stage import Stage, State
 from bakeoff.race.workers.bounded import bounded
@@ -111,7 +110,7 @@ def search_batches(
         with _owned(folder, "search", launch):
             searches.write_search(folder, search)
             held = bounded(launch, attempts.ceiling_bytes(wanted))
-            loop = _loop(State(search.plan, folder, inputs), weighing(held), observe)
+            loop = Loop(State(search.plan, folder, inputs), weighing(held), observe)
             observe(_prepared(loop.state))
             # What computes something else needs another memory, so certificates come first.
             cut = loop.run([certify.wanted, partial(attempts.wanted, search)])
@@ -127,7 +126,7 @@ def _comparison(request: Request, observe: Observer, launch: Launcher) -> Iterat
         with _owned(folder, "comparison", launch):
             write_comparison(folder, comparison)
             forget_end(folder)
-            yield _loop(State(comparison, folder, inputs), weighing(watching(launch)), observe)
+            yield Loop(State(comparison, folder, inputs), weighing(watching(launch)), observe)
 
 
 @contextmanager
@@ -135,12 +134,6 @@ def _owned(folder: Path, kind: str, launch: Launcher) -> Iterator[None]:
     """Keep other parents away from a folder, and have processes ended when this one dies."""
     with locked(folder, kind), guarded(MARK) if launch is ProcessWorker else nullcontext():
         yield
-
-
-def _loop(state: State, launch: Launcher, observe: Observer) -> Loop:
-    """Return the loop that runs a state's trials."""
-    limit_s = state.comparison.procedure.trial_limit_s
-    return Loop(state, Runner(state.folder, launch, observe, limit_s=limit_s), observe)
 
 
 def _prepared(state: State, calm: bool | None = None) -> Prepared:  # noqa: FBT001 - what the probe saw, or None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
+from bakeoff.race.runner import Runner
 from bakeoff.race.stages.stage import Adopted, Checkpoint, Wanted
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import write_record, write_trial
@@ -13,18 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bakeoff.race.progress import Observer
-    from bakeoff.race.runner import Runner
     from bakeoff.race.stages.stage import Stage, State
+    from bakeoff.race.workers.worker import Launcher
     from bakeoff.spec.record import Record
 
 
 class Loop:
     """One comparison or search on its way."""
 
-    def __init__(self, state: State, runner: Runner, observe: Observer) -> None:
-        """Take the state, which the loop keeps up to date, what runs trials, and who is told of events."""
+    def __init__(self, state: State, launch: Launcher, observe: Observer) -> None:
+        """Take the state, which the loop keeps up to date, what starts workers, and who is told of events."""
         self.state = state
-        self._runner = runner
+        self._runner = Runner(state.folder, launch, observe, limit_s=state.comparison.procedure.trial_limit_s)
         self._observe = observe
 
     def run(self, stages: Iterable[Stage]) -> list[Stage]:

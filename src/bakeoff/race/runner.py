@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.race.progress import Observer
-    from bakeoff.race.specs import Trial
     from bakeoff.race.stages.stage import Wanted
     from bakeoff.race.workers.worker import Launcher, Worker
     from bakeoff.spec.trial import TrialSpec
@@ -55,7 +54,7 @@ class Runner:
                 label = trial.spec.contender.label
                 self._observe(TrialStarted(trial.spec.name, label, trial.spec.purpose))
                 try:
-                    started[label] = self._start(trial)
+                    started[label] = self._start(*trial)
                 except WorkerLostError as lost:
                     lose(label, lost)
             sessions = {one: Session(worker, one, self._limit_s, self._observe) for one, worker in started.items()}
@@ -70,13 +69,13 @@ class Runner:
                 worker.end()
         return [read_record(self._folder / spec.name) for spec in specs.values()]
 
-    def _start(self, trial: Trial) -> Worker:
+    def _start(self, spec: TrialSpec, interpreter: str) -> Worker:
         """Make the trial's folder and start its worker; what an unfinished run left there is cleared."""
-        folder = self._folder / trial.spec.name
+        folder = self._folder / spec.name
         if folder.exists() and not (folder / RECORD_FILE).exists():
             clear_trial(folder)
-        write_trial(folder, trial.spec)
-        return self._launch(folder, trial.spec, trial.interpreter)
+        write_trial(folder, spec)
+        return self._launch(folder, spec, interpreter)
 
     def _write_lost(self, spec: TrialSpec, lost: WorkerLostError) -> None:
         """Write the record of a worker that could not write its own."""

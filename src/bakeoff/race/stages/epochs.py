@@ -11,7 +11,7 @@ from bakeoff.spec.protocol import Build, Conclude, RunEpoch
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bakeoff.race.specs import Trial
+    from bakeoff.spec.comparison import ContenderPlan
 
 PATIENCE = 5.0
 """An epoch that takes so many times as long as its steps took in the race hangs, whatever the time limit of a trial."""
@@ -24,19 +24,18 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
         return
     step_s = {one.label: one.median_step_s for one in state.outcome().contenders if one.median_step_s}
     plans = [plan for plan in state.racing() if plan.contender.label in step_s]
-    repeats = state.comparison.procedure.repeats
-    for number in range(1, repeats + 1):
+    for number in range(1, state.comparison.procedure.repeats + 1):
         # One run each in any case, as one round is.
         if number > 1:
             yield Checkpoint()
         for plan in state.specs.shuffled(plans, number):
             if all(record.outcome == "done" for record in state.of("epochs", plan)):
-                trial = state.specs.trial(plan, "epochs", number)
-                yield whole_run(trial, length, f"run {number} of {repeats}", step_s[plan.contender.label])
+                yield whole_run(state, plan, number, length, step_s[plan.contender.label])
 
 
-def whole_run(trial: Trial, length: Length, run: str, step_s: float) -> Wanted:
-    """Return a run of this length; `run` is its name in messages, and `step_s` what a step took in the race."""
+def whole_run(state: State, plan: ContenderPlan, number: int, length: Length, step_s: float) -> Wanted:
+    """Return a contender's run of this length; `number` counts its repeats, and a step took `step_s` in the race."""
+    run = f"run {number} of {state.comparison.procedure.repeats}"
 
     def script(session: Session) -> None:
         session.tell(f"building, {run}")
@@ -48,4 +47,4 @@ def whole_run(trial: Trial, length: Length, run: str, step_s: float) -> Wanted:
             session.ask(RunEpoch(steps=length.epoch_steps - (epoch == 0)), limit_s)
         session.ask(Conclude())
 
-    return alone(trial, script)
+    return alone(state.specs.trial(plan, "epochs", number), script)

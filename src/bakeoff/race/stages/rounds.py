@@ -20,7 +20,6 @@ from bakeoff.stats.warmup import mser5
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bakeoff.race.specs import Specs
     from bakeoff.spec.comparison import ContenderPlan
 
 MEMORY_SHARE = 0.7
@@ -60,9 +59,9 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
         yield RoundStarted(number, tuple(plan.contender.label for plan in plans))
         cut = frozen_cut(state.records.values())
         if _fit_together(state, plans):
-            yield together(state.specs, plans, number, cut)
+            yield together(state, plans, number, cut)
         else:
-            yield from one_by_one(state.specs, plans, number, cut)
+            yield from one_by_one(state, plans, number, cut)
         now_s = state.elapsed_s()
         rest_s = None if limit is None else (now_s - began_s) * (limit - number)
         left_s = min((some for some in (rest_s, state.left_s()) if some is not None), default=None)
@@ -90,16 +89,17 @@ def active(state: State) -> list[ContenderPlan]:
     return [racing[label] for label in still_active(standings, outcome.verdicts)]
 
 
-def together(specs: Specs, plans: Sequence[ContenderPlan], number: int, cut: int | None) -> Wanted:
+def together(state: State, plans: Sequence[ContenderPlan], number: int, cut: int | None) -> Wanted:
     """Return a round of workers that are resident together and alternate in blocks; a lost one drops out."""
-    trials = tuple(specs.trial(plan, "time", number, resident=True) for plan in specs.shuffled(plans, number))
-    return Wanted(trials, partial(_alternate, trials[0].spec.seed, number, cut))
+    order = state.specs.shuffled(plans, number)
+    trials = tuple(state.specs.trial(plan, "time", number, resident=True) for plan in order)
+    return Wanted(trials, partial(_alternate, state.comparison.procedure.seed, number, cut))
 
 
-def one_by_one(specs: Specs, plans: Sequence[ContenderPlan], number: int, cut: int | None) -> list[Wanted]:
+def one_by_one(state: State, plans: Sequence[ContenderPlan], number: int, cut: int | None) -> list[Wanted]:
     """Return a round of workers one after another, in random order."""
-    order = specs.shuffled(plans, number)
-    return [alone(specs.trial(plan, "time", number), partial(_time_alone, cut)) for plan in order]
+    order = state.specs.shuffled(plans, number)
+    return [alone(state.specs.trial(plan, "time", number), partial(_time_alone, cut)) for plan in order]
 
 
 def _alternate(seed: int, number: int, cut: int | None, team: Team) -> None:
