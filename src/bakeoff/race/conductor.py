@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
-from bakeoff.judge.contender import timer_verdict
 from bakeoff.judge.search import judge_search
+from bakeoff.judge.timer import timer_verdict
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import prepared

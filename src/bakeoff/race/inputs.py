@@ -40,7 +40,7 @@ def inputs_folder(results: Path) -> Iterator[Path]:
 
 
 def _take(folder: Path) -> filelock.BaseFileLock:
-    """Lock a folder and then make it, so that one that exists and is not locked belongs to no process; return the lock."""
+    """Lock a folder and then make it, so that one without a lock belongs to nobody; return the lock."""
     lock = filelock.FileLock(f"{folder}.lock")
     lock.acquire(timeout=0)
     folder.mkdir(exist_ok=True)

@@ -10,7 +10,7 @@ import msgspec
 
 import bakeoff
 from bakeoff.environments.made import base
-from bakeoff.judge.contender import timer_verdict
+from bakeoff.judge.timer import timer_verdict
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import read_record, write_record, write_trial
 
@@ -25,7 +25,7 @@ UNTOLD_HOLDS = timedelta(hours=1)
 
 
 def remember(record: Record) -> None:
-    """Keep the record of a self-test that did not fail; where that cannot be written, the test is run again next time."""
+    """Keep the record of a self-test that did not fail; one that cannot be written is run again next time."""
     if record.outcome != "done" or timer_verdict(record).outcome == "failed":
         return
     folder = _folder(record)
@@ -37,7 +37,7 @@ def remember(record: Record) -> None:
 
 
 def remembered(like: Record) -> Record | None:
-    """Return the self-test that holds for what a contender runs with now, as its record `like` has it; None for none."""
+    """Return the self-test that holds for what a contender runs with, which its record `like` names; else None."""
     try:
         before = read_record(_folder(like))
     except StoreError:  # It does not exist, or is not as it was written.

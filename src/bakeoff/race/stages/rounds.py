@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.comparison import frozen_cut
+from bakeoff.judge.rounds import frozen_cut
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.race import schedule
 from bakeoff.race.progress import Event, RoundEnded, RoundStarted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.contender import timer_verdict
+from bakeoff.judge.timer import timer_verdict
 from bakeoff.race.progress import Event, TimerTested
 from bakeoff.race.remembered import remember, remembered
 from bakeoff.race.stages.stage import Adopted, Session, State, Wanted, alone, step_s

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from bakeoff.judge.comparison import assess, certificate_of
-from bakeoff.judge.contender import timer_verdict
+from bakeoff.judge.certificate import certificate_of
+from bakeoff.judge.comparison import assess
+from bakeoff.judge.timer import timer_verdict
 from bakeoff.race.progress import Event, Running
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.worker import Worker, WorkerLostError

@@ -44,4 +44,4 @@ class Launcher(Protocol):
     """Starts workers; one for processes, one for this very process in tests."""
 
     def __call__(self, folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
-        """Return a worker on the trial whose trial.json is in `folder`; raise WorkerLostError where it cannot be started."""
+        """Return a worker on the trial whose trial.json is in `folder`; raise WorkerLostError."""
