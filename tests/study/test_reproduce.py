@@ -15,7 +15,7 @@ from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.published import PublishedStudy
 from bakeoff.study.published import load
 from bakeoff.study.reproduce import declare
-from bakeoff.study.run import run
+from bakeoff.study.run import run_study
 from bakeoff.workloads.load import load as load_workload
 
 NO_PROBE_S = 0.001
@@ -42,7 +42,7 @@ def ran(study: PublishedStudy, folder: Path, **asked: Any) -> StudyOutcome:
         for point in declared.points
     ]
     quick = msgspec.structs.replace(declared, points=points)
-    return run(quick, results=str(folder), launch=InlineWorker, probe_s=NO_PROBE_S)
+    return run_study(quick, results=str(folder), launch=InlineWorker, probe_s=NO_PROBE_S)
 
 
 def pairs_by_row(outcome: StudyOutcome) -> dict[tuple[str, str], reproduction.PublishedPair]:

@@ -109,6 +109,6 @@ Event = (
 Observer = Callable[[Event], None]
 
 
-def silent(event: Event) -> None:
+def silent(event: object) -> None:
     """Observe nothing."""
     del event

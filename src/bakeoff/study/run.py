@@ -14,14 +14,14 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.study import judge_study
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
-from bakeoff.race.progress import Prepared
+from bakeoff.race.progress import Prepared, silent
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store import studies
 from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
-from bakeoff.study.progress import Event, Observer, PointEnded, PointStarted, StudyStarted, silent
+from bakeoff.study.progress import Event, PointEnded, PointStarted, StudyObserver, StudyStarted
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
@@ -36,9 +36,9 @@ _FINAL = ("decided", "futility", "lost")
 OUT_OF_TIME = "not begun: the time budget had ended (--resume with a new --budget goes on)"
 
 
-def run(
+def run_study(
     study: Study,
-    observe: Observer = silent,
+    observe: StudyObserver = silent,
     *,
     results: str = "results",
     resume: bool = False,
@@ -69,7 +69,9 @@ def _begun(results: Path, study: Study, *, resume: bool) -> tuple[Path, StudyFil
 class _Running:
     """A study on its way; after each point its file is written."""
 
-    def __init__(self, folder: Path, begun: StudyFile, observe: Observer, launch: Launcher, probe_s: float) -> None:
+    def __init__(
+        self, folder: Path, begun: StudyFile, observe: StudyObserver, launch: Launcher, probe_s: float
+    ) -> None:
         self._folder, self._file = folder, begun
         self._observe, self._launch, self._probe_s = observe, launch, probe_s
 
@@ -110,7 +112,7 @@ class _Running:
             return str(error)
         return ""
 
-    def _noting(self, index: int) -> Observer:
+    def _noting(self, index: int) -> StudyObserver:
         """Return an observer that writes which comparison belongs to a point, before its first trial."""
 
         def observe(event: Event) -> None:
