@@ -33,10 +33,10 @@ class Loop:
 
         Raises StoreError where a record cannot be written, or was made with other versions than those before it.
         """
-        return [stage for stage in stages if self._is_cut_short(stage)]
+        return [stage for stage in stages if not self._finish(stage)]
 
-    def _is_cut_short(self, stage: Stage) -> bool:
-        """Run one stage; return whether the time budget ended it."""
+    def _finish(self, stage: Stage) -> bool:
+        """Run one stage; return whether it came to its end within the time budget."""
         for wish in stage(self.state):
             match wish:
                 case Wanted():
@@ -47,10 +47,10 @@ class Loop:
                         self._adopt(record)
                 case Checkpoint():
                     if self.state.left_s() == 0:
-                        return True
+                        return False
                 case event:
                     self._observe(event)
-        return False
+        return True
 
     def _adopt(self, record: Record) -> None:
         """Write a record that was made before, as if its trial had been run."""
