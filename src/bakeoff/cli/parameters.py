@@ -14,7 +14,8 @@ Contenders = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="CONTENDER",
-        help="framework[@environment][:option=value,...]; none: every framework that is available here.",
+        help="framework[@environment][:option=value,...], with quotes around an environment or a value that holds a "
+        "colon or a comma; none: every framework that is available here.",
         show_default=False,
     ),
 ]
