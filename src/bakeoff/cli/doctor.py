@@ -11,7 +11,7 @@ from bakeoff.cli import parameters as given
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.measure.hidden import Facts
+    from bakeoff.measure.system_settings import Facts
 
 
 def doctor(
@@ -62,7 +62,8 @@ def _show_machine() -> None:
 
 def _show_settings(facts: "Facts") -> None:
     """Print how the kernel and the processor are set, and what of that is worth a look."""
-    from bakeoff.measure.hidden import advice, remarks, weather
+    from bakeoff.measure.system_settings import weather
+    from bakeoff.report.machine_words import advice, remarks
     from bakeoff.report.units import size
 
     now = weather()

@@ -97,7 +97,7 @@ def _resolved(outcome: Outcome) -> str:
     from bakeoff.report.pairs import ratio_text
     from bakeoff.report.units import count, rounded
     from bakeoff.stats.boundaries import LOOKS
-    from bakeoff.stats.resolution import resolution
+    from bakeoff.stats.futility import resolution
 
     verdict = outcome.verdicts[0]
     differences = [value for value in history(Path(outcome.path))[0].differences if value is not None]

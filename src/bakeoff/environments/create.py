@@ -14,14 +14,17 @@ from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import filelock
 import msgspec
 
 from bakeoff.environments.declared import Framework
-from bakeoff.environments.made import MARKER, Made, Marker, find, home, made, read_marker
-from bakeoff.environments.versions import pinned
+from bakeoff.environments.installed import MARKER, Environment, Marker, find, home, installed, read_marker
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from bakeoff.spec.framework import FrameworkInfo
 
 REQUIREMENTS = "requirements.txt"
 
@@ -34,6 +37,11 @@ TOLD_BYTES = 20e6
 KEPT_LINES = 15
 """How many of pip's last lines tell why it failed: its own messages take 5 to 10."""
 
+OURS = ("msgspec",)
+"""What bakeoff's worker itself needs keeps its pin; all else is left to pip, which knows what fits the version."""
+
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<pin>[^;#]*)(?P<marker>;[^#]*)?")
+_VERSION = re.compile(r"\d[\w.+!-]*")
 _DOWNLOADING = re.compile(r"\s*Downloading (?P<file>\S+) \((?P<size>[\d.]+) (?P<unit>[kMG]B)\)")
 _SCALE = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
 
@@ -54,14 +62,14 @@ class CreationError(BakeoffError):
     """An environment could not be made; nothing of it is left behind."""
 
 
-def create(
+def make_environment(
     framework: Framework,
     tell: Tell,
     *,
     name: str | None = None,
     requirements: Path | None = None,
     version: str | None = None,
-) -> Made:
+) -> Environment:
     """Make the environment of a framework, unless it is there with the same requirements; tell each phase.
 
     `version` makes another one beside it, framework@version; `name` and `requirements` one with any pins at all.
@@ -98,12 +106,35 @@ def create(
         raise CreationError(msg) from error
 
 
-def remove(name: str) -> Path:
+def parse_version(text: str) -> tuple[str, str | None]:
+    """Read FRAMEWORK or FRAMEWORK@VERSION."""
+    name, at, version = text.partition("@")
+    if at and not _VERSION.fullmatch(version):
+        msg = f"{text!r} is not of the form FRAMEWORK@VERSION, such as {name}@1.2.3; other names are given by --name"
+        raise UsageError(msg)
+    return name, version or None
+
+
+def pinned(requirements: str, info: FrameworkInfo, version: str) -> str:
+    """Give requirements with the framework's own packages at a version and the others as pip chooses them."""
+    own = info.versioned or info.distributions[:1]
+    lines = []
+    for line in requirements.splitlines():
+        match = _REQUIREMENT.match(line.strip())
+        if match is None:
+            continue
+        name, extras, marker = match["name"], match["extras"] or "", (match["marker"] or "").strip()
+        pin = f"=={version}" if name in own else match["pin"].strip() if name in OURS else ""
+        lines.append(f"{name}{extras}{pin}{marker}")
+    return "\n".join(lines) + "\n"
+
+
+def remove_environment(name: str) -> Path:
     """Remove an environment that bakeoff made, whole or not; raise UsageError for anything else."""
     _check_name(name)
     folder = home() / name
     if not folder.exists():
-        raise UnknownNameError("environment", name, [environment.path.name for environment in made()])
+        raise UnknownNameError("environment", name, [environment.path.name for environment in installed()])
     if read_marker(folder) is None:
         msg = f"{folder} was not made by bakeoff (it has no {MARKER}): it stays"
         raise UsageError(msg)
@@ -137,7 +168,7 @@ def _lock(folder: Path, tell: Tell) -> filelock.BaseFileLock:
     return lock
 
 
-def _make(folder: Path, plan: Plan, tell: Tell) -> Made:
+def _make(folder: Path, plan: Plan, tell: Tell) -> Environment:
     """Make a virtual environment and fill it; on any failure nothing is left of it."""
     if folder.exists() and read_marker(folder) is None:
         msg = f"{folder} is in the way: bakeoff did not make it"
@@ -149,7 +180,7 @@ def _make(folder: Path, plan: Plan, tell: Tell) -> Made:
         (folder / MARKER).write_bytes(msgspec.json.encode(plan.marker))
         tell(f"{folder.name}: making the environment in {folder}{_room(folder, plan.framework.info.installed_mb)}")
         _run([sys.executable, "-m", "venv", str(folder)], folder.name, tell)
-        environment = Made(path=folder, info=plan.marker)
+        environment = Environment(path=folder, info=plan.marker)
         requirements = plan.requirements
         if plan.pins is not None:
             requirements = folder / REQUIREMENTS
@@ -174,7 +205,7 @@ def _room(folder: Path, installed_mb: int | None) -> str:
     return f": about {installed_mb / 1e3:.2f} GB, of {shutil.disk_usage(folder).free / 1e9:.0f} GB that are free"
 
 
-def _complete(environment: Made, tell: Tell, started: float) -> Made:
+def _complete(environment: Environment, tell: Tell, started: float) -> Environment:
     """Write the marker that says the environment is whole, by renaming."""
     marker = msgspec.structs.replace(
         environment.info,
@@ -187,7 +218,7 @@ def _complete(environment: Made, tell: Tell, started: float) -> Made:
     temporary.write_bytes(msgspec.json.encode(marker))
     temporary.replace(environment.path / MARKER)
     tell(f"{environment.path.name}: done in {time.monotonic() - started:.0f} s, {marker.size_bytes / 1e9:.2f} GB")
-    return Made(path=environment.path, info=marker)
+    return Environment(path=environment.path, info=marker)
 
 
 def _run(command: list[str], name: str, tell: Tell, news: Callable[[str], str | None] | None = None) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bakeoff.environments.declared import frameworks
-from bakeoff.environments.made import find, made
+from bakeoff.environments.installed import find, installed
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _by_name(contender: Contender, info: FrameworkInfo) -> str:
     name = str(contender.environment)
     environment = find(f"{info.name}@{name}") or find(name)
     if environment is None:
-        raise UnknownNameError("environment", name, [known.path.name for known in made()])
+        raise UnknownNameError("environment", name, [known.path.name for known in installed()])
     if environment.info.framework != info.name:
         msg = f"contender {contender.label!r}: environment {name!r} was made for {environment.info.framework}"
         raise UsageError(msg)

@@ -1,36 +1,13 @@
-"""The timed region, in one place: `timed_region` says what it is, and `Stepper` is all that times it."""
+"""The timed region, in one place: `Stepper` is all that times it (in words: `bakeoff.report.machine_words`)."""
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import cycle, islice
 from typing import Any, Protocol
-
-_BATCH = {
-    "resident": "the batch is on the device already",
-    "per-step": "one batch is copied from NumPy's memory to the device",
-    "pipeline": (
-        "one batch is taken from the framework's own loader, which shuffles and prefetches, and put on the device"
-    ),
-}
-"""What the option `input` makes of the timed region."""
-
-
-def timed_region(inputs: Mapping[str, str]) -> str:
-    """Say what every report prints, and what the functions below do; `inputs` is each contender's option `input`."""
-    labels: dict[str, list[str]] = {}
-    for label, mode in inputs.items():
-        labels.setdefault(mode, []).append(label)
-    told = [_BATCH[mode] + (f" ({', '.join(labels[mode])})" if len(labels) > 1 else "") for mode in labels]
-    return (
-        f"One timed step: {', or '.join(told or [_BATCH['resident']])}; forward pass and, in training, loss, backward "
-        "pass and optimiser; the loss stays on the device, and gradients are never fetched. The streamed clock waits "
-        "once for each block of steps (the step time), the fenced clock waits for every step."
-    )
-
 
 Clock = Callable[[], int]
 """Gives nanoseconds since some fixed moment."""

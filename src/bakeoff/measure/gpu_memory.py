@@ -21,7 +21,7 @@ PERIOD_S = 0.02
 UNLISTED = "NVML does not tell what its processes hold, as in many containers"
 
 
-class Scale:
+class GpuMemoryPeak:
     """The most that processes held, over all readings."""
 
     def __init__(self) -> None:
@@ -48,9 +48,9 @@ def held_bytes(pynvml: Any, pids: Collection[int]) -> int | None:
 
 
 @contextmanager
-def weighed(pids: Callable[[], Collection[int]]) -> Iterator[Scale]:
+def peak_watched(pids: Callable[[], Collection[int]]) -> Iterator[GpuMemoryPeak]:
     """Give a scale on which the processes that `pids` names stand until the end."""
-    scale = Scale()
+    peak = GpuMemoryPeak()
     ended = threading.Event()
 
     def weigh() -> None:
@@ -60,14 +60,14 @@ def weighed(pids: Callable[[], Collection[int]]) -> Iterator[Scale]:
                 while not last:
                     # What is there in the end is read, too, so that even the shortest time has a reading.
                     last = ended.wait(PERIOD_S)
-                    scale.read(pynvml, pids())
+                    peak.read(pynvml, pids())
         except UnavailableError as error:
-            scale.reason = f"NVML: {error}"
+            peak.reason = f"NVML: {error}"
 
     weigher = threading.Thread(target=weigh, name="gpu-memory", daemon=True)
     weigher.start()
     try:
-        yield scale
+        yield peak
     finally:
         ended.set()
         weigher.join()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from bakeoff.spec.record import GpuState
+from bakeoff.spec.record import GpuDuringBlock
 from bakeoff.spec.selftest import TimerTest
 
 # --- What the parent says to a worker, as JSON lines on the worker's own pipe -------------------------------------
@@ -72,7 +72,7 @@ class NoteEnergy(msgspec.Struct, frozen=True, tag="ENERGY"):
 class NoteGpu(msgspec.Struct, frozen=True, tag="GPU"):
     """Put down what the parent saw of the GPU beside the blocks."""
 
-    states: list[GpuState]
+    states: list[GpuDuringBlock]
 
 
 class NoteGpuMemory(msgspec.Struct, frozen=True, tag="GPU_MEMORY"):

@@ -151,7 +151,7 @@ class Fed(msgspec.Struct, frozen=True, kw_only=True):
     """They came in the order of the batches."""
 
 
-class GpuState(msgspec.Struct, frozen=True, kw_only=True):
+class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
     """An NVIDIA GPU during one block, read from outside of the trial's process; None is unknown."""
 
     turn: int
@@ -245,6 +245,6 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     energy: EnergyReading | None = None
     epochs: EpochRun | None = None
     """In a trial of whole epochs."""
-    gpu: list[GpuState] = []
+    gpu: list[GpuDuringBlock] = []
     """In timed trials on an NVIDIA GPU: one for each block."""
     evidence: Evidence | None = None

@@ -12,6 +12,9 @@ import numpy as np
 
 Turns = Mapping[int, float]
 
+# Differences of binary fractions are off in their last digits: 10 / (0.7 - 0.5) must be 50 and not 51.
+ROUNDING = 1e-9
+
 
 def process_median(blocks: Sequence[float]) -> float:
     """Give the step time of one process: the median over its blocks."""
@@ -35,3 +38,17 @@ def sequential_difference(first: Sequence[float], second: Sequence[float]) -> fl
     if not (first and second):
         return None
     return math.log(process_median(first) / process_median(second))
+
+
+def break_even(start_a: float, step_a: float, start_b: float, step_b: float) -> int | None:
+    """Give the number of steps after which the side with the slower start has caught up.
+
+    Times in any one unit. None where it never does, or where the starts are equal and there is nothing to catch up.
+    """
+    lead = start_a - start_b
+    gain = step_b - step_a
+    if lead < 0:
+        lead, gain = -lead, -gain
+    if lead == 0 or gain <= 0:
+        return None
+    return math.ceil(lead / gain * (1.0 - ROUNDING))

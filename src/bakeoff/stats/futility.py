@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bakeoff.stats.boundaries import T_LOOKS, rank_index, t_multiplier
-from bakeoff.stats.intervals import centre
-from bakeoff.stats.signed_rank import two_sided_levels
+from bakeoff.stats.boundaries import LOOKS, T_LOOKS, rank_index, t_multiplier
+from bakeoff.stats.intervals import MIN_VALUES, centre, two_sided_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,3 +74,16 @@ def half_width(look: int, family: int) -> float | None:
         return None
     z = _NORMAL.inv_cdf(1.0 - two_sided_levels(look)[index] / 2.0)
     return z * SIGNED_RANK_WIDTH / math.sqrt(look)
+
+
+def resolution(differences: Sequence[float], rounds: int = LOOKS[-1]) -> float | None:
+    """Give the half-width that a pair's interval would have after so many rounds, as a share: 0.03 is 3 %.
+
+    `differences` are log-ratios of rounds, `rounds` is one of LOOKS. A ratio farther from 1 than this would be shown
+    to differ in about half of all comparisons; one inside, with an interval around it, needs a wider margin to be
+    called equal. None below 3 rounds.
+    """
+    half = half_width(rounds, 1)
+    if len(differences) < MIN_VALUES or half is None:
+        return None
+    return math.expm1(half * spread_of(differences))

@@ -9,6 +9,7 @@ Mathematical Statistics 34, 1963; Hollander, Wolfe and Chicken, "Nonparametric s
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,6 @@ from scipy.special import stdtrit  # and not scipy.stats, which takes half a sec
 
 from bakeoff.spec.verdict import Interval
 from bakeoff.stats.boundaries import LOOKS, T_LOOKS, rank_index, t_multiplier
-from bakeoff.stats.signed_rank import largest_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,26 @@ def t_interval(values: Sequence[float], multiplier: float) -> Interval:
     mean = float(array.mean())
     half = multiplier * float(array.std(ddof=1)) / math.sqrt(len(array))
     return Interval(estimate=mean, low=mean - half, high=mean + half)
+
+
+@cache
+def two_sided_levels(count: int) -> tuple[float, ...]:
+    """Give the probability, for k = 0, 1, ..., that either rank sum of `count` differences is at most k.
+
+    Each rank 1...count carries a plus or a minus with equal chance when the differences are symmetric about zero.
+    """
+    ways = np.zeros(count * (count + 1) // 2 + 1)
+    ways[0] = 1.0
+    for rank in range(1, count + 1):
+        ways[rank:] += ways[:-rank].copy()
+    levels = 2.0 * np.cumsum(ways) / 2.0**count
+    return tuple(np.minimum(levels, 1.0).tolist())
+
+
+def largest_index(count: int, level: float) -> int | None:
+    """Give the largest k whose two-sided level is at most `level`; None where `count` is too small for any."""
+    index = sum(reached <= level for reached in two_sided_levels(count)) - 1
+    return None if index < 0 else index
 
 
 def signed_rank_interval(values: Sequence[float], index: int) -> Interval:

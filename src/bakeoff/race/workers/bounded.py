@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.measure.watch import Watch
+from bakeoff.measure.memory_limit import MemoryLimit
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
 
@@ -27,7 +27,7 @@ class BoundedWorker:
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported: what it holds then does not count."""
         answer = self._worker.ready(limit_s)
-        self._watch = Watch(self._worker.pid)
+        self._watch = MemoryLimit(self._worker.pid)
         return answer
 
     def ask(self, command: Command, limit_s: float) -> Answer:

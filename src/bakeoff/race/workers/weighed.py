@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from bakeoff.measure.gpu_memory import weighed
+from bakeoff.measure.gpu_memory import peak_watched
 from bakeoff.spec import protocol
 from bakeoff.spec.trial import KINDS
 
@@ -34,7 +34,7 @@ class WeighedWorker:
     def ask(self, command: Command, limit_s: float) -> Answer:
         """Give a command; after the last that is weighed, hand over what was seen."""
         if isinstance(command, protocol.Build):
-            self._scale = self._weighing.enter_context(weighed(_own_processes))
+            self._scale = self._weighing.enter_context(peak_watched(_own_processes))
         answer = self._worker.ask(command, limit_s)
         if isinstance(command, protocol.MeasureMemory):
             self._weighing.close()

@@ -15,9 +15,6 @@ ADDR_NO_RANDOMIZE = 0x0040000
 LAYOUTS = {"0": "fixed", "1": "random but for the heap", "2": "random"}
 """/proc/sys/kernel/randomize_va_space: proc_sys_kernel(5)."""
 
-FOLLOWING = ("ondemand", "conservative", "schedutil", "powersave")
-"""Governors under which the processor's clock follows the load, or stays low."""
-
 
 def settings() -> Facts:
     """Give what must be equal for records to be compared; None is not known here."""
@@ -40,33 +37,6 @@ def weather() -> Facts:
         "swap_bytes": total,
         "swap_used_bytes": None if total is None or free is None else total - free,
     }
-
-
-def remarks(facts: Facts) -> list[str]:
-    """Say which of a machine's settings may decide a comparison, and why."""
-    said = []
-    if facts.get("address_layout") == "fixed":
-        said.append(
-            "Addresses are not randomised here: all processes of a contender have the same layout in memory, so that "
-            "one lucky or unlucky layout may decide, and rounds cannot show it (setarch -R, or "
-            "kernel.randomize_va_space=0)."
-        )
-    nodes = facts.get("numa_nodes")
-    if isinstance(nodes, int) and nodes > 1 and facts.get("numa_balancing") == "on":
-        said.append(
-            f"The kernel moves memory between this machine's {nodes} NUMA nodes while steps run, which costs page "
-            "faults and changes step times within a process (kernel.numa_balancing=1; numactl --cpunodebind=0 "
-            "--membind=0 keeps to one node)."
-        )
-    return said
-
-
-def advice(facts: Facts) -> list[str]:
-    """Say which of a machine's settings cost rounds, without favouring anybody."""
-    if facts.get("governor") not in FOLLOWING:
-        return []
-    cause = f"the processor's clock follows the load (governor {facts['governor']})"
-    return [f"{cause}: a fixed one (performance) gives narrower intervals"]
 
 
 def _read(path: str) -> str | None:

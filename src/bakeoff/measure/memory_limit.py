@@ -24,7 +24,7 @@ FLOOR_BYTES = 256 << 20
 """Where the machine has less than this left, the process is ended whatever its own limit: others need it, too."""
 
 
-class Watch:
+class MemoryLimit:
     """What was seen of one process."""
 
     reason = ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.spec.record import GpuState
+from bakeoff.spec.record import GpuDuringBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ class GpuReading(msgspec.Struct, frozen=True, kw_only=True):
     processes: frozenset[int]
 
 
-class Gpu:
+class NvidiaGpu:
     """The first NVIDIA GPU."""
 
     def __init__(self, nvml: Any) -> None:
@@ -95,26 +95,26 @@ class Gpu:
             return None
 
 
-def first_gpu() -> Gpu | None:
+def first_gpu() -> NvidiaGpu | None:
     """Give the first NVIDIA GPU; None where NVML or a GPU is missing."""
     try:
         import pynvml
     except ImportError:
         return None
     try:
-        return Gpu(pynvml)
+        return NvidiaGpu(pynvml)
     except pynvml.NVMLError:
         return None
 
 
-def summary(turn: int, readings: list[GpuReading], own: frozenset[int], clock_limit_mhz: int | None) -> GpuState:
+def summary(turn: int, readings: list[GpuReading], own: frozenset[int], clock_limit_mhz: int | None) -> GpuDuringBlock:
     """Put a block's readings together; `own` are the processes that belong to the comparison.
 
     A driver outside of a container counts processes otherwise than inside: where it names none of ours, nothing is
     known of others.
     """
     processes: frozenset[int] = frozenset().union(*(one.processes for one in readings))
-    return GpuState(
+    return GpuDuringBlock(
         turn=turn,
         readings=len(readings),
         clock_mhz=_mean([one.clock_mhz for one in readings]),

@@ -24,7 +24,7 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: int = 0
 
 
-class Made(msgspec.Struct, frozen=True, kw_only=True):
+class Environment(msgspec.Struct, frozen=True, kw_only=True):
     """One whole environment."""
 
     path: Path
@@ -61,18 +61,18 @@ def read_marker(folder: Path) -> Marker | None:
         return None
 
 
-def find(name: str) -> Made | None:
+def find(name: str) -> Environment | None:
     """Give the environment of this name; None where there is none, or none that is whole."""
     folder = home() / name
     marker = read_marker(folder)
     if marker is None or not marker.complete:
         return None
-    environment = Made(path=folder, info=marker)
+    environment = Environment(path=folder, info=marker)
     # The interpreter is a link to the one it was made from, which an upgrade of the system can take away.
     return environment if environment.python.exists() else None
 
 
-def made() -> list[Made]:
+def installed() -> list[Environment]:
     """Give all whole environments by name."""
     found = (find(marker.parent.name) for marker in sorted(home().glob(f"*/{MARKER}")))
     return [environment for environment in found if environment is not None]
