@@ -55,15 +55,15 @@ def list_made() -> None:
     from bakeoff.environments.installed import home, installed
     from bakeoff.report.units import size
 
-    known = frameworks()
+    all_declared = frameworks()
     environments = installed()
     for environment in environments:
         info = environment.info
-        declared = known.get(info.framework)
+        declared = all_declared.get(info.framework)
         versions = environment.versions(declared.info.distributions) if declared else {}
-        told = ", ".join(f"{name} {version}" for name, version in versions.items()) or info.framework
+        packages = ", ".join(f"{name} {version}" for name, version in versions.items()) or info.framework
         typer.echo(
-            f"{environment.path.name:<20}{told}; Python {info.python}; {size(info.size_bytes)}; {info.created_at}"
+            f"{environment.path.name:<20}{packages}; Python {info.python}; {size(info.size_bytes)}; {info.created_at}"
         )
         typer.echo(f"{'':<20}{environment.path}")
     if not environments:

@@ -1,4 +1,4 @@
-"""The environments that `bakeoff env create` has made: folders with a marker that is completed last."""
+"""The environments that `bakeoff env create` has made: folders with a marker, which is completed last."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import msgspec
 import platformdirs
 
 MARKER = "bakeoff-environment.json"
-"""A virtual environment cannot be renamed into place (its own path is written in it), so this file says it is whole."""
+"""The file that marks an environment as complete: a virtual environment holds its own path, so that it cannot be made
+elsewhere and renamed into place."""
 
 
 class Marker(msgspec.Struct, frozen=True, kw_only=True):
-    """What an environment is for."""
+    """What an environment was made from, and whether it is complete."""
 
     framework: str
     requirements_sha256: str
@@ -25,36 +26,36 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True):
-    """One whole environment."""
+    """One complete environment."""
 
     path: Path
     info: Marker
 
     @property
     def python(self) -> Path:
-        """The environment's interpreter."""
+        """Return the path of the environment's interpreter."""
         return self.path / "bin" / "python"
 
     def versions(self, names: tuple[str, ...]) -> dict[str, str]:
-        """Give the versions of those of these distributions that are installed in it."""
+        """Return the versions of these distributions, without those that are not installed in it."""
         packages = [str(path) for path in self.path.glob("lib/python*/site-packages")]
-        found = {name: next(iter(distributions(name=name, path=packages)), None) for name in names}
-        return {name: distribution.version for name, distribution in found.items() if distribution}
+        present = {name: next(iter(distributions(name=name, path=packages)), None) for name in names}
+        return {name: distribution.version for name, distribution in present.items() if distribution}
 
 
 def base() -> Path:
-    """Give the folder of what bakeoff keeps for a user: BAKEOFF_HOME where that is set, else the data folder."""
+    """Return the folder of what bakeoff keeps for a user: BAKEOFF_HOME if it is set, else the user's data folder."""
     folder = os.environ.get("BAKEOFF_HOME") or platformdirs.user_data_dir("bakeoff", appauthor=False)
     return Path(folder).expanduser().absolute()
 
 
 def home() -> Path:
-    """Give the folder of all environments."""
+    """Return the folder that holds all environments."""
     return base() / "envs"
 
 
 def read_marker(folder: Path) -> Marker | None:
-    """Give the marker of a folder that bakeoff made; None for any other."""
+    """Return the marker of a folder that bakeoff made; None for any other folder."""
     try:
         return msgspec.json.decode((folder / MARKER).read_bytes(), type=Marker)
     except (OSError, msgspec.MsgspecError):
@@ -62,7 +63,7 @@ def read_marker(folder: Path) -> Marker | None:
 
 
 def find(name: str) -> Environment | None:
-    """Give the environment of this name; None where there is none, or none that is whole."""
+    """Return the environment of this name; None where there is none, or an incomplete one."""
     folder = home() / name
     marker = read_marker(folder)
     if marker is None or not marker.complete:
@@ -73,6 +74,6 @@ def find(name: str) -> Environment | None:
 
 
 def installed() -> list[Environment]:
-    """Give all whole environments by name."""
-    found = (find(marker.parent.name) for marker in sorted(home().glob(f"*/{MARKER}")))
-    return [environment for environment in found if environment is not None]
+    """Return all complete environments, sorted by name."""
+    environments = (find(marker.parent.name) for marker in sorted(home().glob(f"*/{MARKER}")))
+    return [environment for environment in environments if environment is not None]

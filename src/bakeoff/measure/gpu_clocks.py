@@ -1,6 +1,6 @@
-"""Clocks, heat and neighbours of an NVIDIA GPU while a block runs: read by the parent, so that no step waits for it.
+"""Clocks, temperature, power and other processes of an NVIDIA GPU while a block runs.
 
-This path was not run on a GPU by us.
+The parent reads them by NVML, so that no step waits for it. Not run by us on a GPU.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PERIOD_S = 0.05
-"""A block of 150 ms is seen three times; a reading takes NVML well under a millisecond of another processor."""
+"""Time between two readings: three within a block of 150 ms. A reading takes NVML well under a millisecond, on another
+processor than the block."""
 
 SLOWED = {
     "power limit": "nvmlClocksThrottleReasonSwPowerCap",
@@ -28,11 +29,12 @@ SLOWED = {
     "power brake": "nvmlClocksThrottleReasonHwPowerBrakeSlowdown",
     "clocks set by hand": "nvmlClocksThrottleReasonApplicationsClocksSetting",
 }
-"""Reasons for a lower clock, by NVML's names for their bits; idling and what follows another GPU are none."""
+"""Reasons for a lower clock, with NVML's names for their bits. Idling, and following another GPU's clock, do not count:
+they do not slow work down."""
 
 
 class GpuReading(msgspec.Struct, frozen=True, kw_only=True):
-    """One look at the GPU; None is unknown."""
+    """One reading of the GPU; None is unknown."""
 
     clock_mhz: int | None
     memory_clock_mhz: int | None
@@ -43,25 +45,25 @@ class GpuReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NvidiaGpu:
-    """The first NVIDIA GPU."""
+    """The first NVIDIA GPU, as NVML reports it."""
 
     def __init__(self, nvml: Any) -> None:
         """Take the module pynvml; NVML stays open as long as the process lives."""
         self._nvml = nvml
         nvml.nvmlInit()
         self._handle = nvml.nvmlDeviceGetHandleByIndex(0)
-        self.clock_limit_mhz: int | None = self._told("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM)
+        self.clock_limit_mhz: int | None = self._query("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM)
 
     def read(self) -> GpuReading:
-        """Look at it once."""
+        """Return one reading."""
         nvml = self._nvml
-        bits = self._told("nvmlDeviceGetCurrentClocksThrottleReasons") or 0
-        milliwatts = self._told("nvmlDeviceGetPowerUsage")
-        running = self._told("nvmlDeviceGetComputeRunningProcesses") or []
+        bits = self._query("nvmlDeviceGetCurrentClocksThrottleReasons") or 0
+        milliwatts = self._query("nvmlDeviceGetPowerUsage")
+        running = self._query("nvmlDeviceGetComputeRunningProcesses") or []
         return GpuReading(
-            clock_mhz=self._told("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
-            memory_clock_mhz=self._told("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM),
-            temperature_c=self._told("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU),
+            clock_mhz=self._query("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
+            memory_clock_mhz=self._query("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM),
+            temperature_c=self._query("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU),
             power_w=None if milliwatts is None else milliwatts / 1000,
             slowed=frozenset(text for text, name in SLOWED.items() if bits & getattr(nvml, name, 0)),
             processes=frozenset(process.pid for process in running),
@@ -69,7 +71,7 @@ class NvidiaGpu:
 
     @contextmanager
     def watched(self) -> Iterator[list[GpuReading]]:
-        """Give a list that fills with readings until the end, at least one of them."""
+        """Yield a list to which readings are added until the context ends; in the end it holds at least one."""
         readings: list[GpuReading] = []
         ended = threading.Event()
 
@@ -87,8 +89,8 @@ class NvidiaGpu:
         if not readings:
             readings.append(self.read())
 
-    def _told(self, function: str, *arguments: Any) -> Any:
-        """Ask NVML; None where this GPU or driver does not tell."""
+    def _query(self, function: str, *arguments: Any) -> Any:
+        """Return what a function of NVML answers for this GPU; None where the GPU or its driver does not support it."""
         try:
             return getattr(self._nvml, function)(self._handle, *arguments)
         except self._nvml.NVMLError:
@@ -96,7 +98,7 @@ class NvidiaGpu:
 
 
 def first_gpu() -> NvidiaGpu | None:
-    """Give the first NVIDIA GPU; None where NVML or a GPU is missing."""
+    """Return the first NVIDIA GPU; None where NVML or a GPU is missing."""
     try:
         import pynvml
     except ImportError:
@@ -108,26 +110,27 @@ def first_gpu() -> NvidiaGpu | None:
 
 
 def summary(turn: int, readings: list[GpuReading], own: frozenset[int], clock_limit_mhz: int | None) -> GpuDuringBlock:
-    """Put a block's readings together; `own` are the processes that belong to the comparison.
+    """Return the summary of a block's readings; `own` are the identifiers of the comparison's processes.
 
-    A driver outside of a container counts processes otherwise than inside: where it names none of ours, nothing is
-    known of others.
+    In a container the driver numbers processes otherwise than the container does: where it lists none of `own`, the
+    number of other processes is unknown.
     """
-    processes: frozenset[int] = frozenset().union(*(one.processes for one in readings))
+    processes: frozenset[int] = frozenset().union(*(reading.processes for reading in readings))
+    temperatures_c = [reading.temperature_c for reading in readings if reading.temperature_c is not None]
     return GpuDuringBlock(
         turn=turn,
         readings=len(readings),
-        clock_mhz=_mean([one.clock_mhz for one in readings]),
+        clock_mhz=_mean([reading.clock_mhz for reading in readings]),
         clock_limit_mhz=clock_limit_mhz,
-        memory_clock_mhz=_mean([one.memory_clock_mhz for one in readings]),
-        temperature_c=max((one.temperature_c for one in readings if one.temperature_c is not None), default=None),
-        power_w=_mean([one.power_w for one in readings]),
-        slowed=tuple(sorted(frozenset().union(*(one.slowed for one in readings)))),
+        memory_clock_mhz=_mean([reading.memory_clock_mhz for reading in readings]),
+        temperature_c=max(temperatures_c, default=None),
+        power_w=_mean([reading.power_w for reading in readings]),
+        slowed=tuple(sorted(frozenset().union(*(reading.slowed for reading in readings)))),
         other_processes=len(processes - own) if processes & own else None,
     )
 
 
 def _mean(values: list[int | None] | list[float | None]) -> float | None:
-    """Average what is known."""
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
+    """Return the mean of the values that are not None; None where all are."""
+    numbers = [value for value in values if value is not None]
+    return statistics.fmean(numbers) if numbers else None

@@ -23,7 +23,7 @@ _BATCH = {
 
 
 def timed_region(inputs: Mapping[str, str]) -> str:
-    """Say what every report prints, and what the functions below do; `inputs` is each contender's option `input`."""
+    """Return what every report prints, and what the functions below do; `inputs` is each contender's option `input`."""
     labels: dict[str, list[str]] = {}
     for label, mode in inputs.items():
         labels.setdefault(mode, []).append(label)
@@ -36,7 +36,7 @@ def timed_region(inputs: Mapping[str, str]) -> str:
 
 
 def remarks(facts: Facts) -> list[str]:
-    """Say which of a machine's settings may decide a comparison, and why."""
+    """Return which of a machine's settings may decide a comparison, and why."""
     said = []
     if facts.get("address_layout") == "fixed":
         said.append(
@@ -55,7 +55,7 @@ def remarks(facts: Facts) -> list[str]:
 
 
 def advice(facts: Facts) -> list[str]:
-    """Say which of a machine's settings cost rounds, without favouring anybody."""
+    """Return which of a machine's settings cost rounds, without favouring anybody."""
     if facts.get("governor") not in FOLLOWING:
         return []
     cause = f"the processor's clock follows the load (governor {facts['governor']})"

@@ -28,11 +28,11 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
 
     records: dict[str, Record]
     damaged: list[str]
-    """One sentence each, naming the file."""
+    """A sentence for each damaged record, with its file."""
 
 
 def read_records(folder: Path) -> Records:
-    """Read every record of a comparison; a damaged one is renamed, so that its trial counts as not done, and named."""
+    """Return every record of a comparison; damaged ones are renamed, so that their trials count as not done."""
     records: dict[str, Record] = {}
     damaged = [f"{path} was set aside earlier" for path in sorted(folder.glob(f"*/{DAMAGED_FILE}"))]
     for trial in sorted(path.parent for path in folder.glob(f"*/{RECORD_FILE}")):
@@ -45,7 +45,7 @@ def read_records(folder: Path) -> Records:
 
 
 def _set_aside(trial: Path) -> None:
-    """Rename a damaged record; where the folder is read-only it stays and is passed over again next time."""
+    """Rename a damaged record; in a read-only folder it stays, and is skipped again the next time."""
     try:
         (trial / RECORD_FILE).replace(trial / DAMAGED_FILE)
     except OSError:
@@ -53,19 +53,19 @@ def _set_aside(trial: Path) -> None:
 
 
 def comparisons(results: Path) -> list[Path]:
-    """Give the folders of all comparisons, oldest first; before them those that cannot be read."""
+    """Return the folders of all comparisons, oldest first; those that cannot be read come before them."""
     folders = [path.parent for path in results.glob(f"*/{COMPARISON_FILE}")]
     return sorted(folders, key=lambda folder: (_created_at(folder), folder.name))
 
 
 class _Begun(msgspec.Struct, frozen=True):
-    """What both study.json and comparison.json tell."""
+    """What study.json and comparison.json have in common."""
 
     created_at: str
 
 
 def _created_at(folder: Path) -> str:
-    """Give when a comparison or a study was made; "" where its file is damaged: only who reads that one is told."""
+    """Return when a comparison or a study was made; "" where its file is damaged: reading it raises the error."""
     path = folder / (STUDY_FILE if is_study(folder) else COMPARISON_FILE)
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Begun).created_at
@@ -74,48 +74,48 @@ def _created_at(folder: Path) -> str:
 
 
 def is_study(folder: Path) -> bool:
-    """Tell whether a folder is that of a study, with its comparisons in it."""
+    """Return whether a folder holds a study, with its comparisons in it."""
     return (folder / STUDY_FILE).exists()
 
 
 def find(results: Path, name: str | None = None) -> Path:
-    """Give the folder of a comparison or a study by its id, the end of its id, or its path; None is the latest."""
+    """Return the folder of a comparison or a study, by its id, the end of its id, or its path; None: the latest."""
     if name is not None and ((Path(name) / COMPARISON_FILE).exists() or is_study(Path(name))):
         return Path(name)
-    known = _with_studies(results)
-    if not known:
+    available = _with_studies(results)
+    if not available:
         msg = f"no comparison in {results}: run one first (bakeoff run mlp-mnist), or name its directory by --results"
         raise UsageError(msg)
     if name is None:
-        return known[-1]
+        return available[-1]
     within = [path.parent for path in results.glob(f"*/*/{COMPARISON_FILE}") if is_study(path.parent.parent)]
-    everything = [*within, *known]
+    everything = [*within, *available]
     matching = [folder for folder in everything if folder.name == name or folder.name.endswith(f"-{name}")]
     if not matching:
-        raise UnknownNameError("comparison", name, [folder.name for folder in known])
+        raise UnknownNameError("comparison", name, [folder.name for folder in available])
     return matching[-1]
 
 
 def _with_studies(results: Path) -> list[Path]:
-    """Give the folders of all comparisons and studies, oldest first."""
+    """Return the folders of all comparisons and studies, oldest first."""
     studies = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
     return sorted([*comparisons(results), *studies], key=lambda folder: (_created_at(folder), folder.name))
 
 
 def latest_like(results: Path, wanted: Comparison) -> Path | None:
-    """Give the latest comparison that asked for the same work of the same contenders, to go on with."""
+    """Return the folder of the latest comparison of the same contenders on the same work, to resume; None: none."""
     for folder in reversed(comparisons(results)):
         try:
             before = read_comparison(folder)
         except StoreError:
-            continue  # It cannot be told what that one asked for.
+            continue  # What it asked for is unknown.
         if _what(before) == _what(wanted):
             return folder
     return None
 
 
 def _what(comparison: Comparison) -> tuple[object, ...]:
-    """Give what must agree for one run to go on with another's records."""
+    """Return everything that must agree for a run to use another's records."""
     return (
         comparison.workload.name,
         comparison.workload_sha256,
@@ -127,13 +127,13 @@ def _what(comparison: Comparison) -> tuple[object, ...]:
         comparison.procedure.seed,
         comparison.procedure.margin,
         (comparison.procedure.epochs, comparison.procedure.steps),
-        # Its boundaries hold only where they were meant from the first round on; the others share theirs.
+        # Until-sure has other boundaries, which hold only if they are used from the first round on.
         comparison.procedure.aim == "until-sure",
     )
 
 
 def check_same_machine(comparison: Comparison, machine: dict[str, str | int | float | None]) -> None:
-    """Refuse to mix records of two machines: name the fact that differs and both values."""
+    """Raise StoreError, with the fact and both values, where records of two machines would be mixed."""
     for key in sorted(comparison.machine.keys() | machine.keys()):
         before, now = comparison.machine.get(key), machine.get(key)
         if before != now:

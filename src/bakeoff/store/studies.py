@@ -1,4 +1,4 @@
-"""A study on disk: results/<study>/study.json, and beside it a folder for each of its comparisons."""
+"""Studies on disk: results/<study>/study.json, with a folder beside it for each comparison of the study."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from bakeoff.store.files import STUDY_FILE, read_as, write_atomically
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What may be said anew when a study goes on: how long, and where; what is measured and how it is decided stays.
+# Fields of a request that may change when a study is resumed: how long it runs, and where; not what is measured.
 _ANEW = ("aim", "max_rounds", "budget_s", "trial_limit_s", "results", "resume", "command")
 
 
 class PointState(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a point has come."""
+    """How far a point of a study is."""
 
     comparison: str = ""
-    """Its folder beside study.json; empty: not begun."""
+    """The name of its folder beside study.json; empty: not begun."""
     reason: str = ""
-    """Why it has ended without an outcome."""
+    """Why it ended without an outcome."""
 
 
 class StudyFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,23 +63,23 @@ def new(results: Path, study: Study) -> tuple[Path, StudyFile]:
 
 
 def write(folder: Path, stored: StudyFile) -> None:
-    """Write how far a study has come."""
+    """Write study.json, with how far each point is."""
     write_atomically(folder / STUDY_FILE, msgspec.json.format(msgspec.json.encode(stored)))
 
 
 def read(folder: Path) -> StudyFile:
-    """Read a study; raise StoreError with the reason."""
+    """Return the study of a folder; raise StoreError with the reason."""
     return read_as(StudyFile, folder / STUDY_FILE)
 
 
 def studies(results: Path) -> list[Path]:
-    """Give the folders of all studies, oldest first; before them those that cannot be read."""
+    """Return the folders of all studies, oldest first; those that cannot be read come before them."""
     folders = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
     return sorted(folders, key=lambda folder: (created_at(folder), folder.name))
 
 
 def created_at(folder: Path) -> str:
-    """Give when a study was made; "" where its file is damaged: only who reads that one is told."""
+    """Return when a study was made; "" where its file is damaged: reading it raises the error."""
     try:
         return read(folder).created_at
     except StoreError:
@@ -87,22 +87,22 @@ def created_at(folder: Path) -> str:
 
 
 def latest_like(results: Path, wanted: Study) -> Path | None:
-    """Give the latest study that asked for the same points, to go on with."""
+    """Return the folder of the latest study with the same points, to resume; None where there is none."""
     for folder in reversed(studies(results)):
         try:
             before = read(folder).study
         except StoreError:
-            continue  # It cannot be told what that one asked for.
+            continue  # What it asked for is unknown.
         if _what(before) == _what(wanted):
             return folder
     return None
 
 
 def _what(study: Study) -> tuple[object, ...]:
-    """Give what must agree for one run to go on with another's comparisons."""
+    """Return everything that must agree for a run to use another's comparisons."""
     default = Request(workload="")
     anew = {name: getattr(default, name) for name in _ANEW}
     return (
         study.name,
-        [(one.title, one.coordinates, msgspec.structs.replace(one.request, **anew)) for one in study.points],
+        [(point.title, point.coordinates, msgspec.structs.replace(point.request, **anew)) for point in study.points],
     )
