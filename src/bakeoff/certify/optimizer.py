@@ -36,12 +36,12 @@ def check_optimizer(arrays: Mapping[str, NDArray[Any]], optimizer: Optimizer | N
         return Check(name="optimizer", passed=False, detail="no evidence: the workload has no optimiser")
     errors: dict[tuple[int, str], float] = {}
     for t, name, expected, path in _expected(optimizer):
-        found = arrays.get(f"optimizer/{t}/{name}")
-        if found is None or found.shape != expected.shape:
+        actual = arrays.get(f"optimizer/{t}/{name}")
+        if actual is None or actual.shape != expected.shape:
             detail = f"no evidence: optimizer/{t}/{name} is missing or not of shape {expected.shape}"
             return Check(name="optimizer", passed=False, detail=detail, allowed=TOLERANCE)
         rounding = (t + 1) * _ROUNDINGS_PER_STEP * _ROUNDING * (np.abs(expected) + path)
-        errors[t, name] = _relative(found - expected, rounding, path)
+        errors[t, name] = _relative(actual - expected, rounding, path)
     # Report the first step that exceeds the tolerance: later errors follow from it.
     beyond = [key for key, error in errors.items() if not error <= TOLERANCE]
     t, name = beyond[0] if beyond else max(errors, key=lambda key: errors[key])

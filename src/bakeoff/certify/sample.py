@@ -31,22 +31,22 @@ def sample(array: NDArray[Any]) -> NDArray[np.float64]:
     return np.concatenate([flat[positions], [np.linalg.norm(flat)], _project(flat)])
 
 
-def distance(found: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -> float:
+def distance(actual: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -> float:
     """Return the largest error of a sample against the reference's; infinite for another shape, and for NaN or inf.
 
     The error of elements is relative to the reference's largest magnitude or `floor`, whichever is larger; that of the
     norm and the projections, which are sums over all elements, to the reference's norm or that of _POSITIONS elements
     of size `floor`.
     """
-    if found.shape != reference.shape or found.dtype.kind != "f" or not np.isfinite(found).all():
+    if actual.shape != reference.shape or actual.dtype.kind != "f" or not np.isfinite(actual).all():
         return math.inf
-    if found.ndim > 1:  # Outputs are stored whole, however many there are.
-        found, reference = sample(found), sample(reference)
-    errors = [_relative((found - reference)[:_POSITIONS], max(largest(reference), floor))]
+    if actual.ndim > 1:  # Outputs are stored whole, however many there are.
+        actual, reference = sample(actual), sample(reference)
+    errors = [_relative((actual - reference)[:_POSITIONS], max(largest(reference), floor))]
     if reference.size > _POSITIONS:
         sums = slice(_POSITIONS, None)
         norm = max(float(reference[_POSITIONS]), floor * math.sqrt(_POSITIONS))
-        errors.append(_relative(found[sums] - reference[sums], norm))
+        errors.append(_relative(actual[sums] - reference[sums], norm))
     return max(errors)
 
 

@@ -59,15 +59,15 @@ def check_state(
 
 def _error(name: str, arrays: Arrays, expected: Arrays, rules: tuple[str, str], allowed: float) -> float:
     """Return the error of one array, without the factor by which the two rules of the variance differ."""
-    found, wanted = arrays[name], expected[name]
-    if not name.endswith("running_variance") or rules[0] == rules[1] or found.shape != wanted.shape:
-        return distance(found, wanted, FLOOR)
+    actual, wanted = arrays[name], expected[name]
+    if not name.endswith("running_variance") or rules[0] == rules[1] or actual.shape != wanted.shape:
+        return distance(actual, wanted, FLOOR)
     # The factor that fits best, by least squares; it has to be one that some number of values could cause.
-    factor = float(found @ wanted / (wanted @ wanted)) if wanted.any() else math.nan
+    factor = float(actual @ wanted / (wanted @ wanted)) if wanted.any() else math.nan
     least, most = sorted((1.0, _extreme(rules, batch_size=len(expected["output/0"]))))
     if not least - allowed <= factor <= most + allowed:
         return math.inf
-    return distance(found, factor * wanted, FLOOR)
+    return distance(actual, factor * wanted, FLOOR)
 
 
 def _extreme(rules: tuple[str, str], *, batch_size: int) -> float:

@@ -66,7 +66,7 @@ def _fair(contender: str, folder: str) -> bool:
     for _ in range(AGAINST_ITSELF.races):
         outcome = _race_itself(contender, folder)
         if not outcome.verdicts:
-            reasons = {one.reason for one in outcome.contenders if one.reason}
+            reasons = {side.reason for side in outcome.contenders if side.reason}
             typer.echo(f"resolution  {contender} could not be raced against itself: {'; '.join(sorted(reasons))}")
             return False
         typer.echo(f"resolution  {_resolved(outcome)}")

@@ -102,6 +102,7 @@ def make_environment(
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with _lock(folder, show):
+            # Only now: another process may have made it while this one waited for the lock.
             existing = find(name)
             if existing is not None and existing.info.requirements_sha256 == plan.marker.requirements_sha256:
                 show(f"{name}: already there ({existing.path})")
@@ -180,9 +181,11 @@ def _make(folder: Path, plan: Plan, show: Show) -> Environment:
         msg = f"{folder} is in the way: bakeoff did not make it; move it away, or name another environment by --name"
         raise UsageError(msg)
     started = time.monotonic()
+    # What an interrupted run or other requirements left: an environment is never changed, only made anew.
     shutil.rmtree(folder, ignore_errors=True)
     try:
         folder.mkdir()
+        # The marker comes first, incomplete, so that a crash leaves a folder that is known to be bakeoff's.
         (folder / MARKER).write_bytes(msgspec.json.encode(plan.marker))
         show(f"{folder.name}: making the environment in {folder}{_room(folder, plan.framework.info.installed_mb)}")
         _run([sys.executable, "-m", "venv", str(folder)], folder.name, show)

@@ -19,43 +19,43 @@ _BATCH = {
         "one batch is taken from the framework's own loader, which shuffles and prefetches, and put on the device"
     ),
 }
-"""What the option `input` makes of the timed region."""
+"""How a step gets its batch, for each value of the option `input`."""
 
 
 def timed_region(inputs: Mapping[str, str]) -> str:
-    """Return what every report prints, and what the functions below do; `inputs` is each contender's option `input`."""
+    """Return what one timed step is, as `measure.clock` times it; `inputs` is each contender's option `input`."""
     labels: dict[str, list[str]] = {}
     for label, mode in inputs.items():
         labels.setdefault(mode, []).append(label)
-    told = [_BATCH[mode] + (f" ({', '.join(labels[mode])})" if len(labels) > 1 else "") for mode in labels]
+    ways = [_BATCH[mode] + (f" ({', '.join(labels[mode])})" if len(labels) > 1 else "") for mode in labels]
     return (
-        f"One timed step: {', or '.join(told or [_BATCH['resident']])}; forward pass and, in training, loss, backward "
+        f"One timed step: {', or '.join(ways or [_BATCH['resident']])}; forward pass and, in training, loss, backward "
         "pass and optimiser; the loss stays on the device, and gradients are never fetched. The streamed clock waits "
         "once for each block of steps (the step time), the fenced clock waits for every step."
     )
 
 
 def remarks(facts: Facts) -> list[str]:
-    """Return which of a machine's settings may decide a comparison, and why."""
-    said = []
+    """Return a sentence for each of a machine's settings that may decide a comparison, with the reason."""
+    sentences = []
     if facts.get("address_layout") == "fixed":
-        said.append(
+        sentences.append(
             "Addresses are not randomised here: all processes of a contender have the same layout in memory, so that "
             "one lucky or unlucky layout may decide, and rounds cannot show it (setarch -R, or "
             "kernel.randomize_va_space=0)."
         )
     nodes = facts.get("numa_nodes")
     if isinstance(nodes, int) and nodes > 1 and facts.get("numa_balancing") == "on":
-        said.append(
+        sentences.append(
             f"The kernel moves memory between this machine's {nodes} NUMA nodes while steps run, which costs page "
             "faults and changes step times within a process (kernel.numa_balancing=1; numactl --cpunodebind=0 "
             "--membind=0 keeps to one node)."
         )
-    return said
+    return sentences
 
 
 def advice(facts: Facts) -> list[str]:
-    """Return which of a machine's settings cost rounds, without favouring anybody."""
+    """Return a sentence for each of a machine's settings that costs rounds without favouring a contender."""
     if facts.get("governor") not in FOLLOWING:
         return []
     cause = f"the processor's clock follows the load (governor {facts['governor']})"

@@ -3,14 +3,15 @@
 The grammar, in which every text has one reading:
 
 contender    framework[@environment][:option=value[,option=value...]]
-environment  the name of an environment or the path of an interpreter: it ends at the first ":", so that one which
-             holds a ":" stands in quotes
-value        what is behind the first "=" of an option, up to the next ",": one which holds a ":" or a "," stands in
-             quotes
-quotes       "..." or '...' around the whole environment or value; within them a backslash stands before a quote or a
-             backslash that is meant as itself
+environment  the name of an environment or the path of an interpreter. It ends at the first ":", so that a path that
+             holds a ":" has to be quoted
+value        the text behind the first "=" of an option, up to the next ",". A value that holds a ":" or a "," has to be
+             quoted
+quotes       "..." or '...' around the whole environment or value. Within them, a backslash before a quote or before a
+             backslash makes it an ordinary character
 
-A quote anywhere else, and whatever is no list of options behind the ":", is refused with an example of how to quote.
+A quote in any other place, and text behind the ":" that is no list of options, are refused with an example of how to
+quote.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 FORM = "framework[@environment][:option=value,...]"
 
+# An unquoted environment excludes ":" and quotes, and behind a quoted environment only ":" or the end may follow, so that
+# a text matches in at most one way. The same holds for values and ",".
 _QUOTED = r""""(?:\\.|[^"\\\r\n])+"|'(?:\\.|[^'\\\r\n])+'"""
 _CONTENDER = re.compile(
     rf"""(?P<framework>[A-Za-z][\w-]*)(?:@(?P<environment>{_QUOTED}|[^:'"\r\n]+))?(?::(?P<options>[^\r\n]*))?"""
