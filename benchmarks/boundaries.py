@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bakeoff.stats.boundaries import MAX_FAMILY, RANK_LOOKS, T_LOOKS, rank_index, t_multiplier
-from bakeoff.stats.signed_rank import largest_index, two_sided_levels
+from bakeoff.stats.intervals import largest_index, two_sided_levels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.test_run import COMMAND, RACE, bakeoff
 
 from bakeoff.cli import INTERRUPTED
-from bakeoff.cli.sweep import read
+from bakeoff.cli.sweep import _with_value, read
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -60,6 +60,15 @@ def test_a_study_is_reported_from_its_records_again(swept: tuple[Path, str]) -> 
     assert "mlp-mnist, train, batch 16" in bakeoff(folder, "report", one).stdout
     both = bakeoff(folder, "report", study.name, one, check=False)
     assert "a study is reported by itself" in both.stderr
+
+
+def test_quoted_values_keep_their_commas() -> None:
+    """A value with a comma stands in quotes, and again in the command that repeats its point alone."""
+    words = read(None, None, None, None, ['note="a,b",c']).several[0]
+    assert words.values == ("a,b", "c")
+    command = ["run", "--option", 'note="a,b",c']
+    assert _with_value(command, words, "a,b") == ["run", "--option", 'note="a,b"']
+    assert _with_value(command, words, "c") == ["run", "--option", "note=c"]
 
 
 def test_each_point_has_its_own_command(swept: tuple[Path, str]) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bakeoff.environments import create, made
-from bakeoff.environments.declared import Framework, framework
+from bakeoff.environments import create, installed
+from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import resolve
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
@@ -28,32 +28,32 @@ def scripted(home: Path) -> Framework:
 def test_an_environment_is_made_once(scripted: Framework, tmp_path: Path) -> None:
     """The first call makes it and tells each phase, the second finds it, and other requirements make it again."""
     lines: list[str] = []
-    environment = create.create(scripted, lines.append)
+    environment = create.make_environment(scripted, lines.append)
     assert environment.python.exists()
     assert [line.split()[1] for line in lines] == ["making", "installing", "done"]
     before = environment.python.lstat().st_ctime_ns
 
     lines.clear()
-    assert create.create(scripted, lines.append) == environment
+    assert create.make_environment(scripted, lines.append) == environment
     assert len(lines) == 1
     assert "already there" in lines[0]
     assert environment.python.lstat().st_ctime_ns == before
 
     other = tmp_path / "other.txt"
     other.write_text("# other pins\n")
-    assert create.create(scripted, lines.append, requirements=other).info != environment.info
+    assert create.make_environment(scripted, lines.append, requirements=other).info != environment.info
 
 
 def test_a_half_made_environment_is_not_used_and_made_again(scripted: Framework) -> None:
     """What a killed bakeoff leaves has no completed marker: it is no environment, and the next creation replaces it."""
-    folder = made.home() / "fake"
+    folder = installed.home() / "fake"
     folder.mkdir(parents=True)
-    marker = made.Marker(framework="fake", requirements_sha256="", complete=False)
-    (folder / made.MARKER).write_bytes(msgspec.json.encode(marker))
+    marker = installed.Marker(framework="fake", requirements_sha256="", complete=False)
+    (folder / installed.MARKER).write_bytes(msgspec.json.encode(marker))
     (folder / "rest").touch()
-    assert made.find("fake") is None
-    create.create(scripted, lambda _: None)
-    assert made.find("fake") is not None
+    assert installed.find("fake") is None
+    create.make_environment(scripted, lambda _: None)
+    assert installed.find("fake") is not None
     assert not (folder / "rest").exists()
 
 
@@ -62,8 +62,8 @@ def test_a_failure_shows_pips_words_and_leaves_nothing(scripted: Framework, tmp_
     requirements = tmp_path / "requirements.txt"
     requirements.write_text(NOWHERE)
     with pytest.raises(create.CreationError, match="there-is-no-such-wheel"):
-        create.create(scripted, lambda _: None, requirements=requirements)
-    assert not (made.home() / "fake").exists()
+        create.make_environment(scripted, lambda _: None, requirements=requirements)
+    assert not (installed.home() / "fake").exists()
 
 
 def test_a_full_disk_is_told_in_plain_words(scripted: Framework, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +77,7 @@ def test_a_full_disk_is_told_in_plain_words(scripted: Framework, monkeypatch: py
 
     monkeypatch.setattr(Path, "mkdir", full)
     with pytest.raises(create.CreationError, match="the disk is full"):
-        create.create(scripted, lambda _: None)
+        create.make_environment(scripted, lambda _: None)
 
 
 def test_an_interrupt_leaves_nothing(scripted: Framework) -> None:
@@ -88,22 +88,22 @@ def test_an_interrupt_leaves_nothing(scripted: Framework) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        create.create(scripted, interrupt)
-    assert not (made.home() / "fake").exists()
+        create.make_environment(scripted, interrupt)
+    assert not (installed.home() / "fake").exists()
 
 
 def test_two_creators_do_not_disturb_each_other(scripted: Framework) -> None:
     """The second waits for the first, says so, and finds the environment there."""
     lines: list[str] = []
     waiting = threading.Event()
-    second = threading.Thread(target=create.create, args=(scripted, lines.append))
+    second = threading.Thread(target=create.make_environment, args=(scripted, lines.append))
 
     def first(line: str) -> None:
         if "making" in line:
             second.start()
             waiting.wait(0.3)
 
-    create.create(scripted, first)
+    create.make_environment(scripted, first)
     second.join()
     assert "waiting" in lines[0]
     assert "already there" in lines[-1]
@@ -111,34 +111,34 @@ def test_two_creators_do_not_disturb_each_other(scripted: Framework) -> None:
 
 def test_what_bakeoff_did_not_make_is_never_touched(scripted: Framework) -> None:
     """A folder without bakeoff's marker is neither removed nor overwritten, and no name leads out of the home."""
-    folder = made.home() / "fake"
+    folder = installed.home() / "fake"
     folder.mkdir(parents=True)
     (folder / "thesis.tex").touch()
     with pytest.raises(UsageError, match="not made by bakeoff"):
-        create.remove("fake")
+        create.remove_environment("fake")
     with pytest.raises(UsageError, match="in the way"):
-        create.create(scripted, lambda _: None)
+        create.make_environment(scripted, lambda _: None)
     for name in ("..", "../fake", "", "a/b"):
         with pytest.raises(UsageError, match="no name"):
-            create.remove(name)
+            create.remove_environment(name)
     assert (folder / "thesis.tex").exists()
 
 
 def test_remove_takes_away_what_was_made(scripted: Framework) -> None:
     """A removed environment is gone, and removing it again is an error that lists those that there are."""
-    create.create(scripted, lambda _: None)
-    assert [environment.path.name for environment in made.made()] == ["fake"]
-    create.remove("fake")
-    assert list(made.home().iterdir()) == []
+    create.make_environment(scripted, lambda _: None)
+    assert [environment.path.name for environment in installed.installed()] == ["fake"]
+    create.remove_environment("fake")
+    assert list(installed.home().iterdir()) == []
     with pytest.raises(UnknownNameError, match="'fake'"):
-        create.remove("fake")
+        create.remove_environment("fake")
 
 
 def test_a_named_environment_is_raced_by_its_name(scripted: Framework, tmp_path: Path) -> None:
     """framework@name takes the environment of that name, if it was made for this framework."""
     requirements = tmp_path / "old.txt"
     requirements.write_text("")
-    environment = create.create(scripted, lambda _: None, name="old", requirements=requirements)
+    environment = create.make_environment(scripted, lambda _: None, name="old", requirements=requirements)
     assert resolve(parse_contender("fake@old"), scripted) == str(environment.python)
 
     info = FrameworkInfo(name="other", title="Other", module="no_such_module", distributions=(), options={})
@@ -168,12 +168,12 @@ def test_of_pips_output_only_what_takes_long_is_told(line: str, news: str | None
 
 def test_another_version_has_an_environment_of_its_own(scripted: Framework) -> None:
     """framework@version is made beside the usual one, is raced by that name, and keeps what it pins."""
-    environment = create.create(scripted, lambda _: None, version="1.2.3")
+    environment = create.make_environment(scripted, lambda _: None, version="1.2.3")
     assert environment.path.name == "fake@1.2.3"
     assert (environment.path / create.REQUIREMENTS).is_file()
     assert resolve(parse_contender("fake@1.2.3"), scripted) == str(environment.python)
     lines: list[str] = []
-    create.create(scripted, lines.append, version="1.2.3")
+    create.make_environment(scripted, lines.append, version="1.2.3")
     assert "already there" in lines[0]
     with pytest.raises(UnknownNameError, match=r"unknown environment '1\.2\.4'.*fake@1\.2\.3"):
         resolve(parse_contender("fake@1.2.4"), scripted)
@@ -188,11 +188,58 @@ def test_what_pip_does_not_do_is_done_by_the_framework_s_folder(
     script.write_text("import sys; print('compiled 1 of 2'); print(sys.prefix)")
     folder = Framework(info=scripted.info, path=tmp_path)
     lines: list[str] = []
-    environment = create.create(folder, lines.append)
+    environment = create.make_environment(folder, lines.append)
     assert "fake: compiled 1 of 2" in lines
     assert f"fake: {environment.path}" in lines
-    create.remove("fake")
+    create.remove_environment("fake")
     script.write_text("raise SystemExit('no compiler')")
     with pytest.raises(create.CreationError, match="no compiler"):
-        create.create(folder, lambda _: None)
-    assert not (made.home() / "fake").exists()
+        create.make_environment(folder, lambda _: None)
+    assert not (installed.home() / "fake").exists()
+
+
+PINNED = """# The usual environment.
+frame-cpu==2.0.0; sys_platform != "darwin"
+frame==2.0.0; sys_platform == "darwin"
+helper[all]==1.1  # what helps
+numpy==2.4.6
+msgspec==0.22.0
+"""
+
+
+def test_a_version_pins_the_framework_and_leaves_the_rest_to_pip() -> None:
+    """Markers and extras stay; companions lose their pin, to fit the version; bakeoff's own keeps it."""
+    info = FrameworkInfo(
+        name="frame",
+        title="Frame",
+        module="frame",
+        distributions=("frame",),
+        versioned=("frame", "frame-cpu"),
+        options={},
+    )
+    assert create.pinned(PINNED, info, "1.9.0").splitlines() == [
+        'frame-cpu==1.9.0; sys_platform != "darwin"',
+        'frame==1.9.0; sys_platform == "darwin"',
+        "helper[all]",
+        "numpy",
+        "msgspec==0.22.0",
+    ]
+
+
+def test_a_framework_with_its_version() -> None:
+    """FRAMEWORK@VERSION is read; what is no version is an error that names --name."""
+    assert create.parse_version("frame") == ("frame", None)
+    assert create.parse_version("frame@1.9.0rc1") == ("frame", "1.9.0rc1")
+    for text in ("frame@", "frame@old", "frame@../x"):
+        with pytest.raises(UsageError, match="FRAMEWORK@VERSION"):
+            create.parse_version(text)
+
+
+@pytest.mark.parametrize("name", [name for name, found in frameworks().items() if found.info.listed])
+def test_every_framework_s_pins_can_be_versioned(name: str) -> None:
+    """What a framework says to share its version is among what its environment pins."""
+    found = frameworks()[name]
+    text = (found.path / "requirements.txt").read_text()
+    lines = create.pinned(text, found.info, "0.0.1").splitlines()
+    for distribution in found.info.versioned or found.info.distributions[:1]:
+        assert any(line.startswith(f"{distribution}==0.0.1") for line in lines)

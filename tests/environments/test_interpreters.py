@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bakeoff.environments import interpreters, made
+from bakeoff.environments import installed, interpreters
 from bakeoff.environments.declared import Framework, framework
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
@@ -23,11 +23,11 @@ def declared(module: str, *companions: str) -> Framework:
 
 def pretend_made(name: str, for_framework: str) -> Path:
     """Make a folder that looks like a whole environment."""
-    python = made.home() / name / "bin" / "python"
+    python = installed.home() / name / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.symlink_to(sys.executable)
-    marker = made.Marker(framework=for_framework, requirements_sha256="", complete=True)
-    (made.home() / name / made.MARKER).write_bytes(msgspec.json.encode(marker))
+    marker = installed.Marker(framework=for_framework, requirements_sha256="", complete=True)
+    (installed.home() / name / installed.MARKER).write_bytes(msgspec.json.encode(marker))
     return python
 
 
@@ -103,5 +103,5 @@ def test_versions_are_read_without_starting_the_interpreter(home: Path) -> None:
     metadata = python.parents[1] / "lib" / "python3.11" / "site-packages" / "Deep_Thing-4.2.dist-info" / "METADATA"
     metadata.parent.mkdir(parents=True)
     metadata.write_text("Metadata-Version: 2.1\nName: Deep_Thing\nVersion: 4.2\n")
-    (environment,) = made.made()
+    (environment,) = installed.installed()
     assert environment.versions(("deep-thing", "not-there")) == {"deep-thing": "4.2"}

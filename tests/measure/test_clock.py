@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bakeoff.measure.clock import Stepper, collected_garbage, timed_region
+from bakeoff.measure.clock import Stepper, collected_garbage
 
 
 class Clockwork:
@@ -89,15 +89,6 @@ def test_taking_a_batch_from_a_loader_is_a_part_of_the_step() -> None:
     stepper = Stepper(step, load(), step.clock)
     assert stepper.fenced(2) == [113, 113]
     assert stepper.streamed(3) == ([103, 206, 309], 339)
-
-
-def test_the_timed_region_says_where_batches_come_from() -> None:
-    """One way of input for all is said once; where contenders differ, each way names those that have it."""
-    assert "the batch is on the device already;" in timed_region({})
-    assert "one batch is copied from NumPy's memory to the device;" in timed_region({"a": "per-step", "b": "per-step"})
-    mixed = timed_region({"a": "resident", "b": "pipeline", "c": "pipeline"})
-    assert "the batch is on the device already (a), or one batch is taken from the framework's own loader" in mixed
-    assert "put on the device (b, c);" in mixed
 
 
 def test_a_block_of_no_steps_takes_no_time() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.measure import devices
+from bakeoff.measure import machine
 
 
 class NVMLError(Exception):
@@ -43,7 +43,7 @@ def nvml(**answers: Any) -> Any:
 def test_a_gpu_is_described_with_its_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     """What NVML tells of a GPU is there in the words of the machine's facts."""
     monkeypatch.setitem(sys.modules, "pynvml", nvml())
-    assert devices.gpu() == {
+    assert machine.gpu() == {
         "gpu": "NVIDIA H200",
         "gpus": 1,
         "gpu_compute_capability": "9.0",
@@ -57,7 +57,7 @@ def test_a_gpu_is_described_with_its_driver(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_machine_without_a_gpu_has_no_facts_of_one(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
     """Where NVML does not start, finds no GPU or breaks off, nothing is claimed."""
     monkeypatch.setitem(sys.modules, "pynvml", nvml(**{call: NVMLError("no")}))
-    assert devices.gpu() == {}
+    assert machine.gpu() == {}
 
 
 def apple(monkeypatch: pytest.MonkeyPatch, answer: Any) -> None:
@@ -69,7 +69,7 @@ def apple(monkeypatch: pytest.MonkeyPatch, answer: Any) -> None:
             raise answer
         return SimpleNamespace(stdout=answer)
 
-    monkeypatch.setattr(devices, "Path", _missing)
+    monkeypatch.setattr(machine, "Path", _missing)
     monkeypatch.setattr(platform, "system", lambda: "Darwin")
     monkeypatch.setattr(platform, "processor", lambda: "arm")
     monkeypatch.setattr(subprocess, "run", run)
@@ -87,11 +87,11 @@ def _missing(path: str) -> Any:
 def test_an_apple_chip_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """On macOS the chip's own name is the processor, not the architecture that Python knows."""
     apple(monkeypatch, "Apple M2 Pro\n")
-    assert devices.processor() == "Apple M2 Pro"
+    assert machine.processor() == "Apple M2 Pro"
 
 
 @pytest.mark.parametrize("answer", ["", OSError("no such program"), subprocess.TimeoutExpired("sysctl", 5)])
 def test_a_silent_system_has_python_s_answer(monkeypatch: pytest.MonkeyPatch, answer: Any) -> None:
     """Where sysctl says nothing, fails or hangs, Python's own word stands."""
     apple(monkeypatch, answer)
-    assert devices.processor() == "arm"
+    assert machine.processor() == "arm"

@@ -78,4 +78,4 @@ def test_a_gpu_is_counted_with_the_processor(tmp_path: Path, monkeypatch: pytest
     (package, gpu), reason = energy.meters(["cpu", "cuda"], tmp_path)
     assert (package.name, gpu.name, gpu.read_uj(), gpu.between_uj(2, 5), reason) == ("package-0", "GPU 0", 7000, 3, "")
     monkeypatch.setitem(sys.modules, "pynvml", nvml(None))
-    assert energy.meters(["cuda"], tmp_path) == ([], "NVML tells no energy: Not Supported")
+    assert energy.meters(["cuda"], tmp_path) == ([], "NVML reports no energy: Not Supported")

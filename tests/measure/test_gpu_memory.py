@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.measure.gpu_memory import UNLISTED, held_bytes, weighed
+from bakeoff.measure.gpu_memory import UNLISTED, held_bytes, peak_watched
 
 
 class NvmlError(Exception):
@@ -46,15 +46,15 @@ def test_the_peak_is_the_most_of_all_readings(monkeypatch: pytest.MonkeyPatch) -
     """It is kept when the process gives memory back; a process that has ended does not make it unknown."""
     held: dict[int, int | None] = {10: 50}
     monkeypatch.setitem(sys.modules, "pynvml", nvml(held))
-    with weighed(lambda: {10}) as scale:
-        while scale.readings < 2:
+    with peak_watched(lambda: {10}) as peak:
+        while peak.readings < 2:
             pass
         held[10] = 20
-        before = scale.readings
-        while scale.readings < before + 2:
+        before = peak.readings
+        while peak.readings < before + 2:
             pass
         del held[10]
-    assert (scale.peak_bytes, scale.reason) == (50, "")
+    assert (peak.peak_bytes, peak.reason) == (50, "")
 
 
 def test_why_nothing_is_known_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_why_nothing_is_known_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _reason() -> str:
     """Weigh for a moment."""
-    with weighed(lambda: {10}) as scale:
+    with peak_watched(lambda: {10}) as peak:
         pass
-    assert scale.peak_bytes is None
-    return scale.reason
+    assert peak.peak_bytes is None
+    return peak.reason

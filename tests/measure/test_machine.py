@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.measure import devices, group, hidden, machine, meminfo
+from bakeoff.measure import cgroups, machine, meminfo, system_settings
 from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
 
 Files = Callable[[dict[str, str]], None]
@@ -17,7 +17,7 @@ Files = Callable[[dict[str, str]], None]
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
     """Give a function that writes the system's files; no other is there."""
-    for module in (machine, devices, group, hidden, meminfo):
+    for module in (machine, cgroups, system_settings, meminfo):
         monkeypatch.setattr(module, "Path", lambda path: tmp_path / str(path).lstrip("/"))
 
     def write(files: dict[str, str]) -> None:

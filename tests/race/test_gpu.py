@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.measure.gpu_state import PERIOD_S, Gpu, summary
+from bakeoff.measure.gpu_clocks import PERIOD_S, NvidiaGpu, summary
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.watched import WatchedWorker, watching
 from bakeoff.report.cautions import cautions
@@ -54,7 +54,7 @@ def test_a_gpu_that_is_held_back_is_a_warning_in_every_form_of_the_report(race: 
     """Each block's record holds what was seen; the verdict stands."""
 
     def launch(folder: Path, trial: Any, interpreter: str) -> WatchedWorker:
-        return WatchedWorker(InlineWorker(folder, trial, interpreter), Gpu(nvml()))
+        return WatchedWorker(InlineWorker(folder, trial, interpreter), NvidiaGpu(nvml()))
 
     outcome = race("fake", "fake:step_ms=2", launch=launch, max_rounds=3)
     first = outcome.contenders[0]
@@ -71,7 +71,10 @@ def test_a_gpu_that_is_held_back_is_a_warning_in_every_form_of_the_report(race: 
 def test_contenders_whose_clocks_part_are_told(race: Any) -> None:
     """A ratio holds the difference of the clocks."""
     outcome = race(
-        "fake", "fake:step_ms=2", max_rounds=3, launch=lambda *trial: WatchedWorker(InlineWorker(*trial), Gpu(nvml()))
+        "fake",
+        "fake:step_ms=2",
+        max_rounds=3,
+        launch=lambda *trial: WatchedWorker(InlineWorker(*trial), NvidiaGpu(nvml())),
     )
     first, second = outcome.contenders
     faster = [msgspec.structs.replace(one, clock_mhz=1400.0) for one in second.gpu]
@@ -82,7 +85,7 @@ def test_contenders_whose_clocks_part_are_told(race: Any) -> None:
 
 def test_the_gpu_is_read_while_the_block_runs() -> None:
     """A block of several periods has several readings; the shortest one has one."""
-    gpu = Gpu(nvml())
+    gpu = NvidiaGpu(nvml())
     with gpu.watched() as readings:
         time.sleep(5 * PERIOD_S)
     assert len(readings) >= 2
@@ -94,11 +97,11 @@ def test_the_gpu_is_read_while_the_block_runs() -> None:
 def test_what_a_driver_does_not_tell_is_unknown() -> None:
     """Power is refused; processes are compared only where the driver names one of ours."""
     own, other = os.getpid(), 1
-    gpu = Gpu(nvml())
+    gpu = NvidiaGpu(nvml())
     state = summary(0, [gpu.read()], frozenset({own}), gpu.clock_limit_mhz)
     assert (state.power_w, state.other_processes) == (None, None)
     shared = nvml(nvmlDeviceGetComputeRunningProcesses=lambda _: [SimpleNamespace(pid=own), SimpleNamespace(pid=other)])
-    assert summary(0, [Gpu(shared).read()], frozenset({own}), None).other_processes == 1
+    assert summary(0, [NvidiaGpu(shared).read()], frozenset({own}), None).other_processes == 1
 
 
 def test_only_workers_on_a_gpu_are_watched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -110,6 +113,6 @@ def test_only_workers_on_a_gpu_are_watched(monkeypatch: pytest.MonkeyPatch, tmp_
 
     start = watching(lambda *_: "worker")  # type: ignore[arg-type,return-value]
     assert start(tmp_path, trial("cuda"), "") == "worker"
-    monkeypatch.setattr("bakeoff.race.workers.watched.first_gpu", lambda: Gpu(nvml()))
+    monkeypatch.setattr("bakeoff.race.workers.watched.first_gpu", lambda: NvidiaGpu(nvml()))
     assert isinstance(start(tmp_path, trial("cuda"), ""), WatchedWorker)
     assert start(tmp_path, trial("cpu"), "") == "worker"

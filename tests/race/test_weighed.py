@@ -28,7 +28,7 @@ def scale(pids: object) -> Iterator[SimpleNamespace]:
 
 def test_what_was_seen_from_outside_is_in_the_record(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parent hands over what it has read; it is in the record beside what the process tells of itself."""
-    monkeypatch.setattr(weighed, "weighed", scale)
+    monkeypatch.setattr(weighed, "peak_watched", scale)
     launch = lambda *trial: weighed.WeighedWorker(InlineWorker(*trial))  # noqa: E731
     memory = race("fake", launch=launch, max_rounds=3).contenders[0].memory
     assert (memory.device_process_bytes, memory.device_readings, memory.device_reason) == (3_000_000_000, 40, "")

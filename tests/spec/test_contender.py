@@ -1,11 +1,23 @@
 from __future__ import annotations
 
 import hypothesis.strategies as st
+import msgspec
 import pytest
 from hypothesis import given
 
-from bakeoff.spec.contender import Contender, parse_contender, parse_contenders, slug
+from bakeoff.spec.contender import (
+    Contender,
+    format_contender,
+    parse_contender,
+    parse_contenders,
+    parse_values,
+    quoted,
+    slug,
+)
 from bakeoff.spec.errors import UsageError
+
+LINES = st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), min_size=1)
+"""What an environment or a value may be: any characters on one line."""
 
 FORMS = {
     "torch": ("torch", None, {}),
@@ -16,12 +28,30 @@ FORMS = {
     "torch@/path/to/python": ("torch", "/path/to/python", {}),
     "torch@/path/to/python:threads=1,mode=eager": ("torch", "/path/to/python", {"threads": "1", "mode": "eager"}),
     "torch@~/envs/a b/bin/python3.11": ("torch", "~/envs/a b/bin/python3.11", {}),
-    "torch@/odd:path/python": ("torch", "/odd:path/python", {}),
-    "torch@/odd:path/python:mode=eager": ("torch", "/odd:path/python", {"mode": "eager"}),
+    'torch@"/odd:path/python"': ("torch", "/odd:path/python", {}),
+    "torch@'/odd:path/python':mode=eager": ("torch", "/odd:path/python", {"mode": "eager"}),
+    "torch@/a,b=c/python": ("torch", "/a,b=c/python", {}),
     "torch@/größe/python": ("torch", "/größe/python", {}),
     "my-framework_2:step_ms=1.5": ("my-framework_2", None, {"step_ms": "1.5"}),
     "fake:note=a=b": ("fake", None, {"note": "a=b"}),
+    "torch:code=models/my.py": ("torch", None, {"code": "models/my.py"}),
+    "torch@/p/python:code=a/b.py": ("torch", "/p/python", {"code": "a/b.py"}),
+    'torch:code="models/my net.py",mode=compiled': ("torch", None, {"code": "models/my net.py", "mode": "compiled"}),
+    "fake:note='a:b, c=d',mode=eager": ("fake", None, {"note": "a:b, c=d", "mode": "eager"}),
+    r'''fake:note="say \"it's\" and \\ \n"''': ("fake", None, {"note": r"""say "it's" and \ \n"""}),
+    r"fake:note=a\b": ("fake", None, {"note": r"a\b"}),
 }
+
+AMBIGUOUS = {
+    "torch@/odd:path/python": 'torch@"/odd:path/python"',
+    "torch@/odd:path/python:mode=eager": 'torch@"/odd:path/python:mode=eager"',
+    "torch@/it's/python": 'torch@"/it\'s/python"',
+    "torch:code=a:b": 'torch:code="a:b"',
+    "torch:mode=eager,code=a,b": 'torch:mode=eager,code="a,b"',
+    "torch:code=models/'my net'.py": "torch:code=\"models/'my net'.py\"",
+    'torch:code="a"b': r'''torch:code="\"a\"b"''',
+}
+"""Texts that could mean more than one thing, each with the example of quoting that its refusal shows."""
 
 
 @pytest.mark.parametrize("text", FORMS)
@@ -30,6 +60,47 @@ def test_every_form_is_read(text: str) -> None:
     framework, environment, options = FORMS[text]
     expected = Contender(framework=framework, label=text, environment=environment, options=options)
     assert parse_contender(text) == expected
+
+
+@pytest.mark.parametrize("text", AMBIGUOUS)
+def test_what_could_mean_two_things_is_refused_with_its_quotes(text: str) -> None:
+    """Neither a path nor a value is cut or joined silently: the refusal shows a text that is accepted."""
+    with pytest.raises(UsageError) as raised:
+        parse_contender(text)
+    assert str(raised.value).endswith(f"stands in quotes, such as {AMBIGUOUS[text]}")
+    parse_contender(AMBIGUOUS[text])
+
+
+@given(
+    st.builds(
+        Contender,
+        framework=st.from_regex(r"[A-Za-z][\w-]*", fullmatch=True),
+        label=st.just(""),
+        environment=st.none() | LINES,
+        options=st.dictionaries(st.from_regex(r"[\w.-]+", fullmatch=True), LINES, max_size=4),
+    )
+)
+def test_a_contender_survives_its_own_text(contender: Contender) -> None:
+    """What is formatted parses to the same framework, environment and options, whatever characters they hold."""
+    text = format_contender(contender)
+    assert parse_contender(text) == msgspec.structs.replace(contender, label=text)
+
+
+@given(st.lists(LINES, min_size=1, max_size=5))
+def test_values_survive_their_list(values: list[str]) -> None:
+    """Values with commas, quotes and spaces stand in one list of values, quoted."""
+    assert parse_values(", ".join(map(quoted, values))) == values
+
+
+def test_a_list_keeps_the_places_of_missing_values() -> None:
+    """Nothing between two commas is a value that is missing, and white space around a value is none of it."""
+    assert parse_values("8, 16 ,,'a, b'") == ["8", "16", "", "a, b"]
+
+
+def test_a_quote_within_a_listed_value_is_refused() -> None:
+    """A value is quoted as a whole or not at all; the refusal shows how."""
+    with pytest.raises(UsageError, match="quote the whole value"):
+        parse_values("it's,b")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bakeoff.spec import protocol
-from bakeoff.spec.record import GpuState
+from bakeoff.spec.record import GpuDuringBlock
 from bakeoff.spec.selftest import TimerTest
 
 COMMANDS = [
@@ -19,7 +19,7 @@ COMMANDS = [
     protocol.MeasureMemory(steps=20),
     protocol.NoteEnergy(joules=1.5, steps=12, source="RAPL"),
     protocol.NoteGpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),
-    protocol.NoteGpu(states=[GpuState(turn=0, readings=3, clock_mhz=1000.0, slowed=("power limit",))]),
+    protocol.NoteGpu(states=[GpuDuringBlock(turn=0, readings=3, clock_mhz=1000.0, slowed=("power limit",))]),
     protocol.RunEpoch(steps=1875),
     protocol.Conclude(),
     protocol.Quit(),

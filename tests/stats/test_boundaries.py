@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from bakeoff.stats.boundaries import LOOKS, MAX_FAMILY, RANK_LOOKS, T_LOOKS, check_family, rank_index, t_multiplier
-from bakeoff.stats.signed_rank import largest_index, two_sided_levels
+from bakeoff.stats.intervals import largest_index, two_sided_levels
 
 PUBLISHED = {
     1: (15.87, 8.09, 5.97, 0, 4, 14, 41),

@@ -15,7 +15,6 @@ from bakeoff.stats.sequential import (
     Pair,
     Standing,
     decide,
-    interim,
     judge_interval,
     ratio_of_means,
     ratio_unflagged,
@@ -297,14 +296,6 @@ def test_ratio_of_means_weighs_the_slow_rounds() -> None:
     assert ratio_of_means(pair, range(3)) == 2.0
     assert ratio_of_means(pair, [1]) is None
     assert ratio_of_means(Pair(first="a", second="b", differences=[0.0]), [0]) is None
-
-
-def test_interim_is_an_interval_at_any_time() -> None:
-    """From three rounds on there is a ratio to watch, between the looks too."""
-    assert interim([0.1, None, 0.2]) is None
-    watched = interim([math.log(2)] * 3 + [None] + [math.log(2)] * 3)
-    assert watched is not None
-    assert (watched.estimate, watched.low, watched.high) == pytest.approx((2.0, 2.0, 2.0))
 
 
 @given(rounds)

@@ -1,4 +1,4 @@
-"""Judge whether a contender computes the same as the reference; a check without its evidence fails."""
+"""Whether a contender computes the same as the reference; a check without its evidence fails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from bakeoff.certify.inputs import check_inputs
 from bakeoff.certify.optimizer import check_optimizer
@@ -16,36 +15,36 @@ from bakeoff.certify.state import check_state
 from bakeoff.certify.tolerances import own_tolerance, tolerance
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.verdict import Certificate, Check
+from bakeoff.workloads.optimizers import Arrays
 
 if TYPE_CHECKING:
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size, Tolerance, Workload
 
-Arrays = dict[str, NDArray[Any]]
-
 GRADIENT_FLOOR = 1e-3
-"""Of the largest gradient of all parameters. A gradient array that is smaller still, such as that of a bias before a
-normalisation, which is zero but for rounding, is judged on this scale and not on its own."""
+"""The least scale of a gradient array's error, as a share of the largest gradient of all parameters. A smaller array,
+such as that of a bias before a normalisation, is zero but for rounding, so that an error relative to itself means
+nothing."""
 
-_CHANGE = 3  # times the tolerance by which losses have to change, so that a side that stands still is refused
+_CHANGE = 3  # times the tolerance: losses that change less could agree although one side does not train at all
 
-_VARIATION = 1e-3  # outputs that differ less than this between samples, relative to the largest, tell nothing
+_VARIATION = 1e-3  # of the largest output: outputs that differ less between samples prove nothing
 
 
 class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
-    """What one side computed: its evidence and the arrays of its evidence.npz."""
+    """The evidence of one side, with the arrays of its evidence.npz."""
 
     label: str
     evidence: Evidence
     arrays: Arrays
     precision: str = "float32"
-    """Of its arithmetic: a reduced one is allowed more."""
+    """The precision of its arithmetic: a reduced precision has larger tolerances."""
 
 
 def certify(
     contender: Exhibit, reference: Exhibit, *, workload: Workload, size: Size, scenario: Scenario, steps: int
 ) -> Certificate:
-    """Hold a contender's evidence against the reference's; `steps` losses at least have to be there in training."""
+    """Return the certificate of a contender against the reference; training needs at least `steps` losses."""
     allowed = tolerance(workload, size, contender.precision)
     checks = [_parameters(contender, reference, size), _outputs(contender, reference, allowed.output)]
     if scenario == "train":
@@ -71,12 +70,12 @@ def certify(
 
 
 def refuse(contender: str, reference: str, reason: str) -> Certificate:
-    """Give the certificate of a contender, or a reference, that left no evidence."""
+    """Return the certificate of a contender that left no evidence, or whose reference left none."""
     return Certificate(contender=contender, reference=reference, passed=False, checks=(), reason=reason)
 
 
 def _parameters(contender: Exhibit, reference: Exhibit, size: Size) -> Check:
-    """Hold names, shapes and count against the reference's and the declared count."""
+    """Check the parameters' names and shapes against the reference's, and their count against the declared count."""
     found, expected = contender.evidence.parameter_shapes, reference.evidence.parameter_shapes
     count = sum(math.prod(shape) for shape in found.values())
     wrong = [name for name in sorted(found.keys() | expected.keys()) if found.get(name) != expected.get(name)]
@@ -91,7 +90,7 @@ def _parameters(contender: Exhibit, reference: Exhibit, size: Size) -> Check:
 
 
 def _outputs(contender: Exhibit, reference: Exhibit, allowed: float) -> Check:
-    """Hold the outputs in evaluation mode against the reference's."""
+    """Check the outputs in evaluation mode against the reference's."""
     expected = {f"output/{index}" for index in range(reference.evidence.outputs)}
     if contender.evidence.outputs != reference.evidence.outputs:
         expected = set()
@@ -99,7 +98,7 @@ def _outputs(contender: Exhibit, reference: Exhibit, allowed: float) -> Check:
 
 
 def _gradients(contender: Exhibit, reference: Exhibit, allowed: Tolerance) -> Check:
-    """Hold every parameter's gradient at step 0 against the reference's, each element and all together."""
+    """Check every parameter's gradient at step 0 against the reference's, each element and all together."""
     expected = {f"gradient/{name}" for name in reference.evidence.parameter_shapes}
     sizes = (largest(reference.arrays[name]) for name in expected & reference.arrays.keys())
     floor = GRADIENT_FLOOR * max(sizes, default=0.0)
@@ -110,7 +109,7 @@ def _gradients(contender: Exhibit, reference: Exhibit, allowed: Tolerance) -> Ch
 
 
 def _together(check: Check, contender: Exhibit, reference: Exhibit, names: list[str], allowed: float) -> Check:
-    """Hold all gradients as one vector: a few elements at kinks weigh little there, a wrong formula all it has."""
+    """Add the check of all gradients as one vector, in which formulas matter more than a few elements at kinks."""
     found, expected = (np.concatenate([kept(side.arrays[name]) for name in names]) for side in (contender, reference))
     error = _quotient(float(np.linalg.norm(found - expected)), float(np.linalg.norm(expected)))
     detail = f"{check.detail}; all together: {error:.1e} of the reference's norm (allowed {allowed:.0e})"
@@ -120,7 +119,7 @@ def _together(check: Check, contender: Exhibit, reference: Exhibit, names: list[
 def _arrays(
     name: Any, contender: Exhibit, reference: Exhibit, expected: set[str], allowed: float, floor: float = 0.0
 ) -> Check:
-    """Compare arrays by name; the detail tells the worst."""
+    """Check arrays by name against the reference's; the detail names the worst."""
     missing = sorted(name for name in expected if name not in contender.arrays or name not in reference.arrays)
     if missing or not expected:
         detail = f"no evidence: {_and_others(missing[0], missing) if missing else 'no arrays'}"
@@ -133,13 +132,13 @@ def _arrays(
 
 
 def _loss(contender: Exhibit, reference: Exhibit, tolerance: Tolerance, steps: int) -> Check:
-    """Hold the loss at every step of the trajectory, or at the first ones, against the reference's."""
+    """Check the losses of the trajectory, of all steps or of the first, against the reference's."""
     found, expected, allowed = _losses(contender), _losses(reference), tolerance.loss
     if len(found) != len(expected) or len(expected) < steps:
         detail = f"no evidence: losses of {len(found)} steps against {len(expected)}, and {steps} are needed"
         return Check(name="loss", passed=False, detail=detail, allowed=allowed)
     errors = [_relative(*pair) for pair in zip(found, expected, strict=True)][: tolerance.losses]
-    # Told is the first step that is too far: what follows it is its consequence.
+    # Report the first step that exceeds the tolerance: later errors follow from it.
     beyond = [step for step, error in enumerate(errors) if not error <= allowed]
     step = beyond[0] if beyond else max(range(len(errors)), key=lambda step: errors[step])
     detail = (
@@ -152,7 +151,7 @@ def _loss(contender: Exhibit, reference: Exhibit, tolerance: Tolerance, steps: i
 
 
 def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) -> Check:
-    """See that agreeing with the reference means something: what it computed is neither constant nor zero nor NaN."""
+    """Check that agreement with the reference means something: its results are not constant, zero or NaN."""
     faults = []
     outputs = [reference.arrays.get(f"output/{index}") for index in range(reference.evidence.outputs)]
     for index, output in enumerate(outputs):
@@ -174,34 +173,34 @@ def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) 
 
 
 def _losses(exhibit: Exhibit) -> list[float]:
-    """Give the losses as numbers."""
+    """Return the losses as numbers, NaN where one is not finite."""
     return [math.nan if loss is None else loss for loss in exhibit.evidence.losses]
 
 
 def _relative(found: float, expected: float) -> float:
-    """Give a relative error; NaN and what cannot be told is infinitely far."""
+    """Return the relative error; infinite where one of the values is not finite."""
     if not (math.isfinite(found) and math.isfinite(expected)):
         return math.inf
     return _quotient(abs(found - expected), abs(expected))
 
 
 def _quotient(error: float, scale: float) -> float:
-    """Give an error in units of a scale."""
+    """Return the error divided by the scale; 0 of no error, infinite on a scale of zero."""
     if error == 0.0:
         return 0.0
     return error / scale if scale else math.inf
 
 
 def _finite(error: float) -> float | None:
-    """Give an error that JSON can hold; None is one that cannot be told."""
+    """Return the error as JSON can hold it: None where it is not finite."""
     return error if math.isfinite(error) else None
 
 
 def _shape(shape: tuple[int, ...] | None) -> str:
-    """Write a shape."""
+    """Return a shape in words."""
     return "missing" if shape is None else "x".join(map(str, shape)) or "a scalar"
 
 
 def _and_others(detail: str, all_of_them: list[str]) -> str:
-    """Say that there are more."""
+    """Return that there are more."""
     return detail if len(all_of_them) == 1 else f"{detail}, and {len(all_of_them) - 1} more"

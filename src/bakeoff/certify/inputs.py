@@ -1,4 +1,4 @@
-"""Whether a contender's own way of input gives the batches that everybody else takes."""
+"""Whether a contender's own input delivers the samples that all other contenders take."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Fed
 
 SHUFFLED = "pipeline"
-"""The value of the option `input` with which a framework's loader draws its own order."""
+"""The value of the option `input` with which a framework's own loader shuffles."""
 
 
 def check_inputs(fed: Fed) -> Check:
-    """Hold one pass against the samples: each of them once with its own label, and in order unless it is shuffled."""
+    """Check one pass: every sample comes once with its own label, and in order unless the loader shuffles."""
     passed = not (fed.missing or fed.strange) and (fed.in_order or fed.mode == SHUFFLED)
     detail = f"input={fed.mode} gives each of {fed.samples:,} samples once with its own label"
     if fed.missing or fed.strange:

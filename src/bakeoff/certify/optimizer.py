@@ -1,4 +1,4 @@
-"""Certify the optimiser by itself: the same gradients in, the same parameters out, to float32's own precision."""
+"""Check the optimiser by itself: given the same gradients, it computes the same parameters, to float32's precision."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ if TYPE_CHECKING:
     from bakeoff.spec.optimizer import Optimizer
 
 TOLERANCE = 2e-5
-"""Relative to the path that a parameter has travelled. A float32 cannot hold 0.999: 1 - beta2 is off by 1.3e-5. Adam in
-JAX and Keras was found within 9.6e-6, all else within rounding; a formula with the epsilon elsewhere is off by 0.1."""
+"""The allowed error, relative to the path that a parameter has travelled. A float32 cannot hold 0.999: 1 - beta2 is off
+by 1.3e-5. Measured: Adam in JAX and Keras within 9.6e-6, all else within rounding; a formula with the epsilon in
+another place is off by 0.1."""
 
 _ROUNDING = 2.0**-24  # the largest relative error of one rounding to a float32
 _ROUNDINGS_PER_STEP = 2  # of the parameter itself: one for decay, one for the update
 
 
 def check_optimizer(arrays: Mapping[str, NDArray[Any]], optimizer: Optimizer | None) -> Check:
-    """Hold the parameters after each step on the probe's gradients against the formula in float64.
+    """Check the parameters after each step on the probe's gradients against the formula in float64.
 
     `arrays` has `optimizer/<step>/<array>`, as `Evidence` says.
     """
@@ -35,23 +36,23 @@ def check_optimizer(arrays: Mapping[str, NDArray[Any]], optimizer: Optimizer | N
         return Check(name="optimizer", passed=False, detail="no evidence: the workload has no optimiser")
     errors: dict[tuple[int, str], float] = {}
     for t, name, expected, path in _expected(optimizer):
-        found = arrays.get(f"optimizer/{t}/{name}")
-        if found is None or found.shape != expected.shape:
+        actual = arrays.get(f"optimizer/{t}/{name}")
+        if actual is None or actual.shape != expected.shape:
             detail = f"no evidence: optimizer/{t}/{name} is missing or not of shape {expected.shape}"
             return Check(name="optimizer", passed=False, detail=detail, allowed=TOLERANCE)
         rounding = (t + 1) * _ROUNDINGS_PER_STEP * _ROUNDING * (np.abs(expected) + path)
-        errors[t, name] = _relative(found - expected, rounding, path)
-    # Told is the first step that is too far: what follows it is its consequence.
+        errors[t, name] = _relative(actual - expected, rounding, path)
+    # Report the first step that exceeds the tolerance: later errors follow from it.
     beyond = [key for key, error in errors.items() if not error <= TOLERANCE]
     t, name = beyond[0] if beyond else max(errors, key=lambda key: errors[key])
     error = errors[t, name]
     detail = f"{name!r} after step {t}: off by {error:.1e} of the path it travelled (allowed {TOLERANCE:.0e})"
-    known = error if math.isfinite(error) else None
-    return Check(name="optimizer", passed=not beyond, detail=detail, error=known, allowed=TOLERANCE)
+    finite = error if math.isfinite(error) else None
+    return Check(name="optimizer", passed=not beyond, detail=detail, error=finite, allowed=TOLERANCE)
 
 
 def _expected(optimizer: Optimizer) -> Iterator[tuple[int, str, NDArray[Any], NDArray[Any]]]:
-    """Give step, name, the parameters after it, and the path: the sum of the sizes of all updates so far."""
+    """Yield each step and array: step, name, parameters after the step, and the summed sizes of all updates so far."""
     before = probe_parameters()
     path = {name: np.zeros_like(value) for name, value in before.items()}
     for t, state in enumerate(trajectory(optimizer, before, probe_gradients())):
@@ -62,7 +63,7 @@ def _expected(optimizer: Optimizer) -> Iterator[tuple[int, str, NDArray[Any], ND
 
 
 def _relative(difference: NDArray[Any], rounding: NDArray[Any], path: NDArray[Any]) -> float:
-    """Give the largest error relative to the path, after what rounding the parameter itself accounts for."""
+    """Return the largest error relative to the path, beyond what rounding the parameter itself explains."""
     if not np.isfinite(difference).all():
         return math.inf
     excess = np.maximum(np.abs(difference) - rounding, 0.0)

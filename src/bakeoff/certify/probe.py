@@ -1,20 +1,22 @@
-"""The parameters and gradients on which every contender's optimiser is tried, the same for all.
+"""The parameters and gradients on which every contender's optimiser is checked, the same for all.
 
-Weights after k training steps cannot be compared tightly: where a gradient is nearly zero its sign is rounding, and
-Adam makes a full step of it. Given gradients have no such doubt, so the formula can be held to float32's precision.
+Weights after k training steps cannot be compared tightly: where a gradient is nearly zero, its sign is due to rounding,
+and Adam makes a full step in that direction. With given gradients the formula can be checked to float32's precision.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Arrays = dict[str, NDArray[Any]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bakeoff.workloads.optimizers import Arrays
 
 PROBE_STEPS = 6
-"""Enough that momentum, bias correction and the epsilon each leave their mark on more than one step."""
+"""Number of steps: momentum, bias correction and epsilon each change more than one of them."""
 
 _SEED = 20_150_507  # any fixed number
 _SMALLEST, _LARGEST = -8, 2  # powers of ten: from Adam's epsilon, where its place in the formula shows, to a spike
@@ -22,7 +24,7 @@ _ZERO_SHARE = 0.1  # exact zeros: a dead unit's gradient, where only decay and m
 
 
 def probe_parameters() -> Arrays:
-    """Give the parameters to start from: `far` (8, 16) of about 1, `near` (64,) at zero, `scale` (4, 4, 2, 3) at one.
+    """Return the parameters to start from: `far` (8, 16) of about 1, `near` (64,) at zero, `scale` (4, 4, 2, 3) at one.
 
     Parameters at zero show an update to full precision; the others show decay.
     """
@@ -31,7 +33,7 @@ def probe_parameters() -> Arrays:
 
 
 def probe_gradients() -> list[Arrays]:
-    """Give the gradients of PROBE_STEPS steps: exact as float32, from 1e-8 to 1e2 in size, some exactly zero."""
+    """Return the gradients of PROBE_STEPS steps: exact as float32, from 1e-8 to 1e2 in size, some exactly zero."""
     stream = np.random.RandomState(_SEED + 1)
     shapes = {name: value.shape for name, value in probe_parameters().items()}
     never = {name: stream.uniform(size=shape) < _ZERO_SHARE for name, shape in shapes.items()}

@@ -1,4 +1,4 @@
-"""The certificate of a ready-made model: what it is, and that it computes something; held against no reference."""
+"""The certificate of a ready-made model: what it is, and that it computes something; compared with no reference."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, batch_size: int) -> Certificate:
-    """Tell the parameters beside the workload's, and see that outputs and losses are numbers that change."""
+    """Return the certificate: parameters beside the workload's, and outputs and losses that are numbers and vary."""
     checks = (_parameters(contender, size), _informative(contender, scenario, (batch_size, size.classes)))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
     return Certificate(
@@ -30,20 +30,20 @@ def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, ba
 
 
 def _parameters(contender: Exhibit, size: Size) -> Check:
-    """Tell how many there are; another number than the workload's is no failure, and is told."""
+    """Check that there are parameters; a number other than the workload's is reported and is no failure."""
     count = sum(math.prod(shape) for shape in contender.evidence.parameter_shapes.values())
     return Check(name="parameters", passed=count > 0, detail=_counted(count, size.parameters))
 
 
 def _counted(count: int, declared: int | None) -> str:
-    """Write a number of parameters beside the workload's."""
+    """Return the number of parameters beside the workload's, in words."""
     if declared is None or count == declared:
         return f"{count:,} parameters" + (", as many as the workload has" if declared else "")
     return f"{count:,} parameters where the workload has {declared:,}"
 
 
 def _informative(contender: Exhibit, scenario: Scenario, shape: tuple[int, int]) -> Check:
-    """See that it computes: outputs of the right shape that differ between samples, losses that change."""
+    """Check that it computes something: outputs of this shape that differ between samples, losses that change."""
     faults = []
     for index in range(contender.evidence.outputs):
         output = contender.arrays.get(f"output/{index}")

@@ -1,8 +1,8 @@
-"""Large arrays, reduced to what is kept of them: small enough to store for every trial.
+"""Large arrays, reduced to samples that are small enough to store for every trial.
 
-An array of up to 65,536 elements is kept whole. Of a larger one there are kept, in this order, 65,536 elements at
-seeded positions, the L2 norm, and 8 projections: the sum of all elements with seeded signs. A permutation, a changed
-part or a scaling shows in the projections too, which leave no element out.
+An array of up to 65,536 elements is kept whole. The sample of a larger array holds, in this order, 65,536 elements at
+seeded positions, the L2 norm, and 8 projections, which are sums of all elements with seeded signs. As no element is
+left out of them, a permutation, a changed part or a scaling shows in the projections, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CHUNK = 1 << 20  # elements at a time: the temporary arrays stay in the cache
 
 
 def sample(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Give what is kept of an array, as a vector; the same positions and signs for every array of the same size."""
+    """Return the sample of an array, as a vector; arrays of the same size have the same positions and signs."""
     flat = np.asarray(array, np.float64).reshape(-1)
     if flat.size <= _POSITIONS:
         return flat
@@ -31,36 +31,37 @@ def sample(array: NDArray[Any]) -> NDArray[np.float64]:
     return np.concatenate([flat[positions], [np.linalg.norm(flat)], _project(flat)])
 
 
-def distance(found: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -> float:
-    """Give the largest error of one sample against another, relative to the reference; infinite if it cannot be told.
+def distance(actual: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) -> float:
+    """Return the largest error of a sample against the reference's; infinite for another shape, and for NaN or inf.
 
-    Elements are relative to the reference's largest magnitude or `floor`, whichever is larger; the norm and the
-    projections, sums over all elements, to the reference's norm or that of _POSITIONS elements of size `floor`.
+    The error of elements is relative to the reference's largest magnitude or `floor`, whichever is larger; that of the
+    norm and the projections, which are sums over all elements, to the reference's norm or that of _POSITIONS elements
+    of size `floor`.
     """
-    if found.shape != reference.shape or found.dtype.kind != "f" or not np.isfinite(found).all():
+    if actual.shape != reference.shape or actual.dtype.kind != "f" or not np.isfinite(actual).all():
         return math.inf
-    if found.ndim > 1:  # Outputs are stored whole, however many there are.
-        found, reference = sample(found), sample(reference)
-    errors = [_relative((found - reference)[:_POSITIONS], max(largest(reference), floor))]
+    if actual.ndim > 1:  # Outputs are stored whole, however many there are.
+        actual, reference = sample(actual), sample(reference)
+    errors = [_relative((actual - reference)[:_POSITIONS], max(largest(reference), floor))]
     if reference.size > _POSITIONS:
         sums = slice(_POSITIONS, None)
         norm = max(float(reference[_POSITIONS]), floor * math.sqrt(_POSITIONS))
-        errors.append(_relative(found[sums] - reference[sums], norm))
+        errors.append(_relative(actual[sums] - reference[sums], norm))
     return max(errors)
 
 
 def kept(sampled: NDArray[Any]) -> NDArray[Any]:
-    """Give the elements in a sample, or in an array that is not larger than one, without norm and projections."""
+    """Return the elements of a sample, without norm and projections; of a small array, all its elements."""
     return sampled.reshape(-1)[:_POSITIONS]
 
 
 def largest(sampled: NDArray[Any]) -> float:
-    """Give the largest magnitude of these elements."""
+    """Return the largest magnitude of a sample's elements."""
     return float(np.abs(kept(sampled)).max(initial=0.0))
 
 
 def _relative(difference: NDArray[Any], scale: float) -> float:
-    """Give the largest difference in units of a scale."""
+    """Return the largest difference divided by the scale."""
     error = float(np.abs(difference).max(initial=0.0))
     if error == 0.0:
         return 0.0
@@ -68,16 +69,17 @@ def _relative(difference: NDArray[Any], scale: float) -> float:
 
 
 def _project(flat: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum all elements with the signs of each projection."""
+    """Return the sums of all elements with the signs of each projection."""
     sums = np.zeros(_PROJECTIONS)
     for signs, part in _signed(flat):
         for index in range(_PROJECTIONS):
+            # Twice the sum of the elements with a plus sign, less the sum of all.
             sums[index] += 2.0 * part[(signs >> index) & 1 == 1].sum() - part.sum()
     return sums
 
 
 def _signed(flat: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.uint8], NDArray[np.float64]]]:
-    """Give the array in chunks, each with a random byte for every element."""
+    """Yield the array in chunks, each with a random byte for every element: one bit for each projection's sign."""
     stream = np.random.RandomState(_PROJECTIONS)
     for start in range(0, flat.size, _CHUNK):
         part = flat[start : start + _CHUNK]

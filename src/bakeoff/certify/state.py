@@ -1,9 +1,9 @@
-"""Certify running statistics: what one training step adds to them, against the reference in float64.
+"""Check running statistics: what one training step adds to them, against the reference in float64.
 
-A framework moves a running variance towards the batch's biased variance v, or towards the unbiased one v n / (n - 1),
-where n values of a channel are in the batch (docs/decisions/007). Evidence holds what a step adds, so that two rules
-differ by one factor (n - 1) / n for all channels of a layer, and by nothing else: n is not known, but it is at least
-the batch size.
+A framework moves a running variance towards the batch's biased variance v, or towards the unbiased variance
+v n / (n - 1), where the batch has n values of a channel (docs/decisions/007). Evidence holds what a step adds, so that
+the two rules differ by a single factor (n - 1) / n for all channels of a layer. Evidence does not hold n, but it is at
+least the batch size.
 """
 
 from __future__ import annotations
@@ -22,18 +22,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.spec.record import Evidence
-
-    Arrays = Mapping[str, NDArray[Any]]
+    from bakeoff.workloads.optimizers import Arrays
 
 FLOOR = 0.1
-"""The least scale that the error of what a step adds is relative to: it is a difference of numbers of about 1, which
-a float32 holds to about 1e-7, however small the difference is."""
+"""The least scale of the error of what a step adds: that is a difference of numbers of about 1, which a float32 holds
+to about 1e-7, however small the difference is."""
 
 
 def check_state(
     evidence: Evidence, arrays: Arrays, reference: Evidence, expected: Arrays, *, trained: bool, allowed: float
 ) -> Check:
-    """Hold names, shapes and, where steps were trained, what one step adds, against the reference's.
+    """Check names, shapes and, where steps were trained, what one step adds, against the reference's.
 
     `arrays` has `state/<name>` and `output/0` (batch, classes), as `Evidence` says.
     """
@@ -54,30 +53,31 @@ def check_state(
     detail = f"{count}; largest error of what a step adds in {worst}: {error:.1e} (allowed {allowed:.0e})"
     if len(set(rules)) > 1:
         detail += f"; the running variance takes the {rules[0]} one, the reference's the {rules[1]} one"
-    known = error if math.isfinite(error) else None
-    return Check(name="state", passed=error <= allowed, detail=detail, error=known, allowed=allowed)
+    finite = error if math.isfinite(error) else None
+    return Check(name="state", passed=error <= allowed, detail=detail, error=finite, allowed=allowed)
 
 
 def _error(name: str, arrays: Arrays, expected: Arrays, rules: tuple[str, str], allowed: float) -> float:
-    """Give the error of one array, the rules' factor taken out."""
-    found, wanted = arrays[name], expected[name]
-    if not name.endswith("running_variance") or rules[0] == rules[1] or found.shape != wanted.shape:
-        return distance(found, wanted, FLOOR)
-    factor = float(found @ wanted / (wanted @ wanted)) if wanted.any() else math.nan
+    """Return the error of one array, without the factor by which the two rules of the variance differ."""
+    actual, wanted = arrays[name], expected[name]
+    if not name.endswith("running_variance") or rules[0] == rules[1] or actual.shape != wanted.shape:
+        return distance(actual, wanted, FLOOR)
+    # The factor that fits best, by least squares; it has to be one that some number of values could cause.
+    factor = float(actual @ wanted / (wanted @ wanted)) if wanted.any() else math.nan
     least, most = sorted((1.0, _extreme(rules, batch_size=len(expected["output/0"]))))
     if not least - allowed <= factor <= most + allowed:
         return math.inf
-    return distance(found, factor * wanted, FLOOR)
+    return distance(actual, factor * wanted, FLOOR)
 
 
 def _extreme(rules: tuple[str, str], *, batch_size: int) -> float:
-    """Give the factor between two rules that is farthest from 1: where each channel has one value a sample."""
-    fewest = max(batch_size, 2)  # of one value there is no unbiased variance
+    """Return the factor between two rules that is farthest from 1: that of channels with one value in each sample."""
+    fewest = max(batch_size, 2)  # a single value has no unbiased variance
     factor = (fewest - 1) / fewest
     return factor if rules == ("biased", "unbiased") else 1 / factor
 
 
 def added(after: Arrays, before: Arrays, momentum: Mapping[str, float]) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Give what one step has added to each running statistic: its momentum times the batch's own."""
+    """Yield what one step added to each running statistic: its momentum times the batch's statistic."""
     for name, value in after.items():
         yield name, np.asarray(value, np.float64) - (1 - momentum[name]) * before[name]

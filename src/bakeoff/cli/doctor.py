@@ -1,4 +1,4 @@
-"""`bakeoff doctor`: what is here: the machine, its noise now, and the frameworks or why they cannot be used."""
+"""`bakeoff doctor`: the machine, its noise now, and the frameworks or why they cannot be used."""
 
 import platform
 import sys
@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bakeoff.cli import FAILED
-from bakeoff.cli import parameters as given
+from bakeoff.cli import FAILED, parameters
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.measure.hidden import Facts
+    from bakeoff.measure.system_settings import Facts
 
 
 def doctor(
-    contenders: given.Contenders = None,
+    contenders: parameters.Contenders = None,
     *,
     self_test: Annotated[
         bool,
@@ -52,28 +51,29 @@ def _show_machine() -> None:
     typer.echo(f"memory      {size(memory if isinstance(memory, int) else None)}, {size(free)} available")
     hypervisor = ", on a hypervisor" if facts["hypervisor"] else ""
     typer.echo(f"system      {facts['system']} {facts['kernel']}, {facts['architecture']}{hypervisor}")
-    gpu = f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML tells of"
+    gpu = f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML reports"
     typer.echo(f"gpu         {gpu}")
-    found, reason = meters(("cpu", "cuda") if "gpu" in facts else ("cpu",))
-    energy = f"not available here, {reason}" if reason else ", ".join(meter.name for meter in found)
+    available, reason = meters(("cpu", "cuda") if "gpu" in facts else ("cpu",))
+    energy = f"not available here, {reason}" if reason else ", ".join(meter.name for meter in available)
     typer.echo(f"energy      {energy}")
     _show_settings(facts)
 
 
 def _show_settings(facts: "Facts") -> None:
-    """Print how the kernel and the processor are set, and what of that is worth a look."""
-    from bakeoff.measure.hidden import advice, remarks, weather
+    """Print how the kernel and the processor are set, with notes on settings that may decide a comparison."""
+    from bakeoff.measure.system_settings import weather
+    from bakeoff.report.machine_words import advice, remarks
     from bakeoff.report.units import size
 
     now = weather()
-    known = {name: "unknown" if value is None else value for name, value in (facts | now).items()}
+    shown = {name: "unknown" if value is None else value for name, value in (facts | now).items()}
     swap = now["swap_bytes"]
     swap_text = "swap unknown" if swap is None else f"swap {size(int(swap))}" if swap else "no swap"
-    typer.echo(f"clock       {known['clock_mhz']} MHz now, governor {known['governor']}, turbo {known['turbo']}")
+    typer.echo(f"clock       {shown['clock_mhz']} MHz now, governor {shown['governor']}, turbo {shown['turbo']}")
     typer.echo(
-        f"kernel      huge pages {known['huge_pages']}, NUMA nodes {known['numa_nodes']} (balancing "
-        f"{known['numa_balancing']}), sibling threads {known['sibling_threads']}, addresses "
-        f"{known['address_layout']}, {swap_text}"
+        f"kernel      huge pages {shown['huge_pages']}, NUMA nodes {shown['numa_nodes']} (balancing "
+        f"{shown['numa_balancing']}), sibling threads {shown['sibling_threads']}, addresses "
+        f"{shown['address_layout']}, {swap_text}"
     )
     for sentence in remarks(facts) + advice(facts):
         typer.echo(f"{'':<12}note: {sentence}")
@@ -100,14 +100,14 @@ def _show_noise() -> None:
 
 
 def _percent(share: float | None) -> str:
-    """Write a share; what this system does not tell is unknown."""
+    """Return a share in percent; "unknown" where this system does not report it."""
     from bakeoff.report.units import percent
 
     return "unknown" if share is None else percent(share)
 
 
 def _show_frameworks() -> None:
-    """Start each framework in its interpreter, one after another, and print what it tells."""
+    """Import each framework in its interpreter, one after another, and print its versions and devices."""
     from bakeoff.environments.declared import frameworks
     from bakeoff.environments.interpreters import available
     from bakeoff.environments.probe import probe

@@ -32,12 +32,11 @@ def create(
     ] = None,
 ) -> None:
     """Make environments with pip, as each framework's requirements.txt pins them; what is there stays."""
-    from bakeoff.environments import create as making
+    from bakeoff.environments.create import make_environment, parse_version
     from bakeoff.environments.declared import framework
-    from bakeoff.environments.versions import parse
     from bakeoff.spec.errors import UsageError
 
-    asked = [parse(text) for text in frameworks]
+    asked = [parse_version(text) for text in frameworks]
     if name is not None and (len(asked) > 1 or asked[0][1]):
         msg = "--name is for one framework at a time, and without a version"
         raise UsageError(msg)
@@ -46,25 +45,25 @@ def create(
         raise UsageError(msg)
     # All names are looked up before the first environment is made.
     for declared, version in [(framework(each), version) for each, version in asked]:
-        making.create(declared, typer.echo, name=name, requirements=requirements, version=version)
+        make_environment(declared, typer.echo, name=name, requirements=requirements, version=version)
 
 
 @app.command("list")
 def list_made() -> None:
     """List the environments that bakeoff has made."""
     from bakeoff.environments.declared import frameworks
-    from bakeoff.environments.made import home, made
+    from bakeoff.environments.installed import home, installed
     from bakeoff.report.units import size
 
-    known = frameworks()
-    environments = made()
+    all_declared = frameworks()
+    environments = installed()
     for environment in environments:
         info = environment.info
-        declared = known.get(info.framework)
+        declared = all_declared.get(info.framework)
         versions = environment.versions(declared.info.distributions) if declared else {}
-        told = ", ".join(f"{name} {version}" for name, version in versions.items()) or info.framework
+        packages = ", ".join(f"{name} {version}" for name, version in versions.items()) or info.framework
         typer.echo(
-            f"{environment.path.name:<20}{told}; Python {info.python}; {size(info.size_bytes)}; {info.created_at}"
+            f"{environment.path.name:<20}{packages}; Python {info.python}; {size(info.size_bytes)}; {info.created_at}"
         )
         typer.echo(f"{'':<20}{environment.path}")
     if not environments:
@@ -76,7 +75,7 @@ def remove(
     names: Annotated[list[str], typer.Argument(metavar="NAME", help="From `bakeoff env list`.")],
 ) -> None:
     """Remove environments that bakeoff has made."""
-    from bakeoff.environments.create import remove as remove_one
+    from bakeoff.environments.create import remove_environment
 
     for name in names:
-        typer.echo(f"removed {remove_one(name)}")
+        typer.echo(f"removed {remove_environment(name)}")

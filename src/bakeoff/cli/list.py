@@ -1,11 +1,11 @@
 """`bakeoff list`: the workloads, frameworks, options and studies that there are."""
 
-import json as json_text
+from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bakeoff.cli import parameters as given
+from bakeoff.cli import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,7 +19,7 @@ Entry = dict[str, Any]
 def list_what(
     what: Annotated[What | None, typer.Argument(help="Everything if not said.", show_default=False)] = None,
     *,
-    json: given.Json = False,
+    json: parameters.Json = False,
 ) -> None:
     """List the workloads, frameworks, options or studies that there are."""
     entries: dict[str, Callable[[], list[Entry]]] = {
@@ -35,8 +35,8 @@ def list_what(
         "studies": _study_lines,
     }
     if json:
-        told: Any = entries[what]() if what else {name: gather() for name, gather in entries.items()}
-        typer.echo(json_text.dumps(told, indent=2))
+        content: Any = entries[what]() if what else {name: gather() for name, gather in entries.items()}
+        typer.echo(dumps(content, indent=2))
         return
     for name in [what] if what else list(entries):
         if not what:
@@ -47,21 +47,21 @@ def list_what(
 
 
 def _workloads() -> list[Entry]:
-    """Describe every workload that has a name; one whose file cannot be used is there with its problem."""
+    """Return every workload that has a name; one whose file cannot be used has its problem instead."""
     from bakeoff.spec.errors import BakeoffError
     from bakeoff.workloads.load import load, names
 
-    told: list[Entry] = []
+    entries: list[Entry] = []
     for name in names():
         try:
-            told.append(_workload(load(name).workload))
+            entries.append(_workload(load(name).workload))
         except BakeoffError as error:
-            told.append({"name": name, "problem": str(error)})
-    return told
+            entries.append({"name": name, "problem": str(error)})
+    return entries
 
 
 def _workload(workload: Any) -> Entry:
-    """Describe one workload."""
+    """Return one workload."""
     import msgspec
 
     full = workload.sizes.get("full") or next(iter(workload.sizes.values()))
@@ -77,7 +77,7 @@ def _workload(workload: Any) -> Entry:
 
 
 def _workload_lines(entry: Entry) -> list[str]:
-    """Write one workload for people."""
+    """Return the lines that show one workload."""
     if "problem" in entry:
         return [f"{entry['name']:<20}cannot be used: {entry['problem']}"]
     sizes = [
@@ -93,7 +93,7 @@ def _workload_lines(entry: Entry) -> list[str]:
 
 
 def _frameworks() -> list[Entry]:
-    """Describe every listed framework: where it is, or why it cannot be used. Nothing is imported: see doctor."""
+    """Return every listed framework: where it is, or why it cannot be used. Only `bakeoff doctor` imports them."""
     from bakeoff.environments.declared import frameworks
     from bakeoff.environments.interpreters import available
 
@@ -106,7 +106,7 @@ def _frameworks() -> list[Entry]:
 
 
 def _framework(declared: "Framework", interpreter: str | None, reason: str) -> Entry:
-    """Describe one framework."""
+    """Return one framework."""
     import msgspec
 
     from bakeoff.environments.interpreters import versions
@@ -126,7 +126,7 @@ def _framework(declared: "Framework", interpreter: str | None, reason: str) -> E
 
 
 def _framework_lines(entry: Entry) -> list[str]:
-    """Write one framework for people."""
+    """Return the lines that show one framework."""
     start = f"{entry['name']:<20}{entry['title']}"
     if not entry["available"]:
         return [f"{start}: not available: {entry['reason']}"]
@@ -137,16 +137,16 @@ def _framework_lines(entry: Entry) -> list[str]:
 
 
 def _best_line(entry: Entry) -> str:
-    """Write what the tier best sets, and for what."""
-    told = []
+    """Return the settings of the tier best, each with the devices and optimisers that it is for."""
+    settings = []
     for setting in entry["best"]:
         where = ", ".join([*setting["devices"], *setting["optimizers"]])
-        told.append(f"{setting['option']}={setting['value']}" + (f" ({where})" if where else ""))
-    return ", ".join(told)
+        settings.append(f"{setting['option']}={setting['value']}" + (f" ({where})" if where else ""))
+    return ", ".join(settings)
 
 
 def _options() -> list[Entry]:
-    """Describe every option with what each framework makes of it."""
+    """Return every option with the values and the default that each framework has."""
     from bakeoff.environments.declared import frameworks
     from bakeoff.environments.options import possible, supported
     from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
@@ -168,7 +168,7 @@ def _options() -> list[Entry]:
 
 
 def _option_lines(entry: Entry) -> list[str]:
-    """Write one option for people."""
+    """Return the lines that show one option."""
     supports = [
         f"{'':<20}{name:<12}{support['possible']} (default: {support['default']})"
         for name, support in entry["frameworks"].items()
@@ -177,7 +177,7 @@ def _option_lines(entry: Entry) -> list[str]:
 
 
 def _studies() -> list[Entry]:
-    """Describe every study of published figures."""
+    """Return every study of published figures."""
     from bakeoff.study.published import load, names
 
     return [
@@ -195,7 +195,7 @@ def _studies() -> list[Entry]:
 
 
 def _study_lines(entry: Entry) -> list[str]:
-    """Write one study for people."""
+    """Return the lines that show one study."""
     return [
         f"{entry['name']:<20}{entry['title']}",
         f"{'':<20}{entry['document']}; {entry['number']}",

@@ -14,7 +14,8 @@ Contenders = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="CONTENDER",
-        help="framework[@environment][:option=value,...]; none: every framework that is available here.",
+        help="framework[@environment][:option=value,...], with quotes around an environment or a value that holds a "
+        "colon or a comma; none: every framework that is available here.",
         show_default=False,
     ),
 ]
@@ -118,7 +119,7 @@ Epochs = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Beside the race, run so many epochs as a whole and tell the total: of the data set, or of --steps each.",
+        help="Beside the race, run so many epochs as a whole and show the total: of the data set, or of --steps each.",
         show_default=False,
     ),
 ]
@@ -126,7 +127,7 @@ Steps = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Beside the race, run so many steps as a whole and tell the total; with --epochs, so many in each.",
+        help="Beside the race, run so many steps as a whole and show the total; with --epochs, so many in each.",
         show_default=False,
     ),
 ]
@@ -147,7 +148,7 @@ FailIfSlower = Annotated[
         metavar="SHARE",
         help=(
             "For scripts: exit code 1 if a contender takes longer than the first by more than this share, 0 if none "
-            "does, 125 if that cannot be told (git bisect run skips it); implies --how-much."
+            "does, 125 if that is not decided (git bisect run skips it); implies --how-much."
         ),
         show_default=False,
     ),
@@ -186,7 +187,7 @@ _SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def seconds(text: str, option: str) -> float:
-    """Read a duration such as "90s", "5m", "1h" or "150" (seconds)."""
+    """Return the seconds of a duration such as "90s", "5m", "1h" or "150"; raise UsageError for anything else."""
     match = _DURATION.fullmatch(text.strip())
     value = float(match["number"]) * _SECONDS[match["unit"]] if match else 0.0
     if value <= 0:
@@ -196,7 +197,7 @@ def seconds(text: str, option: str) -> float:
 
 
 def share(text: str, option: str) -> float:
-    """Read a share between 0 and 1, such as "0.05" or "5%"."""
+    """Return a share between 0 and 1, such as "0.05" or "5%"; raise UsageError for anything else."""
     number, percent = text.strip().removesuffix("%").strip(), text.strip().endswith("%")
     try:
         value = float(number) / (100 if percent else 1)

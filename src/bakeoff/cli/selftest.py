@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -13,32 +13,39 @@ if TYPE_CHECKING:
     from bakeoff.spec.selftest import TimerVerdict
 
 WORKLOAD = "mlp-mnist"
-"""Its steps are short: what is wrong with a clock weighs most there."""
+"""The workload of the self-test: its steps are short, so that an error of the clock matters most."""
 
-AGAINST_ITSELF_S = 90.0
-"""No new round of the race against itself starts after this time: some ten rounds, which tell the spread."""
 
-AGAINST_ITSELF_MARGIN = 0.01
-"""Far below the default of 5 %, so that the race is not over before the spread is known."""
+class RaceAgainstItself(NamedTuple):
+    """How a contender is raced against itself.
 
-RACES = 2
-"""One race in twenty names a winner by chance, two in a row one in four hundred."""
+    budget_s  no new round starts after this time: some ten rounds, which are enough to estimate the spread
+    margin    far below the default of 5 %, so that the race does not end before the spread is known
+    races     how often a winner has to appear: one race in twenty has one by chance, two in a row one in four hundred
+    """
+
+    budget_s: float = 90.0
+    margin: float = 0.01
+    races: int = 2
+
+
+AGAINST_ITSELF = RaceAgainstItself()
 
 SMALLEST_SHARE = 0.001
-"""Below a per mille no step time is the same for long."""
+"""The smallest difference that is shown as a number: no step time stays the same to within a per mille for long."""
 
 
 def self_test(contenders: tuple[str, ...]) -> bool:
-    """Test the timers of these contenders (none: of every available framework); tell whether all is well."""
+    """Test the timers of these contenders, of every available framework if empty; return whether all is well."""
     with tempfile.TemporaryDirectory(prefix="bakeoff-") as folder:
         timers = _check_timers(contenders, folder)
         sound = [verdict for verdict in timers if verdict.outcome != "failed"]
-        # Every label is a contender's own text, but that of a second one of the same text.
+        # A label is the contender's own text (the first of several of the same text), so that it can be raced again.
         return _fair(sound[0].contender, folder) and len(sound) == len(timers) if sound else False
 
 
 def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict]:
-    """Test each timer and print its checks."""
+    """Test each timer, print its checks, and return the verdicts."""
     from bakeoff.cli.progress import shown, timer_text
     from bakeoff.race import conductor
     from bakeoff.report.timers import TIMER_WORDS
@@ -55,23 +62,24 @@ def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict
 
 
 def _fair(contender: str, folder: str) -> bool:
-    """Race a contender against itself and print what can be resolved; tell whether no winner stood."""
-    for _ in range(RACES):
+    """Race a contender against itself and print what can be resolved; return whether one race had no winner."""
+    for _ in range(AGAINST_ITSELF.races):
         outcome = _race_itself(contender, folder)
         if not outcome.verdicts:
-            reasons = {one.reason for one in outcome.contenders if one.reason}
+            reasons = {side.reason for side in outcome.contenders if side.reason}
             typer.echo(f"resolution  {contender} could not be raced against itself: {'; '.join(sorted(reasons))}")
             return False
         typer.echo(f"resolution  {_resolved(outcome)}")
         if outcome.verdicts[0].verdict not in ("faster", "slower"):
             return True
         typer.echo(f"{'':<12}A winner of {contender} against itself: one such race in twenty may end so by chance.")
-    typer.echo(f"{'':<12}A winner each of {RACES} times: this machine as it is now, or bakeoff, is not to be trusted.")
+    times = AGAINST_ITSELF.races
+    typer.echo(f"{'':<12}A winner each of {times} times: this machine as it is now, or bakeoff, is not to be trusted.")
     return False
 
 
 def _race_itself(contender: str, folder: str) -> Outcome:
-    """Race a contender against itself."""
+    """Return the outcome of a race of a contender against itself."""
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
     from bakeoff.spec.request import Request
@@ -80,8 +88,8 @@ def _race_itself(contender: str, folder: str) -> Outcome:
         workload=WORKLOAD,
         contenders=(contender, contender),
         data="synthetic",
-        margin=AGAINST_ITSELF_MARGIN,
-        budget_s=AGAINST_ITSELF_S,
+        margin=AGAINST_ITSELF.margin,
+        budget_s=AGAINST_ITSELF.budget_s,
         self_test=False,
         results=folder,
     )
@@ -90,21 +98,21 @@ def _race_itself(contender: str, folder: str) -> Outcome:
 
 
 def _resolved(outcome: Outcome) -> str:
-    """Say what differences this machine can show, and what that rests on."""
+    """Return in words what differences this machine can show, and how that was measured."""
     from pathlib import Path
 
     from bakeoff.judge.comparison import history
     from bakeoff.report.pairs import ratio_text
     from bakeoff.report.units import count, rounded
     from bakeoff.stats.boundaries import LOOKS
-    from bakeoff.stats.resolution import resolution
+    from bakeoff.stats.futility import resolution
 
     verdict = outcome.verdicts[0]
     differences = [value for value in history(Path(outcome.path))[0].differences if value is not None]
     share = resolution(differences)
     race = f"{verdict.first} against itself, {count(len(differences), 'round')}"
     if share is None:
-        return f"cannot be told: {race} in the time there was, and 3 are the fewest"
+        return f"unknown: {race} in the time there was, and 3 are the fewest"
     ratio = ratio_text(verdict, outcome.comparison.procedure.margin)
     shown = f"about {rounded(100 * share, 1)} %" if share >= SMALLEST_SHARE else "less than 0.1 %"
     return f"this machine can show {shown} in {LOOKS[-1]} rounds ({race}: {verdict.verdict}, ratio {ratio})"

@@ -106,6 +106,8 @@ def _with_commands(study: Study, several: Sequence[Words], arguments: Sequence[s
 
 def _with_value(words: Sequence[str], several: Words, value: str) -> list[str]:
     """Put one value in the place of several, whether they stand behind their flag or are joined to it by "="."""
-    new = f"{several.name}={value}" if several.flag == "--option" else value
+    from bakeoff.spec.contender import quoted
+
+    new = f"{several.name}={quoted(value)}" if several.flag == "--option" else quoted(value)
     places = {several.text: new, f"{several.flag}={several.text}": f"{several.flag}={new}"}
     return [places.get(word, word) for word in words]

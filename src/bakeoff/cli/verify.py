@@ -1,31 +1,30 @@
-"""`bakeoff verify`: the certificate alone."""
+"""`bakeoff verify`: the certificates alone, without a race."""
 
 import sys
 from typing import TYPE_CHECKING
 
 import typer
 
-from bakeoff.cli import FAILED
-from bakeoff.cli import parameters as given
+from bakeoff.cli import FAILED, parameters
 
 if TYPE_CHECKING:
     from bakeoff.spec.verdict import Certificate
 
 
 def verify(
-    workload: given.Workload,
-    contenders: given.Contenders = None,
+    workload: parameters.Workload,
+    contenders: parameters.Contenders = None,
     *,
-    scenario: given.Scenario = None,
-    batch_size: given.BatchSize = None,
-    size: given.Size = "full",
-    device: given.Device = None,
-    threads: given.Threads = None,
-    data: given.Data = None,
-    seed: given.Seed = 0,
-    trial_limit: given.TrialLimit = "10m",
-    results: given.Results = "results",
-    json: given.Json = False,
+    scenario: parameters.Scenario = None,
+    batch_size: parameters.BatchSize = None,
+    size: parameters.Size = "full",
+    device: parameters.Device = None,
+    threads: parameters.Threads = None,
+    data: parameters.Data = None,
+    seed: parameters.Seed = 0,
+    trial_limit: parameters.TrialLimit = "10m",
+    results: parameters.Results = "results",
+    json: parameters.Json = False,
 ) -> None:
     """Show that contenders compute the same thing: the certificate alone."""
     import msgspec
@@ -44,7 +43,7 @@ def verify(
         threads=threads,
         data=data,
         seed=seed,
-        trial_limit_s=given.seconds(trial_limit, "--trial-limit"),
+        trial_limit_s=parameters.seconds(trial_limit, "--trial-limit"),
         results=results,
     )
     with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
@@ -59,7 +58,7 @@ def verify(
 
 
 def _show(certificate: "Certificate") -> None:
-    """Print one certificate: every check with its largest error and the error that is allowed."""
+    """Print a certificate: every check with its largest error and the error that is allowed."""
     state = "passed" if certificate.passed else f"NOT passed: {certificate.reason}"
     if certificate.ready_made:
         typer.echo(f"{certificate.contender}, ready-made ({certificate.ready_made}): not held against the reference")

@@ -1,4 +1,7 @@
-"""Make and remove environments: a virtual environment each, with what the framework's requirements.txt pins."""
+"""Make and remove environments: one virtual environment for each framework, as its requirements.txt pins it.
+
+FRAMEWORK@VERSION is another environment, with the framework at that version and the other packages as pip chooses them.
+"""
 
 from __future__ import annotations
 
@@ -14,57 +17,68 @@ from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import filelock
 import msgspec
 
 from bakeoff.environments.declared import Framework
-from bakeoff.environments.made import MARKER, Made, Marker, find, home, made, read_marker
-from bakeoff.environments.versions import pinned
+from bakeoff.environments.installed import MARKER, Environment, Marker, find, home, installed, read_marker
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from bakeoff.spec.framework import FrameworkInfo
 
 REQUIREMENTS = "requirements.txt"
 
 INSTALL = "install.py"
-"""What a framework's folder has where pip is not all: run once by the new environment's interpreter, its lines told."""
+"""In a framework's folder, what pip cannot do: the new environment's interpreter runs it once; its output is shown."""
 
-TOLD_BYTES = 20e6
-"""Downloads from this size on are told one by one: on a slow line they are what a user waits for."""
+LARGE_DOWNLOAD_BYTES = 20e6
+"""Downloads from this size on are shown one by one: on a slow line they are what a user waits for."""
 
 KEPT_LINES = 15
-"""How many of pip's last lines tell why it failed: its own messages take 5 to 10."""
+"""How many of the last lines of pip's output an error shows: pip's own messages take 5 to 10."""
 
+OURS = ("msgspec",)
+"""Packages that bakeoff's worker itself needs: they keep their pins in an environment for another version, in which pip
+chooses all others, since it knows which fit."""
+
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<pin>[^;#]*)(?P<marker>;[^#]*)?")
+_VERSION = re.compile(r"\d[\w.+!-]*")
 _DOWNLOADING = re.compile(r"\s*Downloading (?P<file>\S+) \((?P<size>[\d.]+) (?P<unit>[kMG]B)\)")
-_SCALE = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
+_UNIT_BYTES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
 
-Tell = Callable[[str], None]
+Show = Callable[[str], None]
+"""Shows the user one line of progress."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """An environment to make."""
+    """An environment that is to be made."""
 
     framework: Framework
     requirements: Path
     pins: str | None
-    """What is installed in place of the requirements, for another version."""
+    """The content of another requirements.txt, for another version of the framework; None: `requirements` holds."""
     marker: Marker
 
 
 class CreationError(BakeoffError):
-    """An environment could not be made; nothing of it is left behind."""
+    """An environment could not be made; nothing of it is left on disk."""
 
 
-def create(
+def make_environment(
     framework: Framework,
-    tell: Tell,
+    show: Show,
     *,
     name: str | None = None,
     requirements: Path | None = None,
     version: str | None = None,
-) -> Made:
-    """Make the environment of a framework, unless it is there with the same requirements; tell each phase.
+) -> Environment:
+    """Make the environment of a framework and return it; one with the same requirements is returned as it is.
 
-    `version` makes another one beside it, framework@version; `name` and `requirements` one with any pins at all.
+    `version` makes a second environment, framework@version; `name` and `requirements` make one with any other pins.
+    `show` is called with a line for each phase. Raise UsageError for what cannot be made, CreationError if it fails.
     """
     info = framework.info
     name = name or (f"{info.name}@{version}" if version else info.name)
@@ -87,23 +101,47 @@ def create(
     folder = home() / name
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(folder, tell):
-            there = find(name)
-            if there is not None and there.info.requirements_sha256 == plan.marker.requirements_sha256:
-                tell(f"{name}: already there ({there.path})")
-                return there
-            return _make(folder, plan, tell)
+        with _lock(folder, show):
+            # Only now: another process may have made it while this one waited for the lock.
+            existing = find(name)
+            if existing is not None and existing.info.requirements_sha256 == plan.marker.requirements_sha256:
+                show(f"{name}: already there ({existing.path})")
+                return existing
+            return _make(folder, plan, show)
     except OSError as error:
         msg = f"cannot make {folder}: {_disk_full(str(error)) if error.errno == errno.ENOSPC else error}"
         raise CreationError(msg) from error
 
 
-def remove(name: str) -> Path:
-    """Remove an environment that bakeoff made, whole or not; raise UsageError for anything else."""
+def parse_version(text: str) -> tuple[str, str | None]:
+    """Return framework and version of FRAMEWORK or FRAMEWORK@VERSION; raise UsageError for what is no version."""
+    name, at, version = text.partition("@")
+    if at and not _VERSION.fullmatch(version):
+        msg = f"{text!r} is not of the form FRAMEWORK@VERSION, such as {name}@1.2.3; other names are given by --name"
+        raise UsageError(msg)
+    return name, version or None
+
+
+def pinned(requirements: str, info: FrameworkInfo, version: str) -> str:
+    """Return the requirements with the framework's own packages at a version and no pins for the others."""
+    own = info.versioned or info.distributions[:1]
+    lines = []
+    for line in requirements.splitlines():
+        match = _REQUIREMENT.match(line.strip())
+        if match is None:
+            continue
+        name, extras, marker = match["name"], match["extras"] or "", (match["marker"] or "").strip()
+        pin = f"=={version}" if name in own else match["pin"].strip() if name in OURS else ""
+        lines.append(f"{name}{extras}{pin}{marker}")
+    return "\n".join(lines) + "\n"
+
+
+def remove_environment(name: str) -> Path:
+    """Remove an environment that bakeoff made, complete or not, and return its folder; raise UsageError for others."""
     _check_name(name)
     folder = home() / name
     if not folder.exists():
-        raise UnknownNameError("environment", name, [environment.path.name for environment in made()])
+        raise UnknownNameError("environment", name, [environment.path.name for environment in installed()])
     if read_marker(folder) is None:
         msg = f"{folder} was not made by bakeoff (it has no {MARKER}): it stays"
         raise UsageError(msg)
@@ -114,68 +152,70 @@ def remove(name: str) -> Path:
 
 
 def _check_name(name: str) -> None:
-    """Keep names to one folder, so that none leads out of the home."""
+    """Raise UsageError for a name that is not that of a single folder: it could lead out of the home."""
     if name in {"", ".", ".."} or name != Path(name).name:
-        msg = f"{name!r} is no name for an environment: it becomes a folder"
+        msg = f"{name!r} is no name for an environment: it has to be the name of a folder, without a path"
         raise UsageError(msg)
 
 
 def _lock_path(folder: Path) -> Path:
-    """Give the file that two creators of one environment contend for."""
+    """Return the path of the lock that two processes making one environment compete for."""
     return folder.with_name(f".{folder.name}.lock")
 
 
-def _lock(folder: Path, tell: Tell) -> filelock.BaseFileLock:
-    """Take the environment's lock; wait, and say so, while another process makes it."""
+def _lock(folder: Path, show: Show) -> filelock.BaseFileLock:
+    """Return the environment's lock, to be held while it is changed; say so where another process holds it now."""
     lock = filelock.FileLock(_lock_path(folder))
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
-        tell(f"{folder.name}: another bakeoff is at it, waiting")
+        show(f"{folder.name}: another bakeoff is working on it, waiting")
     else:
         lock.release()
     return lock
 
 
-def _make(folder: Path, plan: Plan, tell: Tell) -> Made:
-    """Make a virtual environment and fill it; on any failure nothing is left of it."""
+def _make(folder: Path, plan: Plan, show: Show) -> Environment:
+    """Make a virtual environment and install into it; after any failure, Ctrl-C included, nothing of it is left."""
     if folder.exists() and read_marker(folder) is None:
-        msg = f"{folder} is in the way: bakeoff did not make it"
+        msg = f"{folder} is in the way: bakeoff did not make it; move it away, or name another environment by --name"
         raise UsageError(msg)
     started = time.monotonic()
+    # What an interrupted run or other requirements left: an environment is never changed, only made anew.
     shutil.rmtree(folder, ignore_errors=True)
     try:
         folder.mkdir()
+        # The marker comes first, incomplete, so that a crash leaves a folder that is known to be bakeoff's.
         (folder / MARKER).write_bytes(msgspec.json.encode(plan.marker))
-        tell(f"{folder.name}: making the environment in {folder}{_room(folder, plan.framework.info.installed_mb)}")
-        _run([sys.executable, "-m", "venv", str(folder)], folder.name, tell)
-        environment = Made(path=folder, info=plan.marker)
+        show(f"{folder.name}: making the environment in {folder}{_room(folder, plan.framework.info.installed_mb)}")
+        _run([sys.executable, "-m", "venv", str(folder)], folder.name, show)
+        environment = Environment(path=folder, info=plan.marker)
         requirements = plan.requirements
         if plan.pins is not None:
             requirements = folder / REQUIREMENTS
             requirements.write_text(plan.pins, "utf-8")
-        tell(f"{folder.name}: installing {requirements}")
+        show(f"{folder.name}: installing {requirements}")
         pip = [str(environment.python), "-m", "pip", "--disable-pip-version-check", "--no-input"]
-        _run([*pip, "install", "--progress-bar", "off", "-r", str(requirements)], folder.name, tell)
+        _run([*pip, "install", "--progress-bar", "off", "-r", str(requirements)], folder.name, show)
         rest = plan.framework.path / INSTALL
         if rest.is_file():
-            tell(f"{folder.name}: running {rest}")
-            _run([str(environment.python), str(rest)], folder.name, tell, news=str.strip)
-        return _complete(environment, tell, started)
+            show(f"{folder.name}: running {rest}")
+            _run([str(environment.python), str(rest)], folder.name, show, news=str.strip)
+        return _complete(environment, show, started)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
 
 
 def _room(folder: Path, installed_mb: int | None) -> str:
-    """Say how large an environment will be, about, and how much its disk has left."""
+    """Return how large an environment will be, about, and how much free space its disk has."""
     if installed_mb is None:
         return ""
     return f": about {installed_mb / 1e3:.2f} GB, of {shutil.disk_usage(folder).free / 1e9:.0f} GB that are free"
 
 
-def _complete(environment: Made, tell: Tell, started: float) -> Made:
-    """Write the marker that says the environment is whole, by renaming."""
+def _complete(environment: Environment, show: Show, started: float) -> Environment:
+    """Return the environment with the marker that it is complete, which is written by renaming."""
     marker = msgspec.structs.replace(
         environment.info,
         complete=True,
@@ -186,13 +226,16 @@ def _complete(environment: Made, tell: Tell, started: float) -> Made:
     temporary = environment.path / f"{MARKER}.new"
     temporary.write_bytes(msgspec.json.encode(marker))
     temporary.replace(environment.path / MARKER)
-    tell(f"{environment.path.name}: done in {time.monotonic() - started:.0f} s, {marker.size_bytes / 1e9:.2f} GB")
-    return Made(path=environment.path, info=marker)
+    show(f"{environment.path.name}: done in {time.monotonic() - started:.0f} s, {marker.size_bytes / 1e9:.2f} GB")
+    return Environment(path=environment.path, info=marker)
 
 
-def _run(command: list[str], name: str, tell: Tell, news: Callable[[str], str | None] | None = None) -> None:
-    """Run one phase; tell what of its lines is `news`, by default pip's, and on failure raise with the last ones."""
-    news = news or _news
+def _run(command: list[str], name: str, show: Show, news: Callable[[str], str | None] | None = None) -> None:
+    """Run one phase and show its progress; raise CreationError with the last lines of its output if it fails.
+
+    `news` turns a line of the output into what is shown, or None; by default for pip's output.
+    """
+    news = news or _pip_news
     last: deque[str] = deque(maxlen=KEPT_LINES)
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True, errors="replace"
@@ -202,8 +245,8 @@ def _run(command: list[str], name: str, tell: Tell, news: Callable[[str], str | 
         try:
             for line in process.stdout:
                 last.append(line.rstrip())
-                if told := news(line):
-                    tell(f"{name}: {told}")
+                if shown := news(line):
+                    show(f"{name}: {shown}")
         except BaseException:
             process.kill()
             raise
@@ -214,17 +257,17 @@ def _run(command: list[str], name: str, tell: Tell, news: Callable[[str], str | 
         raise CreationError(msg)
 
 
-def _news(line: str) -> str | None:
-    """Give what of pip's output a waiting user wants to know."""
+def _pip_news(line: str) -> str | None:
+    """Return what a waiting user wants to know of a line of pip's output; None for all other lines."""
     collected = line.removeprefix("Installing collected packages:")
     if collected != line:
         return f"unpacking {len(collected.split(','))} packages"
     match = _DOWNLOADING.match(line)
-    if match and float(match["size"]) * _SCALE[match["unit"]] >= TOLD_BYTES:
+    if match and float(match["size"]) * _UNIT_BYTES[match["unit"]] >= LARGE_DOWNLOAD_BYTES:
         return f"downloading {Path(match['file']).name} ({match['size']} {match['unit']})"
     return None
 
 
 def _disk_full(output: str) -> str:
-    """Say in plain words that the disk is full, where that is the cause."""
+    """Return the start of a message that the disk is full, where that is the cause; else ""."""
     return f"the disk is full ({home()}); " if "No space left on device" in output else ""

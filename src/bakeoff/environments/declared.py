@@ -1,6 +1,6 @@
-"""The declared frameworks: every folder in bakeoff.frameworks with a framework.toml, and other people's packages.
+"""The declared frameworks: every folder in bakeoff.frameworks with a framework.toml, and those of installed packages.
 
-Nothing is imported here: a framework's own interpreter does that, in a worker.
+No framework is imported here: only a worker does that, in the framework's own interpreter.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bakeoff.spec.framework import FrameworkInfo
 
 DECLARATION = "framework.toml"
 ENTRY_POINTS = "bakeoff.frameworks"
-"""A package of another distribution says: [project.entry-points."bakeoff.frameworks"] name = "their.package"."""
+"""Other distributions declare theirs as: [project.entry-points."bakeoff.frameworks"] name = "their.package"."""
 
 
 class Framework(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,43 +31,44 @@ class Framework(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def frameworks() -> dict[str, Framework]:
-    """Give every declared framework by name; a broken one is there too, with its problem."""
+    """Return every declared framework by name; one whose declaration cannot be used is included, with its problem."""
     folders = sorted(path.parent for path in _shipped().glob(f"*/{DECLARATION}"))
-    found = {folder.name: _read(folder.name, folder) for folder in folders}
+    declared = {folder.name: _read(folder.name, folder) for folder in folders}
     for point in entry_points(group=ENTRY_POINTS):
-        found.setdefault(point.name, _external(point))
-    return found
+        # A shipped framework wins over a package that takes its name.
+        declared.setdefault(point.name, _external(point))
+    return declared
 
 
 def framework(name: str) -> Framework:
-    """Give one usable framework; raise UnknownNameError or, for a broken declaration, UnavailableError."""
-    known = frameworks()
-    if name not in known:
-        raise UnknownNameError("framework", name, known)
-    if known[name].problem:
-        raise UnavailableError(known[name].problem)
-    return known[name]
+    """Return the framework of this name; raise UnknownNameError or, for a broken declaration, UnavailableError."""
+    declared = frameworks()
+    if name not in declared:
+        raise UnknownNameError("framework", name, declared)
+    if declared[name].problem:
+        raise UnavailableError(declared[name].problem)
+    return declared[name]
 
 
 def _shipped() -> Path:
-    """Give the folder of the frameworks that come with bakeoff."""
+    """Return the folder of the frameworks that come with bakeoff."""
     return Path(bakeoff.__file__).parent / "frameworks"
 
 
 def _read(name: str, folder: Path) -> Framework:
-    """Read one folder's declaration, or say what is wrong with it."""
+    """Return one folder's framework, with the problem where its declaration cannot be used."""
     path = folder / DECLARATION
     try:
         info = msgspec.convert(tomllib.loads(path.read_text("utf-8")), FrameworkInfo)
     except (OSError, ValueError) as error:
         return _broken(name, folder, f"{path}: {error}")
     if info.name != name:
-        return _broken(name, folder, f"{path} says name = {info.name!r}, but it is found as {name!r}")
+        return _broken(name, folder, f"{path} says name = {info.name!r}, but its folder or entry point is {name!r}")
     return Framework(info=info, path=folder)
 
 
 def _external(point: EntryPoint) -> Framework:
-    """Find the folder of a package that an entry point names, without importing the package."""
+    """Return the framework of an installed package that an entry point names, without importing the package."""
     try:
         spec = importlib.util.find_spec(point.value)
     except (ImportError, ValueError) as error:
@@ -78,6 +79,6 @@ def _external(point: EntryPoint) -> Framework:
 
 
 def _broken(name: str, folder: Path, problem: str) -> Framework:
-    """Give a framework that is listed with its problem instead of being dropped."""
+    """Return a framework that is listed with its problem, instead of being left out."""
     info = FrameworkInfo(name=name, title=name, module="", distributions=(), options={})
     return Framework(info=info, path=folder, problem=problem)

@@ -1,4 +1,4 @@
-"""Which interpreter runs a contender: the current one, one that `bakeoff env create` made, or one the user names."""
+"""Which interpreter runs a contender: the current one, one by `bakeoff env create`, or one that the user names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bakeoff.environments.declared import frameworks
-from bakeoff.environments.made import find, made
+from bakeoff.environments.installed import find, installed
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 
 def resolve(contender: Contender, framework: Framework) -> str:
-    """Give the interpreter's path; raise UsageError for a named one that is not there, else UnavailableError."""
+    """Return the path of a contender's interpreter.
+
+    Raise UsageError where the contender names one that does not exist, and UnavailableError where it names none and
+    the framework is not installed.
+    """
     if framework.problem:
         raise UnavailableError(framework.problem)
     if contender.environment is None:
@@ -33,7 +37,7 @@ def resolve(contender: Contender, framework: Framework) -> str:
 
 
 def available() -> tuple[dict[str, str], dict[str, str]]:
-    """Give, of all listed frameworks, the interpreters of those that can be used, and the reasons for the others."""
+    """Return, by the names of all listed frameworks, the interpreters of those available and the others' reasons."""
     interpreters: dict[str, str] = {}
     reasons: dict[str, str] = {}
     for name, framework in frameworks().items():
@@ -48,7 +52,7 @@ def available() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _find(info: FrameworkInfo) -> str:
-    """Take the current interpreter if the framework is there, as it is; else the environment made for it."""
+    """Return the current interpreter if it has the framework, else that of the environment made for it."""
     lacking = [module for module in (info.module, *info.companions) if module and not _is_here(module)]
     if not lacking:
         return sys.executable
@@ -64,14 +68,14 @@ def _find(info: FrameworkInfo) -> str:
 
 
 def _is_here(module: str) -> bool:
-    """Tell whether the current interpreter has a module, without importing it."""
+    """Return whether the current interpreter can import a module, without importing it."""
     spec = importlib.util.find_spec(module)
     # A mere folder of that name, in the current directory for one, has no origin.
     return spec is not None and spec.origin is not None
 
 
 def _by_path(label: str, path: Path) -> str:
-    """Take the interpreter that the user names; a folder is taken as an environment."""
+    """Return the interpreter at a path that the user names; of a folder, the environment's interpreter."""
     if path.is_dir() and (path / "bin" / "python").exists():
         path = path / "bin" / "python"
     if not path.exists():
@@ -80,16 +84,16 @@ def _by_path(label: str, path: Path) -> str:
     if not path.is_file() or not os.access(path, os.X_OK):
         msg = f"contender {label!r}: {path} is not a program that can be run"
         raise UsageError(msg)
-    # Made absolute, but symbolic links stay: an environment's python is one, and would stop being the environment's.
+    # Symbolic links stay: an environment's python is a link, and its target would not see the environment's packages.
     return str(path.absolute())
 
 
 def _by_name(contender: Contender, info: FrameworkInfo) -> str:
-    """Take the environment of this version, or else of this name, that `bakeoff env create` made."""
+    """Return the interpreter of the environment made for this version, or else of the one with this name."""
     name = str(contender.environment)
     environment = find(f"{info.name}@{name}") or find(name)
     if environment is None:
-        raise UnknownNameError("environment", name, [known.path.name for known in made()])
+        raise UnknownNameError("environment", name, [other.path.name for other in installed()])
     if environment.info.framework != info.name:
         msg = f"contender {contender.label!r}: environment {name!r} was made for {environment.info.framework}"
         raise UsageError(msg)
@@ -97,13 +101,13 @@ def _by_name(contender: Contender, info: FrameworkInfo) -> str:
 
 
 def versions(interpreter: str, info: FrameworkInfo) -> dict[str, str]:
-    """Give the versions of a framework's packages in an interpreter that `available` found, from their metadata."""
+    """Return the versions of a framework's packages, from their metadata; `interpreter` is one of `available`'s."""
     if interpreter == sys.executable:
-        return {name: found.version for name in info.distributions if (found := _distribution(name))}
+        return {name: package.version for name in info.distributions if (package := _distribution(name))}
     environment = find(info.name)
     return environment.versions(info.distributions) if environment else {}
 
 
 def _distribution(name: str) -> Distribution | None:
-    """Find an installed package of the current interpreter."""
+    """Return an installed package of the current interpreter; None where it is not installed."""
     return next(iter(distributions(name=name)), None)

@@ -1,4 +1,4 @@
-"""From a contender's words to options that are all resolved, checked against what its framework declares."""
+"""From the options that a contender names to a value for every option, checked against what its framework declares."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from bakeoff.spec.framework import FrameworkInfo
 
 ALL = "all"
-"""As the default of a count: as many as there are usable processors."""
+"""The default of an option that counts threads: as many as there are usable processors."""
 
 
 def supported(info: FrameworkInfo) -> dict[str, OptionSupport]:
-    """Give every option that a contender of this framework has: its own and those that the worker provides."""
+    """Return every option that a contender of this framework has: the framework's and those of bakeoff's worker."""
     worker = {
         name: OptionSupport(default=option.values[0], values=option.values) for name, option in WORKER_OPTIONS.items()
     }
@@ -29,10 +29,10 @@ def supported(info: FrameworkInfo) -> dict[str, OptionSupport]:
 def resolve_options(
     info: FrameworkInfo, contender: Contender, defaults: Mapping[str, str], usable_cores: int
 ) -> dict[str, str]:
-    """Give the value of every option that the framework has, or the worker for it.
+    """Return a value for every option that a contender of this framework has.
 
-    The contender's own word wins over `defaults` (what is asked of all alike), which wins over the
-    framework's default. Raise UsageError for an option or a value that the framework does not have.
+    The contender's own value wins over `defaults`, which hold for all contenders alike, and these win over the
+    framework's default. Raise UsageError for an option, a value or a combination that the framework does not have.
     """
     for name, value in contender.options.items():
         _check(info, name, value, where=f"contender {contender.label!r}")
@@ -61,7 +61,7 @@ def _check(info: FrameworkInfo, name: str, value: str, *, where: str) -> None:
 
 
 def _check_together(info: FrameworkInfo, options: Mapping[str, str], *, where: str) -> None:
-    """Raise UsageError where options exclude each other by what the framework declares."""
+    """Raise UsageError for a combination of options that the framework declares impossible."""
     for refusal in info.refusals:
         if all(options.get(name) in values for name, values in refusal.when.items()):
             given = ", ".join(f"{name}={options[name]}" for name in refusal.when)
@@ -70,7 +70,7 @@ def _check_together(info: FrameworkInfo, options: Mapping[str, str], *, where: s
 
 
 def variables_of(info: FrameworkInfo, options: Mapping[str, str]) -> dict[str, str]:
-    """Give the variables that a worker with these options sets before it imports the framework."""
+    """Return the environment variables that a worker with these options sets before it imports the framework."""
     return {
         variable.name: variable.value
         for variable in info.variables
@@ -79,21 +79,19 @@ def variables_of(info: FrameworkInfo, options: Mapping[str, str]) -> dict[str, s
 
 
 def possible(support: OptionSupport) -> str:
-    """Say which values an option takes, in words."""
+    """Return which values an option takes, in words."""
     if support.values:
         return ", ".join(support.values)
     return "any text" if support.free else "a whole number from 1 on"
 
 
 def _is_possible(support: OptionSupport, value: str) -> bool:
-    """Tell whether a framework has this value."""
+    """Return whether the framework has this value of an option."""
     if support.values:
         return value in support.values
     return support.free or (value.isascii() and value.isdigit() and int(value) >= 1)
 
 
 def _value(value: str, usable_cores: int) -> str:
-    """Put a number for "all"."""
-    if value == ALL:
-        return str(usable_cores)
-    return value
+    """Return the value with "all" replaced by the number of usable processors."""
+    return str(usable_cores) if value == ALL else value

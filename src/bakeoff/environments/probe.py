@@ -1,4 +1,4 @@
-"""Ask another interpreter what a framework is there: versions and devices, or why it cannot be used."""
+"""Ask another interpreter for the versions and devices of its framework, or why that cannot be used."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import msgspec
 import bakeoff
 
 PROBE_LIMIT_S = 120.0
-"""Importing the slowest framework takes 6 s on a warm disk; a cold one on a network file system takes a minute."""
+"""Importing the slowest framework takes 6 s from a warm disk, and a minute from a cold network file system."""
 
 
 class ProbeAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What `bootstrap.py probe` tells."""
+    """What `bootstrap.py probe` answers."""
 
     python: str = ""
     versions: dict[str, str] = {}
@@ -27,7 +27,10 @@ class ProbeAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def probe(interpreter: str, folder: Path, limit_s: float = PROBE_LIMIT_S) -> ProbeAnswer:
-    """Import the framework of this folder in a fresh process; a crash or a hang is told as the error."""
+    """Import the framework of this folder in a fresh process and return its answer; a crash or a hang is an error too.
+
+    Nothing that the process started is left when this returns.
+    """
     reading, writing = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(reading, "rb") as answers:
         try:
@@ -43,14 +46,14 @@ def probe(interpreter: str, folder: Path, limit_s: float = PROBE_LIMIT_S) -> Pro
                 return ProbeAnswer(error=f"no answer within {limit_s:.0f} s")
             finally:
                 _end_group(process)
-        # Every writer has ended with the group, so that this ends too.
-        told = answers.read()
+        # Every process that could write has ended with the group, so that reading ends, too.
+        answer = answers.read()
         output.seek(0)
-        return _read(told, code, output.read().decode(errors="replace"))
+        return _read(answer, code, output.read().decode(errors="replace"))
 
 
 def _start(interpreter: str, folder: Path, answer_fd: int, output_fd: int) -> subprocess.Popen[bytes]:
-    """Start the probe in a process group of its own, which can be ended with all its children."""
+    """Start the probe in a process group of its own, so that it can be ended with all its children."""
     bootstrap = Path(bakeoff.__file__).parent / "bootstrap.py"
     return subprocess.Popen(
         [interpreter, str(bootstrap), "probe", str(folder), str(answer_fd)],
@@ -63,17 +66,17 @@ def _start(interpreter: str, folder: Path, answer_fd: int, output_fd: int) -> su
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """End the probe and whatever it has started."""
+    """End the probe and every process that it has started."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         return
 
 
-def _read(told: bytes, code: int, output: str) -> ProbeAnswer:
-    """Give the probe's answer, or from its exit why there is none."""
-    if told:
-        return msgspec.json.decode(told, type=ProbeAnswer)
+def _read(answer: bytes, code: int, output: str) -> ProbeAnswer:
+    """Return the probe's answer or, where it left none, its exit and the last line of its output as the error."""
+    if answer:
+        return msgspec.json.decode(answer, type=ProbeAnswer)
     lines = output.strip().splitlines()
     cause = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     return ProbeAnswer(error=f"{lines[-1] if lines else 'no output'} ({cause})")

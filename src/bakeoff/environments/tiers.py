@@ -1,8 +1,8 @@
-"""Tiers: which form of a framework races. The workload's own model, the ready-made one, or the fastest settings.
+"""Tiers: which form of a framework races: the workload's model, a ready-made model, or the fastest settings.
 
-matched  the workload's model with the framework's default options: equal settings, held against the reference
-native   what the framework's users would take ready-made, from its zoo.py; held against nothing
-best     the workload's model with the settings that the framework's documents name as the fastest, from framework.toml
+matched  the workload's model with the framework's default options, compared with the reference
+native   the ready-made model that the framework's users would take, from its zoo.py; compared with no reference
+best     the workload's model with the settings that the framework's documents call the fastest, from framework.toml
 """
 
 from __future__ import annotations
@@ -27,21 +27,24 @@ MATCHED, NATIVE, BEST = TIERS
 
 
 class Preset(msgspec.Struct, frozen=True, kw_only=True):
-    """What the tier `best` makes of a contender's options."""
+    """What the tier `best` does to a contender's options."""
 
     settings: tuple[BestSetting, ...] = ()
-    """In force by it."""
+    """Settings that the tier puts in force."""
     left: dict[str, str] = {}
-    """Declared and not in force, "option=value" with the reason."""
+    """Declared settings that are not in force: "option=value", each with the reason."""
 
     @property
     def options(self) -> dict[str, str]:
-        """Give the options in force by it."""
+        """Return the settings as options with their values."""
         return {setting.option: setting.value for setting in self.settings}
 
 
 def expanded(contenders: Sequence[Contender], tiers: Sequence[str]) -> list[Contender]:
-    """Give every contender once in each tier, as "torch (best)"; one that names its tier itself is left as it is."""
+    """Return every contender once in each tier, as "torch (best)"; one with an option `tier` of its own stays single.
+
+    Raise UnknownNameError for a tier that does not exist.
+    """
     for tier in tiers:
         if tier not in TIERS:
             raise UnknownNameError("tier", tier, TIERS)
@@ -55,7 +58,7 @@ def expanded(contenders: Sequence[Contender], tiers: Sequence[str]) -> list[Cont
 
 
 def _in_tier(contender: Contender, tier: str, *, is_alone: bool) -> Contender:
-    """Give a contender in a tier; the default needs no name where there is no other."""
+    """Return the contender in a tier, with the tier in its label unless matched is the only tier."""
     if is_alone:
         return contender
     label, options = f"{contender.label} ({tier})", contender.options | {"tier": tier}
@@ -65,10 +68,10 @@ def _in_tier(contender: Contender, tier: str, *, is_alone: bool) -> Contender:
 def preset(
     info: FrameworkInfo, contender: Contender, defaults: Mapping[str, str], usable_cores: int, optimizer: str = ""
 ) -> Preset:
-    """Give the settings of the tier `best`, of a contender in it; what the user asks for stays as it is asked.
+    """Return the settings that the tier `best` gives a contender; an empty preset in another tier.
 
-    `defaults` are what is asked of all contenders alike, `optimizer` is the workload's. Raise UsageError for what
-    cannot be without the preset, too.
+    Options that the user set, for this contender or by `defaults` for all, are never changed. `optimizer` is the
+    name of the workload's. Raise UsageError for options that the framework does not have.
     """
     resolved = resolve_options(info, contender, defaults, usable_cores)
     if resolved["tier"] != BEST:
@@ -77,7 +80,8 @@ def preset(
     settings: list[BestSetting] = []
     left: dict[str, str] = {}
     for setting in info.best:
-        wanted = asked | {one.option: one.value for one in (*settings, setting)}
+        # One after another on top of those already in force: a setting that excludes an earlier one is left out.
+        wanted = asked | {each.option: each.value for each in (*settings, setting)}
         reason = _why_left(setting, resolved["device"], optimizer, asked)
         try:
             resolve_options(info, msgspec.structs.replace(contender, options=wanted), {}, usable_cores)
@@ -91,7 +95,7 @@ def preset(
 
 
 def _why_left(setting: BestSetting, device: str, optimizer: str, asked: Mapping[str, str]) -> str:
-    """Say why a setting is not wanted here; nothing where it is."""
+    """Return why a setting does not apply here; "" where it does."""
     wanted = asked.get(setting.option)
     if wanted is not None and wanted != setting.value:
         return f"{setting.option}={wanted} was asked for"

@@ -1,39 +1,16 @@
-"""The timed region, in one place: `timed_region` says what it is, and `Stepper` is all that times it."""
+"""The timed region, in one place: `Stepper` is all that times it (in words: `bakeoff.report.machine_words`)."""
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import cycle, islice
 from typing import Any, Protocol
 
-_BATCH = {
-    "resident": "the batch is on the device already",
-    "per-step": "one batch is copied from NumPy's memory to the device",
-    "pipeline": (
-        "one batch is taken from the framework's own loader, which shuffles and prefetches, and put on the device"
-    ),
-}
-"""What the option `input` makes of the timed region."""
-
-
-def timed_region(inputs: Mapping[str, str]) -> str:
-    """Say what every report prints, and what the functions below do; `inputs` is each contender's option `input`."""
-    labels: dict[str, list[str]] = {}
-    for label, mode in inputs.items():
-        labels.setdefault(mode, []).append(label)
-    told = [_BATCH[mode] + (f" ({', '.join(labels[mode])})" if len(labels) > 1 else "") for mode in labels]
-    return (
-        f"One timed step: {', or '.join(told or [_BATCH['resident']])}; forward pass and, in training, loss, backward "
-        "pass and optimiser; the loss stays on the device, and gradients are never fetched. The streamed clock waits "
-        "once for each block of steps (the step time), the fenced clock waits for every step."
-    )
-
-
 Clock = Callable[[], int]
-"""Gives nanoseconds since some fixed moment."""
+"""A function that returns nanoseconds since some fixed moment."""
 
 monotonic: Clock = time.perf_counter_ns
 
@@ -45,16 +22,17 @@ class Timed(Protocol):
         """Start one step."""
 
     def wait(self) -> None:
-        """Return when all started steps are done."""
+        """Block until all started steps are done."""
 
 
 class Stepper:
-    """Runs steps over batches and keeps the time."""
+    """Runs steps over batches and times them."""
 
     def __init__(self, step: Timed, batches: list[Any] | Iterator[Any], clock: Clock = monotonic) -> None:
-        """Start at the first batch; a list is on the device, and its batches come round in their fixed order.
+        """Prepare to run steps from the first batch on.
 
-        An iterator is the framework's own way of input: to take a batch from it is a part of the step.
+        A list holds batches that are on the device already; they are taken in their order, again and again. An
+        iterator is the contender's own input: taking a batch from it is part of the step, and is timed.
         """
         self._step = step
         self._is_resident = isinstance(batches, list)
@@ -63,7 +41,7 @@ class Stepper:
         self.steps_run = 0
 
     def fenced(self, steps: int, seconds: float = 0.0, limit: int = 1_000_000) -> list[int]:
-        """Run at least `steps` steps and `seconds`, at most `limit` steps, waiting for each; give each one's time."""
+        """Run steps and wait for each: at least `steps` and for `seconds`, at most `limit`; return the time of each."""
         run, wait, clock = self._step.run, self._step.wait, self._clock
         durations: list[int] = []
         began = clock()
@@ -76,10 +54,14 @@ class Stepper:
         return durations
 
     def streamed(self, steps: int) -> tuple[list[int], int]:
-        """Run `steps` steps and wait once; give when each dispatch returned, and the time until all was done."""
+        """Run `steps` steps and wait once, at their end.
+
+        Return, in nanoseconds from the start, when each step's dispatch returned, and when all steps were done.
+        """
         run, clock = self._step.run, self._clock
         batches: Iterable[Any] = islice(self._batches, steps)
         if self._is_resident:
+            # What cycling through them costs stays outside of the timed part.
             batches = list(batches)
         stamps = [0] * steps
         start = clock()
@@ -94,7 +76,10 @@ class Stepper:
 
 @contextmanager
 def collected_garbage() -> Iterator[None]:
-    """Collect what the build left and freeze it, so that a later collection does not walk it; collection stays on."""
+    """Collect the garbage that the build left and freeze what lives; collection stays on within the context.
+
+    A collection within the timed part then walks only the objects that steps have made.
+    """
     gc.collect()
     gc.freeze()
     try:

@@ -1,4 +1,4 @@
-"""Who else uses the processors while a block runs; what only Linux tells is None elsewhere."""
+"""How much other processes use the processors while a block runs; what only Linux reports is None elsewhere."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FOREIGN_LIMIT = 0.05
-"""Blocks with more foreign processor time than this share is flagged (docs/method.md)."""
+"""The share of all processor time from which on other processes count as disturbing a block (docs/method.md)."""
 
 FOREIGN_TICKS = 3
-"""... if it is more than this many clock ticks: /proc/stat counts in ticks of 10 ms, and a block lasts some 250 ms."""
+"""The number of clock ticks that their time must also exceed: /proc/stat counts in ticks of 10 ms, and a block lasts
+some 250 ms, so that a tick or two may be rounding."""
 
 
 class Counters(msgspec.Struct, frozen=True):
-    """The counters at one moment."""
+    """The values of all counters at one moment; None where the system has no such counter."""
 
     at_ns: int
     cpu_ns: int
@@ -36,9 +37,9 @@ class Counters(msgspec.Struct, frozen=True):
 
 
 def read(loaders: Iterable[int] = ()) -> Counters:
-    """Read all counters; about 50 microseconds, outside every timed part.
+    """Return all counters as they are now; takes about 50 microseconds, so it is called outside every timed part.
 
-    `loaders` are processes that load for this one: their processor time counts as its own.
+    `loaders` are the processes that load data for this one: their processor time counts as its own.
     """
     usage = resource.getrusage(resource.RUSAGE_SELF)
     busy, steal = _machine_ticks()
@@ -55,7 +56,7 @@ def read(loaders: Iterable[int] = ()) -> Counters:
 
 
 def between(before: Counters, after: Counters) -> Signals:
-    """Give what happened between two readings."""
+    """Return what happened between two readings of the counters."""
     wall_ns = after.at_ns - before.at_ns
     cpu_ns = after.cpu_ns - before.cpu_ns
     return Signals(
@@ -71,34 +72,35 @@ def between(before: Counters, after: Counters) -> Signals:
 
 
 def is_flagged(*blocks: Signals) -> bool:
-    """Tell whether foreign load was seen beside these blocks, taken together."""
-    known = [signals for signals in blocks if signals.foreign_share is not None]
-    available_ns = _cores() * sum(signals.wall_ns for signals in known)
-    foreign_ns = _cores() * sum((signals.foreign_share or 0.0) * signals.wall_ns for signals in known)
+    """Return whether other processes disturbed these blocks, taken together; blocks of unknown share do not count."""
+    measured = [signals for signals in blocks if signals.foreign_share is not None]
+    available_ns = _cores() * sum(signals.wall_ns for signals in measured)
+    foreign_ns = _cores() * sum((signals.foreign_share or 0.0) * signals.wall_ns for signals in measured)
     return foreign_ns > max(FOREIGN_LIMIT * available_ns, FOREIGN_TICKS * _tick_ns())
 
 
 def _foreign_share(before: Counters, after: Counters, wall_ns: int, cpu_ns: int) -> float | None:
-    """Give the share of all processor time that went to other processes."""
+    """Return the share of all processor time that went to other processes; None where it is unknown."""
     busy = _difference(before.busy_ticks, after.busy_ticks)
     if busy is None or wall_ns == 0:
         return None
+    # Our own time is exact and the machine's in whole ticks, so that the difference can be just below zero.
     return max(0.0, busy * _tick_ns() - cpu_ns) / (_cores() * wall_ns)
 
 
 def _share(before: int | None, after: int | None, wall_ns: int) -> float | None:
-    """Give ticks as a share of all processor time."""
+    """Return the ticks between two readings as a share of all processor time; None where they are unknown."""
     ticks = _difference(before, after)
     return None if ticks is None or wall_ns == 0 else ticks * _tick_ns() / (_cores() * wall_ns)
 
 
 def _difference(before: int | None, after: int | None) -> int | None:
-    """Subtract where both are known."""
+    """Return after - before; None where one of them is unknown."""
     return None if before is None or after is None else after - before
 
 
 def _machine_ticks() -> tuple[int | None, int | None]:
-    """Give the machine's busy and stolen clock ticks since it booted (proc(5), /proc/stat)."""
+    """Return the machine's busy and stolen clock ticks since it booted (proc(5), /proc/stat); None where unknown."""
     try:
         with Path("/proc/stat").open() as file:
             user, nice, system, _idle, _iowait, irq, softirq, steal = map(int, file.readline().split()[1:9])
@@ -108,8 +110,9 @@ def _machine_ticks() -> tuple[int | None, int | None]:
 
 
 def _cpu_ns(pid: int) -> int:
-    """Give the processor time of another process, user and system (proc(5), /proc/pid/stat); 0 where it is not told."""
+    """Return the processor time of another process, user and system (proc(5), /proc/pid/stat); 0 once it has ended."""
     try:
+        # The program's name, in parentheses, may hold spaces: fields are counted from behind it.
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0
@@ -117,7 +120,7 @@ def _cpu_ns(pid: int) -> int:
 
 
 def _pressure_us() -> int | None:
-    """Give the total of `some` in /proc/pressure/cpu, in microseconds."""
+    """Return the total of `some` in /proc/pressure/cpu, in microseconds; None where the kernel does not count it."""
     try:
         with Path("/proc/pressure/cpu").open() as file:
             return int(file.readline().rpartition("=")[2])
@@ -126,10 +129,10 @@ def _pressure_us() -> int | None:
 
 
 def _tick_ns() -> int:
-    """Give the length of a clock tick."""
+    """Return the length of a clock tick of /proc, in nanoseconds."""
     return 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def _cores() -> int:
-    """Give the machine's processors: /proc/stat counts all of them."""
+    """Return the number of the machine's processors, usable or not: /proc/stat counts all of them."""
     return os.cpu_count() or 1

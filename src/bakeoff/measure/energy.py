@@ -1,4 +1,4 @@
-"""Counters of energy: the processor's package by RAPL, an NVIDIA GPU by NVML; read by the parent, beside no clock."""
+"""Counters of energy: the processor's package by RAPL, an NVIDIA GPU by NVML; the parent reads them, untimed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 POWERCAP = Path("/sys/class/powercap")
-"""Where Linux shows RAPL's counters (Documentation/power/powercap/powercap.rst)."""
+"""The folder of RAPL's counters in Linux (Documentation/power/powercap/powercap.rst)."""
 
 
 class Meter(Protocol):
@@ -23,67 +23,67 @@ class Meter(Protocol):
 
     @property
     def name(self) -> str:
-        """What it counts for."""
+        """Return the name of what it measures."""
 
     def read_uj(self) -> int:
-        """Give its count, in microjoules."""
+        """Return the count, in microjoules."""
 
     def between_uj(self, before: int, after: int) -> int:
-        """Give the energy between two counts, at most one turn of the counter apart."""
+        """Return the energy between two counts, in microjoules; the counter may have started again once."""
 
 
 class Package(msgspec.Struct, frozen=True):
-    """A processor package with all its cores and caches: RAPL's zone `package`, without its memory's."""
+    """A processor package with all its cores and caches: RAPL's zone `package`, without the memory's zone."""
 
     name: str
     folder: Path
     range_uj: int
-    """The count starts from 0 again beyond this: after minutes at full load, so longer than any block."""
+    """The count starts from 0 again beyond this: after minutes at full load, which is longer than any block."""
 
     def read_uj(self) -> int:
-        """Give the count."""
+        """Return the count, in microjoules."""
         return int((self.folder / "energy_uj").read_text())
 
     def between_uj(self, before: int, after: int) -> int:
-        """Subtract; a count that fell has started again once."""
+        """Return the difference; a count that fell has started again once."""
         return after - before if after >= before else after - before + self.range_uj
 
 
 class GpuMeter(msgspec.Struct, frozen=True):
-    """The first NVIDIA GPU with its memory, since its driver was loaded; this path was not run on a GPU by us."""
+    """The first NVIDIA GPU with its memory, counted since its driver was loaded. Not run by us on a GPU."""
 
     name: str
 
     def read_uj(self) -> int:
-        """Give the count, which NVML has in millijoules."""
+        """Return the count, in microjoules; NVML's is in millijoules."""
         with nvml.opened() as pynvml:
             handle = pynvml.nvmlDeviceGetHandleByIndex(0)
             return 1000 * int(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle))
 
     def between_uj(self, before: int, after: int) -> int:
-        """Subtract: 64 bits do not start again."""
+        """Return the difference: a count of 64 bits does not start again."""
         return after - before
 
 
 def meters(devices: Sequence[str] = ("cpu",), powercap: Path | None = None) -> tuple[list[Meter], str]:
-    """Give the counters for work on these devices; where one is missing none, and the reason."""
+    """Return the meters for work on these devices and ""; or, where one of them is missing, no meter and the reason."""
     packages, reason = _packages(powercap or POWERCAP)
-    found: list[Meter] = [*packages]
+    available: list[Meter] = [*packages]
     others = set(devices) - {"cpu"}
     if not reason and others:
         gpu, reason = _gpu() if others == {"cuda"} else (None, f"nothing counts the energy of {', '.join(others)}")
-        found += [gpu] if gpu else []
-    return ([], reason) if reason else (found, "")
+        available += [gpu] if gpu else []
+    return ([], reason) if reason else (available, "")
 
 
 def names(meters: Sequence[Meter]) -> str:
-    """Name the counters: "package-0 + GPU 0"."""
+    """Return the names of the meters in one text: "package-0 + GPU 0"."""
     return " + ".join(meter.name for meter in meters)
 
 
 @contextmanager
 def counted(meters: Sequence[Meter]) -> Iterator[list[float]]:
-    """Give a list that holds, afterwards, the joules that each counter has seen meanwhile."""
+    """Yield a list that holds, after the context, the joules that each meter counted within it."""
     spent: list[float] = []
     before = [meter.read_uj() for meter in meters]
     yield spent
@@ -92,9 +92,10 @@ def counted(meters: Sequence[Meter]) -> Iterator[list[float]]:
 
 
 def _packages(powercap: Path) -> tuple[list[Package], str]:
-    """Find RAPL's packages; or say why there is none."""
-    found: dict[str, Package] = {}
-    # Zones below a package are parts of it, and have a second colon in their names.
+    """Return RAPL's packages and ""; or no package and the reason."""
+    packages: dict[str, Package] = {}
+    # Zones within a package have a second colon in their names, which this pattern excludes: their energy is the
+    # package's, too.
     for folder in sorted(powercap.glob("*-rapl:[0-9]*")):
         try:
             name = (folder / "name").read_text().strip()
@@ -106,17 +107,18 @@ def _packages(powercap: Path) -> tuple[list[Package], str]:
             return [], f"{folder / 'energy_uj'} may be read by root only"
         except (OSError, ValueError) as error:
             return [], f"{folder} cannot be read: {error}"
-        found.setdefault(name, package)
-    if not found:
+        # The same package may be shown twice: as intel-rapl and as intel-rapl-mmio.
+        packages.setdefault(name, package)
+    if not packages:
         return [], f"no RAPL package under {powercap}: virtual machines and many processors do not show one"
-    return list(found.values()), ""
+    return list(packages.values()), ""
 
 
 def _gpu() -> tuple[GpuMeter | None, str]:
-    """Find the GPU's counter; or say why there is none."""
+    """Return the GPU's meter and ""; or None and the reason."""
     gpu = GpuMeter("GPU 0")
     try:
         gpu.read_uj()
     except UnavailableError as error:
-        return None, f"NVML tells no energy: {error}"
+        return None, f"NVML reports no energy: {error}"
     return gpu, ""

@@ -1,6 +1,6 @@
-"""How much of NVIDIA GPUs a worker holds, seen from outside: context, kernels and an allocator's reserve included.
+"""How much memory a worker holds on NVIDIA GPUs, read by the parent: context, kernels and reserves included.
 
-This path was not run on a GPU by us.
+Not run by us on a GPU.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
 PERIOD_S = 0.02
-"""Between two readings: allocators keep what they have taken from the device, so that a peak lasts far longer."""
+"""Time between two readings: allocators keep what they have taken from the device, so that a peak lasts far longer."""
 
 UNLISTED = "NVML does not tell what its processes hold, as in many containers"
+"""Why the peak is unknown where NVML answers, but names none of the processes or no size for them."""
 
 
-class Scale:
-    """The most that processes held, over all readings."""
+class GpuMemoryPeak:
+    """The most memory that some processes held together, over all readings."""
 
     def __init__(self) -> None:
         """Start without a reading."""
         self.readings = 0
         self.peak_bytes: int | None = None
-        """None: unknown, for this reason."""
+        """None: unknown, for `reason`."""
         self.reason = UNLISTED
 
     def read(self, pynvml: Any, pids: Collection[int]) -> None:
-        """Weigh once."""
+        """Read once what the processes `pids` hold, and keep the peak."""
         self.readings += 1
         held = held_bytes(pynvml, pids)
         if held is not None:
@@ -40,7 +41,10 @@ class Scale:
 
 
 def held_bytes(pynvml: Any, pids: Collection[int]) -> int | None:
-    """Give what these processes hold of all GPUs together; None where NVML lists none of them, or not how much."""
+    """Return the memory that these processes hold on all GPUs together, in bytes.
+
+    None where NVML lists none of them, or does not say how much one holds.
+    """
     gpus = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
     running = [process for gpu in gpus for process in pynvml.nvmlDeviceGetComputeRunningProcesses(gpu)]
     held = [process.usedGpuMemory for process in running if process.pid in pids]
@@ -48,26 +52,26 @@ def held_bytes(pynvml: Any, pids: Collection[int]) -> int | None:
 
 
 @contextmanager
-def weighed(pids: Callable[[], Collection[int]]) -> Iterator[Scale]:
-    """Give a scale on which the processes that `pids` names stand until the end."""
-    scale = Scale()
+def peak_watched(pids: Callable[[], Collection[int]]) -> Iterator[GpuMemoryPeak]:
+    """Yield the peak of the processes that `pids` returns, which is read in a thread until the context ends."""
+    peak = GpuMemoryPeak()
     ended = threading.Event()
 
-    def weigh() -> None:
+    def watch() -> None:
         try:
             with nvml.opened() as pynvml:
                 last = False
                 while not last:
-                    # What is there in the end is read, too, so that even the shortest time has a reading.
+                    # One reading more after the end, so that even the shortest context has a reading.
                     last = ended.wait(PERIOD_S)
-                    scale.read(pynvml, pids())
+                    peak.read(pynvml, pids())
         except UnavailableError as error:
-            scale.reason = f"NVML: {error}"
+            peak.reason = f"NVML: {error}"
 
-    weigher = threading.Thread(target=weigh, name="gpu-memory", daemon=True)
-    weigher.start()
+    watcher = threading.Thread(target=watch, name="gpu-memory", daemon=True)
+    watcher.start()
     try:
-        yield scale
+        yield peak
     finally:
         ended.set()
-        weigher.join()
+        watcher.join()

@@ -1,31 +1,39 @@
-"""What this machine is: the facts that must agree for records to be compared, and how much of it may be used."""
+"""What this machine is: the facts that must agree for records to be compared, and how much of it may be used.
+
+The parent asks for the GPU by NVML, so that no framework is needed for it.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 import platform
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.measure import devices, group, hidden
+from bakeoff.measure import cgroups, nvml, system_settings
 from bakeoff.measure.meminfo import meminfo_bytes
+from bakeoff.spec.errors import UnavailableError
 
 if TYPE_CHECKING:
-    from bakeoff.measure.hidden import Facts
+    from bakeoff.measure.system_settings import Facts
+
+SYSCTL_LIMIT_S = 5.0
+"""Time limit of sysctl, which answers at once: where it does not, a comparison must not wait for it."""
 
 
 def usable_cores() -> int:
-    """Give the processors that this process may use: affinity, clamped to the control groups' quota."""
+    """Return how many processors this process may use: its affinity, within the control groups' quota, at least 1."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    quota = group.processors()
+    quota = cgroups.processors()
     return max(1, min(allowed, math.floor(quota))) if quota is not None else allowed
 
 
 def describe() -> Facts:
-    """Give the machine's facts; None is not known here."""
+    """Return the machine's facts, with the settings of its kernel and processor; None is unknown here."""
     return {
-        "processor": devices.processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "usable_cores": usable_cores(),
         "memory_bytes": _total_memory_bytes(),
@@ -33,19 +41,62 @@ def describe() -> Facts:
         "kernel": platform.release(),
         "architecture": platform.machine(),
         "hypervisor": _hypervisor(),
-        **hidden.settings(),
-        **devices.gpu(),
+        **system_settings.settings(),
+        **gpu(),
     }
 
 
+def processor() -> str:
+    """Return the processor's model name, such as "AMD EPYC 9R14" or "Apple M2 Pro"."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith(("model name", "Model")):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass  # Not Linux: what follows is the best that other systems offer.
+    return _apple_chip() or platform.processor() or platform.machine()
+
+
+def _apple_chip() -> str:
+    """Return the name of Apple's chip, processor and GPU in one; "" on other systems. Not run by us on a Mac."""
+    if platform.system() != "Darwin":
+        return ""
+    command = ["/usr/sbin/sysctl", "-n", "machdep.cpu.brand_string"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=SYSCTL_LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip()
+
+
+def gpu() -> Facts:
+    """Return name, capability, driver and memory of the first NVIDIA GPU; empty where NVML or a GPU is missing."""
+    try:
+        with nvml.opened() as pynvml:
+            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+            major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
+            # The newest CUDA that the driver runs: NVML reports CUDA 12.8 as 12080.
+            cuda = int(pynvml.nvmlSystemGetCudaDriverVersion_v2())
+            return {
+                "gpu": str(pynvml.nvmlDeviceGetName(handle)),
+                "gpus": int(pynvml.nvmlDeviceGetCount()),
+                "gpu_compute_capability": f"{major}.{minor}",
+                "gpu_driver": str(pynvml.nvmlSystemGetDriverVersion()),
+                "gpu_driver_cuda": f"{cuda // 1000}.{cuda % 1000 // 10}",
+                "gpu_memory_bytes": int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
+            }
+    except UnavailableError:
+        return {}
+
+
 def available_memory_bytes() -> int | None:
-    """Give the memory that new processes could take without swapping; None where it is not known."""
-    known = [free for free in (meminfo_bytes("MemAvailable"), group.free_memory_bytes()) if free is not None]
-    return min(known, default=None)
+    """Return the memory that new processes could take without swapping, in bytes; None where it is unknown."""
+    limits = [free for free in (meminfo_bytes("MemAvailable"), cgroups.free_memory_bytes()) if free is not None]
+    return min(limits, default=None)
 
 
 def _total_memory_bytes() -> int | None:
-    """Give the machine's memory."""
+    """Return the size of the machine's memory; None where it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):
@@ -53,7 +104,7 @@ def _total_memory_bytes() -> int | None:
 
 
 def _hypervisor() -> str | None:
-    """Tell whether the kernel sees itself on a hypervisor: "yes", or None where it does not tell."""
+    """Return "yes" where the processor reports a hypervisor; None where it does not, or cannot be asked."""
     try:
         return "yes" if " hypervisor" in Path("/proc/cpuinfo").read_text() else None
     except OSError:

@@ -1,4 +1,4 @@
-"""Memory as Linux tells it in /proc, in lines of kibibytes: proc_meminfo(5), proc_pid_status(5)."""
+"""Memory as Linux reports it in /proc, in lines of kibibytes: proc_meminfo(5), proc_pid_status(5)."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from pathlib import Path
 
 
 def meminfo_bytes(key: str) -> int | None:
-    """Read one line about the machine; None where it is not known."""
+    """Return the value of one line about the machine, in bytes; None where there is no such line."""
     return _line_bytes("/proc/meminfo", key)
 
 
 def status_bytes(key: str) -> int | None:
-    """Read one line about this process; None where it is not known."""
+    """Return the value of one line about this process, in bytes; None where there is no such line."""
     return _line_bytes("/proc/self/status", key)
 
 
 def _line_bytes(path: str, key: str) -> int | None:
-    """Read one line of kibibytes."""
+    """Return the value of a line such as "VmRSS:  1234 kB", in bytes; None where there is no such line."""
     try:
         for line in Path(path).read_text().splitlines():
             name, _, value = line.partition(":")

@@ -1,4 +1,4 @@
-"""The memory of this process, and the state of its allocator."""
+"""The resident memory of this process, and the state of its allocator."""
 
 from __future__ import annotations
 
@@ -14,35 +14,37 @@ from bakeoff.measure.meminfo import status_bytes
 from bakeoff.spec.errors import UnsupportedError
 
 SETTLING_BYTES = 31 << 20
-"""One block just below 32 MiB, the upper limit of glibc's dynamic mmap threshold (mallopt(3), M_MMAP_THRESHOLD)."""
+"""A block just below 32 MiB, the upper limit of glibc's dynamic mmap threshold (mallopt(3), M_MMAP_THRESHOLD)."""
 
 PAGE_BYTES = 4096
 
 FRESH_BYTES = 128 << 10
-"""Both of glibc's thresholds when a process starts: mallopt(3)."""
+"""The value of both of glibc's thresholds when a process starts: mallopt(3)."""
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-"""From <malloc.h>."""
+"""Parameters of mallopt, from <malloc.h>."""
 
 RESET_PEAK = "5"
-"""What resets the peak resident size: proc(5)."""
+"""Written to /proc/self/clear_refs, it resets the peak resident size: proc(5)."""
 
 
 def settle_malloc() -> None:
-    """Allocate, touch and free one large block, as any program that has loaded a data set did.
+    """Allocate, touch and free a large block, as every program that has loaded a data set did.
 
-    It settles glibc's dynamic thresholds: without it, step buffers go back to the kernel and return by hundreds of page
-    faults a step in some frameworks and not in others (docs/method.md).
+    That raises glibc's dynamic thresholds to their limit. Without it, some frameworks return the buffers of each step
+    to the kernel and get them back by hundreds of page faults, and others do not (docs/method.md).
     """
     block = np.empty(SETTLING_BYTES, np.uint8)
+    # One write a page, so that the kernel really gives the memory.
     block[::PAGE_BYTES] = 1
     del block
 
 
 def freshen_malloc() -> None:
-    """Hold glibc's thresholds where they are in a fresh process, whatever is freed; raise UnsupportedError elsewhere.
+    """Fix glibc's thresholds at the values of a fresh process, whatever is freed later.
 
-    Held, because bakeoff's own arrays, such as the weights before they are a framework's, would settle it half.
+    They have to be fixed because bakeoff's own arrays, such as the weights before the framework takes them, would raise
+    them. Raise UnsupportedError where malloc is not glibc's.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
@@ -54,10 +56,10 @@ def freshen_malloc() -> None:
 
 
 def malloc_state() -> str | None:
-    """Tell whether glibc's malloc is settled or fresh now; None with another malloc.
+    """Return whether glibc's malloc is "settled" or "fresh" now; None with another malloc.
 
-    A settled one takes a block of almost SETTLING_BYTES from its heap, a fresh one from the kernel by mmap. Asking may
-    settle it, so it is asked when all is measured.
+    A settled malloc takes a block of almost SETTLING_BYTES from its heap, a fresh one takes it from the kernel by mmap.
+    Asking may settle it, so that this is called when everything is measured.
     """
     try:
         libc = ctypes.CDLL(None)
@@ -72,26 +74,26 @@ def malloc_state() -> str | None:
     libc.free(block)
     if after.hblks > before.hblks:
         return "fresh"
-    # A malloc that was loaded in glibc's place leaves glibc's counters where they are.
+    # Another malloc that is loaded in glibc's place (LD_PRELOAD) leaves glibc's counters where they are.
     return "settled" if block and after.uordblks > before.uordblks else None
 
 
 class _Mallinfo(ctypes.Structure):
-    """mallinfo(3): hblks counts the blocks taken by mmap, uordblks the bytes in use in the heap."""
+    """The struct mallinfo2 of mallinfo(3): hblks counts blocks taken by mmap, uordblks bytes in use in the heap."""
 
     _NAMES = "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost"
     _fields_ = tuple((name, ctypes.c_size_t) for name in _NAMES.split())
 
 
 def resident_bytes() -> int | None:
-    """Give the resident size now; None where the system does not tell."""
+    """Return the resident size of this process; None where the system does not report it."""
     return status_bytes("VmRSS")
 
 
 def peak_resident_bytes() -> int | None:
-    """Give the highest resident size since `reset_peak`, or of this process's life.
+    """Return the peak resident size since `reset_peak`, or since the process started; None where it is unknown.
 
-    On Linux from /proc, because getrusage's ru_maxrss starts from the size of the process that forked this one.
+    On Linux it is read from /proc, because getrusage's ru_maxrss starts from the size of the process that forked this.
     """
     peak = status_bytes("VmHWM")
     if peak is None and sys.platform == "darwin":
@@ -100,6 +102,6 @@ def peak_resident_bytes() -> int | None:
 
 
 def reset_peak() -> None:
-    """Have the peak start again from now, where the system can (proc(5), /proc/pid/clear_refs); else it stays."""
+    """Reset the peak resident size to the size now, where the system can (proc(5), /proc/pid/clear_refs)."""
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text(RESET_PEAK)

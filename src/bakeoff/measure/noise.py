@@ -1,4 +1,4 @@
-"""How calm the machine is now, seen by a process that does nothing."""
+"""How calm the machine is now, as seen by a process that does nothing."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import msgspec
 from bakeoff.measure.contention import FOREIGN_LIMIT, between, read
 
 PROBE_S = 3.0
-"""Long enough for 300 clock ticks, so that one tick is a third of a percent."""
+"""How long to watch: 300 clock ticks, so that one tick is a third of a percent."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
-    """What an idle probe saw; None is not known here."""
+    """What an idle process saw of others; None is unknown here."""
 
     seconds: float
     foreign_share: float | None
@@ -22,16 +22,16 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     pressure_share: float | None
     """Share of the time in which some task waited for a processor."""
     load: float | None
-    """Load average over one minute."""
+    """The system's load average over one minute."""
 
     @property
     def calm(self) -> bool | None:
-        """True below the limit at which blocks are flagged; None where foreign load is not known."""
+        """Return whether other processes use less than the share at which blocks are flagged; None where unknown."""
         return None if self.foreign_share is None else self.foreign_share <= FOREIGN_LIMIT
 
 
 def probe(seconds: float = PROBE_S) -> Noise:
-    """Sleep and watch what others do."""
+    """Sleep for so many seconds and return what other processes did meanwhile."""
     before = read()
     time.sleep(seconds)
     signals = between(before, read())

@@ -1,4 +1,4 @@
-"""NVML, by which NVIDIA's driver tells of its GPUs from outside of the processes that use them."""
+"""NVML, the library of NVIDIA's driver that reports on GPUs to any process, whoever uses them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def opened() -> Iterator[Any]:
-    """Give the module pynvml while NVML is open; raise UnavailableError, with the reason, for whatever it refuses."""
+    """Yield the module pynvml while NVML is open; raise UnavailableError, with the reason, for any of its errors."""
     try:
         import pynvml
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""The timer put to the test: three readings that an honest clock and an honest `wait` cannot fail."""
+"""The timer's self-test: three measurements that agree if the clock is right and `wait` really waits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class TimerProbe:
-    """Reads the timer of one step; judging is for `stats.selftest`."""
+    """Takes the readings of one step's timer; `bakeoff.stats.selftest` judges them."""
 
     def __init__(
         self,
@@ -22,23 +22,24 @@ class TimerProbe:
         fetch: Callable[[], object],
         profile: Callable[[Callable[[], None]], Profiled],
     ) -> None:
-        """Take the timer; `fetch` fetches the last step's result, `profile` does some work under a profiler."""
+        """Take the timer; `fetch` fetches the last step's result, `profile` calls a function under a profiler."""
         self._stepper = stepper
         self._clock = clock
         self._fetch = fetch
         self._profile = profile
 
     def read(self, *, steps: int, pairs: int, profiled_steps: int, profiles: int) -> TimerTest:
-        """Run one pass."""
-        # The first fetch may compile something of its own.
+        """Run one pass and return its readings."""
+        # The first fetch may compile a program of its own, which is no part of the test.
         self._fetch()
         blocks: list[tuple[int, int, int, int]] = []
         for pair in range(pairs):
+            # Mirrored orders, so that a drift of the machine cancels.
             for count in (steps, 2 * steps) if pair % 2 == 0 else (2 * steps, steps):
                 _, block_ns = self._stepper.streamed(count)
                 blocks.append((count, block_ns, self._fetched(), self._fetched()))
-        fenced_ns, told = self._profiled(profiled_steps, profiles)
-        known = [one.ns for one in told if one.ns is not None]
+        fenced_ns, reports = self._profiled(profiled_steps, profiles)
+        profiled_ns = [report.ns for report in reports if report.ns is not None]
         return TimerTest(
             steps=steps,
             single_ns=[block_ns for count, block_ns, _, _ in blocks if count == steps],
@@ -48,29 +49,29 @@ class TimerProbe:
             block_ns=[block_ns for _, block_ns, _, _ in blocks],
             profiled_steps=profiled_steps,
             fenced_ns=fenced_ns,
-            profiled_ns=known if len(known) == len(told) else [],
-            profiler=told[-1].means if told else "",
+            profiled_ns=profiled_ns if len(profiled_ns) == len(reports) else [],
+            profiler=reports[-1].means if reports else "",
         )
 
     def _fetched(self) -> int:
-        """Give how long it takes to fetch the result."""
+        """Return how long fetching the last result takes, in nanoseconds."""
         began = self._clock()
         self._fetch()
         return self._clock() - began
 
     def _profiled(self, steps: int, profiles: int) -> tuple[list[int], list[Profiled]]:
-        """Run fenced steps under the framework's profiler; stop at the first time that it cannot tell."""
+        """Return the time of fenced steps by our clock, and the profiler's reports; end at the first without a time."""
         fenced_ns: list[int] = []
-        told: list[Profiled] = []
+        reports: list[Profiled] = []
 
         def work() -> None:
-            # From outside of the loop, as the profiler sees it: with what lies between two steps.
+            # Timed around the whole loop, because the profiler's span holds what lies between two steps, too.
             began = self._clock()
             self._stepper.fenced(steps)
             fenced_ns.append(self._clock() - began)
 
         for _ in range(profiles):
-            told.append(self._profile(work))
-            if told[-1].ns is None:
+            reports.append(self._profile(work))
+            if reports[-1].ns is None:
                 break
-        return fenced_ns, told
+        return fenced_ns, reports

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import bakeoff
-from bakeoff.environments.made import base
+from bakeoff.environments.installed import base
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import read_record, write_record, write_trial

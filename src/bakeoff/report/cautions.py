@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.judge.ledger import mismatches
-from bakeoff.measure.hidden import remarks
 from bakeoff.report.gpu import gpu_cautions
+from bakeoff.report.machine_words import remarks
 from bakeoff.report.pairs import slower_first
 from bakeoff.report.tiers import tier_cautions
 from bakeoff.report.timers import timer_cautions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.measure.clock import timed_region
+from bakeoff.report.machine_words import timed_region
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome

@@ -10,7 +10,7 @@ import msgspec
 from bakeoff.report.pairs import between, kind
 from bakeoff.report.units import duration, listed, rounded
 from bakeoff.spec.verdict import Interval, Verdict
-from bakeoff.stats.breakeven import break_even
+from bakeoff.stats.differences import break_even
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome

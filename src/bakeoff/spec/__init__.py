@@ -1,1 +1,1 @@
-"""The words of bakeoff as frozen types, and its errors: what every part agrees on; nothing heavy is imported here."""
+"""The words of bakeoff as frozen types, and its errors: what every part agrees on. Nothing heavy is imported here."""

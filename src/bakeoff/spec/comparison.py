@@ -1,4 +1,4 @@
-"""A comparison: contenders on the same workload, scenario, sizes and device, in rounds."""
+"""What is run and decided: a comparison of contenders in rounds, and the search for their largest batches."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from bakeoff.spec.workload import Workload
 Aim = Literal["verdict", "how-much", "until-sure"]
 """When a pair is settled.
 
-verdict     as soon as it has its verdict, at one of the fixed looks
-how-much    at the look after which its ratio is known narrowly, too
-until-sure  at any round: boundaries that hold at every round, and no last one
+verdict     as soon as it has its verdict, at one of the scheduled looks
+how-much    at the look after which its ratio has a narrow interval, too
+until-sure  after any round: its boundaries hold at every round, and no round is the last
 """
 
 
@@ -26,21 +26,21 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
     """How a comparison is measured and decided; fixed before the first number is seen."""
 
     margin: float = 0.05
-    """Ratios within 1 / (1 + margin) to 1 + margin are practically equal."""
+    """Ratios between 1 / (1 + margin) and 1 + margin count as equal."""
     aim: Aim = "verdict"
     max_rounds: int | None = 20
-    """None: no limit, which only until-sure has."""
+    """None, for until-sure alone: no limit."""
     budget_s: float | None = None
-    """After the first round, no new one starts after this time; None: no limit."""
+    """No round but the first starts after this time; None: no limit."""
     trial_limit_s: float = 600.0
-    """A worker that does not answer a command within this time is ended."""
+    """A worker that has not answered a command after this time is ended."""
     seed: int = 0
     epochs: int | None = None
-    """Beside the race, so many epochs are run as a whole; None: none, or one of `steps` steps."""
+    """Whole epochs that each contender runs after the rounds; None: none, or, with `steps`, one of that many steps."""
     steps: int | None = None
-    """Of an epoch; None: as many as the data set has batches."""
+    """Steps of an epoch; None: as many as the data set has batches."""
     repeats: int = 3
-    """Fresh processes in which each contender runs them."""
+    """Fresh processes in which each contender runs these epochs."""
 
     def check(self) -> None:
         """Raise UsageError for a number that cannot be, with its valid range; `max_rounds` depends on the looks."""
@@ -67,29 +67,30 @@ decided stays as it was fixed."""
 
 
 class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """A contender with all that its workers need."""
+    """A contender with everything that its workers need."""
 
     contender: Contender
-    """With every option resolved."""
+    """The contender with a value for every option."""
     interpreter: str
     framework_path: str
     asked: dict[str, str] = {}
-    """The options that the user gave, with the contender or for all; the others are defaults."""
+    """The options that the user set, for this contender or for all; the others are defaults."""
     best: tuple[BestSetting, ...] = ()
-    """In force by the tier `best`."""
+    """Settings that the tier `best` puts in force."""
     best_left: dict[str, str] = {}
-    """Of the tier `best`, but not in force: "option=value" with the reason."""
+    """Settings of the tier `best` that are not in force: "option=value", each with the reason."""
     variables: dict[str, str] = {}
+    """Environment variables that its workers set before they import the framework."""
     watched: tuple[str, ...] = ()
-    """Variables of the user's environment that count for it."""
+    """Variables of the user's environment that change what it does; records hold their values."""
     cache_variables: dict[str, str] | None = None
-    """What to set beyond these to have the compiler keep its work in {cache}; None where it can keep none."""
+    """Variables that make its compiler keep what it compiles in {cache}; None where it cannot keep it."""
     colour: str = "#555555"
     title: str = ""
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """What is compared, and how: comparison.json, written once before the first trial."""
+    """What is compared, and how: the content of comparison.json, written once before the first trial."""
 
     version: int = 1
     id: str
@@ -106,26 +107,26 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     contenders: list[ContenderPlan]
     reference: ContenderPlan | None
     excluded: dict[str, str] = {}
-    """Frameworks that were asked for and cannot race, each with its reason."""
+    """Contenders that were asked for and cannot race, each with the reason."""
     procedure: Procedure
     no_energy: str = "the comparison was made before bakeoff measured it"
-    """Why no energy is measured; empty where it is."""
+    """Why energy is not measured; empty where it is."""
     machine: dict[str, str | int | float | None]
     command: str = ""
-    """What repeats it."""
+    """The command line that repeats it."""
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True):
-    """What is searched, and within what: search.json, written once before the first trial."""
+    """A search for the largest batches: the content of search.json, written once before the first trial."""
 
     version: int = 1
     plan: Comparison
-    """Workload, contenders, data and machine, as for a race; its batch size is the first that is tried."""
+    """Workload, contenders, data and machine, as for a race; its batch size is the first to be tried."""
     limit_bytes: int
-    """Of resident memory beyond that after the framework's import, from the first step on."""
+    """Resident memory that a worker may take beyond what it holds after importing the framework."""
     asked_bytes: int | None = None
-    """The limit as the user gave it; None: a share of what was available."""
+    """The limit that the user set; None: it is a share of what was available."""
     available_bytes: int
-    """What the machine could give without swapping when the search began."""
+    """Memory that was available without swapping when the search began."""
     precision: float
-    """A search ends where the smallest batch that did not fit is within this share of the largest that did."""
+    """The search ends when the smallest batch that did not fit exceeds the largest that did by at most this share."""

@@ -2,7 +2,7 @@
 
 BakeoffError
 |- UsageError            what the user asked for cannot be: exit code 2, one clear message
-|  |- UnknownNameError   a name that nothing answers to; lists the valid ones
+|  |- UnknownNameError   a name that does not exist; lists the valid names
 |  `- ModelFileError     the user's own workload file cannot be used
 |- UnsupportedError      a framework lacks an operation, an option or a device; says why
 |- UnavailableError      a framework cannot be used here; says why
@@ -23,14 +23,14 @@ class BakeoffError(Exception):
 
 
 class UsageError(BakeoffError):
-    """The user's input is wrong: the text says what, where and what to do."""
+    """The user's input is wrong: the text says what is wrong, where, and what to do."""
 
 
 class UnknownNameError(UsageError):
-    """A name that nothing answers to."""
+    """A name that does not exist."""
 
     def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
-        """Compose the message: `kind` is the field's word, such as "workload"."""
+        """Compose the message with the closest valid name; `kind` says what it names, such as "workload"."""
         names = sorted(valid)
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."

@@ -15,16 +15,16 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     value: str
     reason: str
     when: dict[str, str] = {}
-    """Options with the values that must be in force for it to be set; empty: always."""
+    """Options and the values that they must have for the variable to be set; empty: it is always set."""
 
 
 class CacheSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a framework's compiler can keep on disk for the next process."""
+    """Whether, and how, a framework's compiler keeps what it compiles on disk for the next process."""
 
     modes: tuple[str, ...]
-    """The values of the option `mode` in which it does."""
+    """The values of the option `mode` in which it does so."""
     variables: tuple[Variable, ...] = ()
-    """What must be set beyond the other variables to have it keep everything in {cache}."""
+    """Variables to set, beside the others, so that it keeps everything in {cache}."""
 
 
 class OptionSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,33 +34,33 @@ class OptionSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     values: tuple[str, ...] = ()
     """Empty: any whole number from 1 on."""
     free: bool = False
-    """Any text; for options that only this framework has and reads itself."""
+    """Any text is a value: for options that only this framework has, and that it checks itself."""
     meaning: str = ""
-    """For an option that only this framework has."""
+    """What the option does, where only this framework has it."""
     why: str = ""
-    """Why it lacks the other values."""
+    """Why the framework lacks the other values."""
 
 
 class Refusal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Values of options that cannot be in force together, whatever the machine is."""
 
     when: dict[str, tuple[str, ...]]
-    """Options, each with the values of which one must be in force for the refusal to hold."""
+    """Options with values: the refusal holds where each of them has one of its values."""
     reason: str
 
 
 class BestSetting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One setting of the tier `best`: what the framework's own documents, or a measurement, name as faster."""
+    """One setting of the tier `best`: the framework's own documents, or a measurement, call it faster."""
 
     option: str
     value: str
     reason: str
     source: str
-    """The public document that says so."""
+    """The public document, or the measurement, that says so."""
     devices: tuple[str, ...] = ()
-    """Where it is for; empty: everywhere."""
+    """The devices that it is meant for; empty: all."""
     optimizers: tuple[str, ...] = ()
-    """The workloads' optimisers that it is for: "Adam"; empty: all."""
+    """The optimisers that it is meant for, such as "Adam"; empty: all."""
 
 
 class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,29 +69,29 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     name: str
     title: str
     module: str
-    """The Python module whose presence in an interpreter tells that the framework is there; "" needs none."""
+    """The Python module by which an interpreter is known to have the framework; "": no module is needed."""
     companions: tuple[str, ...] = ()
-    """Modules that the folder imports beside it, which an interpreter with the framework may still lack."""
+    """Other modules that the folder imports, and that an interpreter with the framework may lack."""
     distributions: tuple[str, ...]
-    """The installed packages whose versions are told."""
+    """The installed packages whose versions are recorded."""
     versioned: tuple[str, ...] = ()
-    """Those that share the framework's version: FRAMEWORK@VERSION pins them; the first distribution, if not said."""
+    """Packages that share the framework's version and that FRAMEWORK@VERSION pins; empty: the first distribution."""
     installed_mb: int | None = None
-    """How much its environment takes, about, on a processor: told before it is made."""
+    """About how much disk its environment takes on a machine without a GPU: shown before it is made."""
     options: dict[str, OptionSupport]
     refusals: tuple[Refusal, ...] = ()
     best: tuple[BestSetting, ...] = ()
     """The tier `best`, in the order in which its settings are tried."""
     variables: tuple[Variable, ...] = ()
     cache: CacheSupport | None = None
-    """None where nothing that is compiled outlives the process."""
+    """None where nothing that it compiles outlives the process."""
     watched: tuple[str, ...] = ()
-    """Variables of the user's environment that change what it does: told where they are set."""
+    """Variables of the user's environment that change what it does; records hold those that are set."""
     reference: dict[str, str] | None = None
-    """The options that make it the reference in float64; None where it cannot be one."""
+    """The options that make it the reference in float64; None where it cannot be the reference."""
     reference_rank: int = 100
     """The available framework with the lowest rank is the reference."""
     listed: bool = True
-    """False: races only when it is named (a scripted framework for tests)."""
+    """False: it races only when the user names it (the scripted framework of the tests)."""
     colour: str = "#555555"
     """Its one colour in every chart (from the Okabe-Ito palette, safe for colour-blind readers)."""

@@ -8,11 +8,11 @@ from __future__ import annotations
 import msgspec
 
 DEFAULT = "default"
-"""As a value of an option: whatever the framework does unless it is told; what that is, is read back."""
+"""The value of an option that leaves the choice to the framework; records hold what it chose."""
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
-    """One option: its meaning, and its values unless they are counts."""
+    """One option: its meaning and, unless they are counts, its values."""
 
     name: str
     meaning: str
@@ -87,7 +87,7 @@ WORKER_OPTIONS: dict[str, Option] = {
         ),
     )
 }
-"""What bakeoff's worker itself provides, so every framework has it; the first value is the default."""
+"""Options that bakeoff's worker provides, so that every framework has them; the first value is the default."""
 
 WATCHED = (
     "LD_PRELOAD",
@@ -101,4 +101,4 @@ WATCHED = (
     "CUDA_LAUNCH_BLOCKING",
     "NVIDIA_TF32_OVERRIDE",
 )
-"""Variables of the user's environment that count for every framework; those of one are in its framework.toml."""
+"""Variables of the user's environment that matter to every framework; framework.toml names those of a single one."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import msgspec
 
-from bakeoff.spec.record import GpuState
+from bakeoff.spec.record import GpuDuringBlock
 from bakeoff.spec.selftest import TimerTest
 
 # --- What the parent says to a worker, as JSON lines on the worker's own pipe -------------------------------------
 
 
 class Build(msgspec.Struct, frozen=True, tag="BUILD"):
-    """Build the step and run it once; workers of a round are told one after another, so none disturbs the other."""
+    """Build the step and run it once; the parent sends this to one worker after another, so none disturbs another."""
 
 
 class Warm(msgspec.Struct, frozen=True, tag="WARM"):
-    """Run steps until there are `steps` of them and `seconds` have passed, waiting for each; at most `limit` steps."""
+    """Run at least `steps` steps and for at least `seconds`, waiting for each; at most `limit` steps."""
 
     steps: int
     seconds: float = 0.0
@@ -32,7 +32,7 @@ class RunBlock(msgspec.Struct, frozen=True, tag="RUN"):
 
 
 class Fence(msgspec.Struct, frozen=True, tag="FENCE"):
-    """Run `lead` steps that are not timed, then steps as WARM does, waiting for each: the fenced clock."""
+    """Run `lead` untimed steps, then steps as WARM does, waiting for each of them: the fenced clock."""
 
     lead: int
     steps: int
@@ -41,14 +41,15 @@ class Fence(msgspec.Struct, frozen=True, tag="FENCE"):
 
 
 class CheckTimer(msgspec.Struct, frozen=True, tag="TIMER"):
-    """Put the timer to the test, see `bakeoff.spec.selftest.TimerTest`."""
+    """Run one pass of the timer's self-test, see `bakeoff.spec.selftest.TimerTest`."""
 
     steps: int
-    """Of a single block."""
+    """Steps of a single block; a double block has twice as many."""
     pairs: int
+    """How many single and double blocks are run."""
     profiled_steps: int
     profiles: int
-    """How often that many steps are run under the framework's profiler."""
+    """How often `profiled_steps` steps are run under the framework's profiler."""
 
 
 class Certify(msgspec.Struct, frozen=True, tag="CERTIFY"):
@@ -56,13 +57,13 @@ class Certify(msgspec.Struct, frozen=True, tag="CERTIFY"):
 
 
 class MeasureMemory(msgspec.Struct, frozen=True, tag="MEMORY"):
-    """Run at most `steps` steps, fewer where they are long, and read the peak of the memory."""
+    """Run at most `steps` steps, fewer where they are long, and read the peak memory."""
 
     steps: int
 
 
 class NoteEnergy(msgspec.Struct, frozen=True, tag="ENERGY"):
-    """Put down what the parent's meters counted during the steps of the last block."""
+    """Record the energy that the parent's meters counted during the steps of the last block."""
 
     joules: float
     steps: int
@@ -70,13 +71,13 @@ class NoteEnergy(msgspec.Struct, frozen=True, tag="ENERGY"):
 
 
 class NoteGpu(msgspec.Struct, frozen=True, tag="GPU"):
-    """Put down what the parent saw of the GPU beside the blocks."""
+    """Record what the parent read of the GPU during each block."""
 
-    states: list[GpuState]
+    states: list[GpuDuringBlock]
 
 
 class NoteGpuMemory(msgspec.Struct, frozen=True, tag="GPU_MEMORY"):
-    """Put down the most that the parent saw this process hold of NVIDIA GPUs; None is unknown, for this reason."""
+    """Record the peak memory on NVIDIA GPUs that the parent saw this process hold; None: unknown, for `reason`."""
 
     peak_bytes: int | None
     readings: int
@@ -84,13 +85,13 @@ class NoteGpuMemory(msgspec.Struct, frozen=True, tag="GPU_MEMORY"):
 
 
 class RunEpoch(msgspec.Struct, frozen=True, tag="EPOCH"):
-    """Run so many steps and wait once, in a run of whole epochs."""
+    """Run one epoch of `steps` steps and wait once, at its end."""
 
     steps: int
 
 
 class Conclude(msgspec.Struct, frozen=True, tag="CONCLUDE"):
-    """Read loss and accuracy at the end of a run of whole epochs, and put the run down."""
+    """Read loss and accuracy at the end of a run of whole epochs, and record the run."""
 
 
 class Quit(msgspec.Struct, frozen=True, tag="QUIT"):
@@ -131,30 +132,30 @@ class Built(msgspec.Struct, frozen=True, tag="built"):
 
 
 class Warmed(msgspec.Struct, frozen=True, tag="warmed"):
-    """How long each of these steps took, waiting for each."""
+    """The time of each step of Warm or Fence, each waited for."""
 
     steps_ns: list[int]
 
 
 class Ran(msgspec.Struct, frozen=True, tag="ran"):
-    """One block: `elapsed_ns` is that of its timed part."""
+    """A block or an epoch has run; `elapsed_ns` is the time of its timed part."""
 
     steps: int
     elapsed_ns: int
 
 
 class Tested(msgspec.Struct, frozen=True, tag="tested"):
-    """What one pass of the timer's self-test read."""
+    """The readings of one pass of the timer's self-test."""
 
     test: TimerTest
 
 
 class Done(msgspec.Struct, frozen=True, tag="done"):
-    """Certify, Memory or Quit is done."""
+    """A command that has nothing to report is done."""
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
-    """The worker cannot go on; its record says the same."""
+    """The worker cannot go on; its record holds the same reason."""
 
     reason: str
 

@@ -10,7 +10,7 @@ import msgspec
 from bakeoff.spec.scenario import Scenario
 
 Unit = Literal["s", "images/s", "steps/s"]
-"""Of a document's figures. s: the time of a whole run, so a comparison needs its steps or epochs."""
+"""Unit of a document's figures; s is the time of a whole run, so that a comparison has to declare steps or epochs."""
 
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -20,17 +20,17 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where the figures stand."""
+    """The document that holds the figures."""
 
     name: str
-    """As sentences call it: "Dai et al. 2022"."""
+    """The name that sentences use: "Dai et al. 2022"."""
     citation: str
     number: str
-    """Of the table or figure: "table 2"."""
+    """The table or figure: "table 2"."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One that the document measured on; what it does not state is not there."""
+    """A machine that the document measured on; what the document does not state is left out."""
 
     name: str
     hardware: str
@@ -40,17 +40,17 @@ class PublishedRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """One line or bar of the document."""
 
     name: str
-    """The document's own."""
+    """The document's name for it."""
     contender: str
-    """That stands for it on hardware of the document's kind."""
+    """The contender that stands for it on hardware of the document's kind."""
     device: Literal["gpu", "cpu", "not stated"] = "gpu"
-    """On which the document ran it."""
+    """The device that the document ran it on."""
     on_cpu: str = ""
-    """The contender that stands for it on a machine without a GPU; empty: none can."""
+    """The contender that stands for it on a machine without a GPU; empty: no contender can."""
     missing: str = ""
-    """Why none can."""
+    """Why no contender can."""
     version: str = ""
-    """Of the framework, where the document states it."""
+    """The framework's version, where the document states it."""
 
 
 class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -60,22 +60,22 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     values: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=1)]
     """Every repeat, in the study's unit."""
     machine: str = ""
-    """Empty: the only one."""
+    """The machine's name; empty where the study has a single machine."""
     disturbed: tuple[Positive, ...] = ()
-    """Repeats that ran beside something else, as the document says: told, never used."""
+    """Repeats that the document says ran beside other work: shown, never used."""
     memory_gb: dict[str, Positive] = {}
-    """By the document's name for it."""
+    """Memory, by the document's name for what it measured."""
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What of a comparison is smaller in its scaled variant, and how long that goes on."""
+    """How much smaller a comparison is in its scaled variant, and how many rounds that takes."""
 
     batch_size: Count | None = None
     size: str | None = None
     steps: Count | None = None
-    """Of a whole run, where the document's figures are of one."""
+    """Steps of a whole run, where the document's figures are times of a whole run."""
     rounds: Count
-    """At most; see Procedure."""
+    """The most rounds; see `Procedure.max_rounds`."""
 
 
 class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -88,13 +88,13 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     steps: Count | None = None
     epochs: Count | None = None
     samples: Count | None = None
-    """In an epoch."""
+    """Samples in an epoch."""
     scaled: Scale | None = None
-    """None: it is left out there."""
+    """None: the scaled variant of the study leaves this comparison out."""
     figures: tuple[Figure, ...] = ()
 
     def run_steps(self) -> int | None:
-        """Give the steps of the published run; None where the unit does not need them."""
+        """Return the number of steps of the published run; None where neither steps nor epochs are declared."""
         if self.epochs is not None and self.samples is not None:
             # The last batch of an epoch may be smaller, and is a step all the same.
             return self.epochs * math.ceil(self.samples / self.batch_size)
@@ -109,7 +109,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     second: str
     comparisons: tuple[str, ...]
     kind: Literal["mean", "most", "at-least", "within", "mean-difference"]
-    """within: no comparison differs by more. mean-difference: the mean of how far they are apart, whoever leads."""
+    """within: no comparison differs by more. mean-difference: the mean of the absolute differences."""
     percent: float
 
 
@@ -124,43 +124,43 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """How the document measured, in a sentence."""
     compile_time: Literal["included", "excluded", "not stated"]
     not_stated: tuple[str, ...] = ()
-    """What the document leaves open, and what is taken here in its place."""
+    """What the document does not state, and what is assumed here instead."""
     notes: tuple[str, ...] = ()
     minutes: Positive
-    """That the scaled variant takes on two calm cores, the first time, with the self-tests of its timers."""
+    """How long the scaled variant takes on two calm cores the first time, including the timers' self-tests."""
     chart: bool = False
-    """The figures are drawn as bars: the document's is a figure, not a table."""
+    """Draw the figures as bars, because the document shows a figure and not a table."""
     machines: tuple[Machine, ...]
     rows: tuple[PublishedRow, ...]
     comparisons: tuple[Declared, ...]
     claims: tuple[Claim, ...] = ()
 
     def full_title(self) -> str:
-        """Name document, table and what it is about."""
+        """Return the document, its table or figure, and the study's title in one line."""
         name = f"{self.document.name}, {self.document.number}: {self.title}"
         return f"{name[0].upper()}{name[1:]}"
 
     def row(self, name: str) -> PublishedRow:
-        """Give a row by its name."""
+        """Return the row of this name."""
         return next(row for row in self.rows if row.name == name)
 
 
 class Reproduces(msgspec.Struct, frozen=True, kw_only=True):
-    """What a study here holds itself against, and under which conditions."""
+    """The published study that a study here is held against, and the conditions here."""
 
     published: PublishedStudy
     scaled: bool
-    """At the smaller sizes that the study declares beside the document's."""
+    """True: the comparisons run at the smaller sizes that the study declares beside the document's."""
     device: str
 
     @property
     def kind(self) -> Literal["gpu", "cpu"]:
-        """Give the kind of the device."""
+        """Return whether the device is a processor or a GPU."""
         return "cpu" if self.device == "cpu" else "gpu"
 
 
 def step_s(value: float, unit: Unit, declared: Declared) -> float:
-    """Turn a published figure into seconds for one step of the published batch: the one conversion of all studies."""
+    """Return a published figure as seconds for one step of the published batch; all studies convert by this."""
     if unit == "images/s":
         return declared.batch_size / value
     if unit == "steps/s":

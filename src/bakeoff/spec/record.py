@@ -1,6 +1,6 @@
 """A record: what one trial leaves. Raw, immutable, versioned; every summary and verdict is computed from records.
 
-Version 1: first.
+Version 1 is the first.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ RECORD_VERSION = 1
 TrialOutcome = Literal["done", "failed", "unsupported", "unavailable", "crashed", "killed", "timeout", "out-of-memory"]
 """How a trial ended.
 
-done         all that was asked
+done         the worker did everything that was asked
 failed       an exception in the worker
 unsupported  the framework lacks what was asked; `reason` says what
 unavailable  the framework or the interpreter cannot be used; `reason` says why
 crashed      the process ended by itself, by an exit code or a signal such as SIGSEGV
-killed       by SIGKILL: mostly the kernel, for want of memory
-timeout      it did not answer within the time limit of a trial
-out-of-memory  the framework said so, or the process was ended for taking more than it may; `reason` says which
+killed       the process was ended by SIGKILL: mostly by the kernel, for want of memory
+timeout      the worker did not answer within the time limit of a trial
+out-of-memory  the framework said so, or the process was ended for taking more memory than it may; see `reason`
 
 A trial that the parent had to end (Ctrl-C, or its own death) leaves no record: it was not finished.
 """
 
 
 class Signals(msgspec.Struct, frozen=True, kw_only=True):
-    """What the machine did during one block; None is unknown here, never zero."""
+    """What the machine did during one block; None is unknown, never zero."""
 
     wall_ns: int
     cpu_ns: int
-    """Processor time of this process, user and system, and of those that load for it."""
+    """Processor time of this process, user and system, and of the processes that load data for it."""
     foreign_share: float | None = None
-    """Processor time of all other processes over all the processor time there was, 0 to 1."""
+    """Processor time of all other processes, as a share of all processor time in the block: 0 to 1."""
     steal_share: float | None = None
-    """Processor time that the hypervisor gave to others, 0 to 1."""
+    """Processor time that the hypervisor gave to other machines, as a share: 0 to 1."""
     pressure_us: int | None = None
     """Pressure stall information: microseconds in which some task waited for a processor."""
     involuntary_switches: int | None = None
@@ -61,112 +61,113 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """From the start of the timed part until the last result was there: the streamed clock."""
     signals: Signals
     compilations: int | None = None
-    """Programs that were traced or compiled within the timed part: a finding wherever it is not 0."""
+    """Programs that were traced or compiled within the timed part, where none should be."""
 
 
 class Compilation(msgspec.Struct, frozen=True, kw_only=True):
-    """What was traced and compiled; 0 where a mode compiles nothing, None where the framework does not tell it apart.
+    """Tracing and compiling; 0 where a mode compiles nothing, None where the framework does not report it.
 
-    Tracing is the way from Python to what the compiler is given: traced, differentiated and lowered. Compiling is what
-    the compiler makes of that.
+    Tracing turns Python into the compiler's input: traced, differentiated and lowered. Compiling turns that into a
+    program.
     """
 
     trace_ns: int | None = None
     compile_ns: int | None = None
     count: int | None = None
-    """Programs: each of them once for each shape it was compiled for."""
+    """Compiled programs; a program counts once for each shape that it was compiled for."""
 
 
 class DeviceMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """What a framework tells of its allocator on an accelerator; None is not told, and all of it on a processor."""
+    """What a framework reports of its allocator on an accelerator; None: not reported, as always on a processor."""
 
     peak_bytes: int | None = None
-    """Highest live size."""
+    """Peak of the live arrays."""
     reserved_bytes: int | None = None
-    """The most that was taken from the accelerator, in use or not."""
+    """Peak of what the allocator had taken from the accelerator, in use or not."""
     preallocation: str | None = None
-    """What is taken before anything is asked for, in a few words: "none", "0.75 of the GPU"."""
+    """What the allocator takes at its start, in a few words: "none", "0.75 of the GPU"."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """Memory of a process that did nothing else; None is unknown here."""
+    """Memory of a process that is not timed; None is unknown.
+
+    The `device_` fields are about an accelerator: the first three as the framework's own allocator reports them (see
+    `DeviceMemory`), the others as the parent read them by NVML.
+    """
 
     baseline_bytes: int | None = None
-    """Resident, after the framework's import."""
+    """Resident size after the framework's import."""
     peak_bytes: int | None = None
-    """Highest resident size from the first step on; where the system cannot tell, of the process's life."""
+    """Peak resident size from the first step on; where the system cannot reset it, of the whole process."""
     device_peak_bytes: int | None = None
-    """Highest live size by the framework's own allocator, on an accelerator."""
     device_reserved_bytes: int | None = None
-    """The most that this allocator had taken from the accelerator, in use or not."""
     device_preallocation: str | None = None
-    """What it takes before anything is asked of it, as read back from the framework."""
     device_process_bytes: int | None = None
-    """The most that the process and its children held of all NVIDIA GPUs, by NVML, seen from outside."""
+    """Peak of what the process and its children held on all NVIDIA GPUs together."""
     device_readings: int = 0
-    """How often that was read."""
+    """How often `device_process_bytes` was read."""
     device_reason: str = ""
-    """Why it is unknown on a GPU."""
+    """Why `device_process_bytes` is unknown on a GPU."""
     steps: int = 0
 
 
 class EnergyReading(msgspec.Struct, frozen=True, kw_only=True):
-    """What meters outside of the process counted while it ran steps in a row; all that the meters see counts."""
+    """What the machine's energy meters counted during steps in a row: of everything that ran, not of this process."""
 
     joules: float
     steps: int
     source: str
-    """The meters: "package-0 + GPU 0"."""
+    """Names of the meters: "package-0 + GPU 0"."""
 
 
 class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run from the first step to the last; the first step's time is the record's `first_step_ns`."""
 
     steps: list[int]
-    """Of each epoch; the first one's leave out the first step, which is timed by itself."""
+    """Steps of each epoch; the first epoch leaves out the very first step, which is timed by itself."""
     epochs_ns: list[int]
-    """From the start of each epoch until its last result was there: streamed within, waited for once."""
+    """Time of each epoch, from its start until its last result was ready: it is waited for once."""
     foreign_shares: list[float | None] = []
-    """Processor time of other processes over all there was, beside each epoch; None is unknown."""
+    """During each epoch, processor time of other processes as a share of all; None is unknown."""
     loss: float | None = None
-    """Of the last step, in training; None where it is not finite."""
+    """Loss of the last training step; None where it is not finite, and in inference."""
     accuracy: float | None = None
-    """On held-out data after the last step, 0 to 1; None where there is none."""
+    """Accuracy on held-out data after the last step, 0 to 1; None where there is no such data."""
     test_samples: int = 0
-    """Held-out samples that it was counted over."""
+    """Number of held-out samples behind `accuracy`."""
 
 
 class Fed(msgspec.Struct, frozen=True, kw_only=True):
-    """One pass through the samples of a trial, held against the batches that every contender is to take."""
+    """What a contender's own input delivered in one pass, held against the samples that every contender has to take."""
 
     mode: str
-    """The option `input`."""
+    """Value of the option `input`."""
     samples: int
-    """That were to be given."""
+    """How many samples there are."""
     missing: int
-    """Samples that were not given with their own label."""
+    """Samples that were not delivered with their own label."""
     strange: int
-    """Given ones that are none of them, or came a second time."""
+    """Delivered samples that do not belong to the data, or that came a second time."""
     in_order: bool
-    """They came in the order of the batches."""
+    """Whether the samples came in the order of the batches."""
 
 
-class GpuState(msgspec.Struct, frozen=True, kw_only=True):
+class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
     """An NVIDIA GPU during one block, read from outside of the trial's process; None is unknown."""
 
     turn: int
     readings: int
     clock_mhz: float | None = None
-    """Of the multiprocessors, mean."""
+    """Mean clock of the multiprocessors."""
     clock_limit_mhz: int | None = None
     memory_clock_mhz: float | None = None
     temperature_c: int | None = None
-    """The highest."""
+    """Highest reading."""
     power_w: float | None = None
     slowed: tuple[str, ...] = ()
-    """Why its clock was held below what it can be."""
+    """Reasons for which its clock was held below the limit."""
     other_processes: int | None = None
-    """That compute on it and do not belong to the comparison."""
+    """Processes that compute on it and do not belong to the comparison."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -174,77 +175,77 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     Arrays: `output/0`... (batch, classes); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
     canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients;
-    `state/<name>` what the first training step has added to a running statistic: its value less (1 - momentum) times
-    the one before, sampled likewise.
+    `state/<name>` what the first training step added to a running statistic: its new value less (1 - momentum) times
+    its old value, sampled likewise.
     """
 
     parameter_shapes: dict[str, tuple[int, ...]]
-    """In canonical layout, by name."""
+    """Shapes of the parameters in canonical layout, by name."""
     state_shapes: dict[str, tuple[int, ...]] = {}
-    """Of the running statistics, by name; empty in a model that has none."""
+    """Shapes of the running statistics, by name; empty in a model without any."""
     running_variance: Literal["", "biased", "unbiased"] = ""
-    """Which variance of the batch they follow; empty where there are none, and in records older than them."""
+    """Which variance of the batch they follow; empty in a model without any, and in records older than this field."""
     losses: list[float | None] = []
-    """Of the training trajectory, before step 0, 1, ... on batch 0, 1, ...; None where it is not finite."""
+    """Losses of the training trajectory, before step 0, 1, ... on batch 0, 1, ...; None where not finite."""
     outputs: int = 0
-    """How many arrays output/N there are."""
+    """Number of arrays `output/N`."""
     ready_made: str = ""
-    """What was run in place of the workload's model: "torchvision.models.resnet50"; then there are no gradients."""
+    """The ready-made model that ran in place of the workload's: "torchvision.models.resnet50"; without gradients."""
     accuracy: float | None = None
-    """On held-out data after `learning_steps` training steps, 0 to 1."""
+    """Accuracy on held-out data after `learning_steps` training steps, 0 to 1."""
     learning_steps: int = 0
     fed: Fed | None = None
-    """What the contender's own way of input gave; None where batches are on the device."""
+    """What the contender's own input delivered; None where batches are on the device."""
     arrays_sha256: str = ""
-    """Of evidence.npz."""
+    """SHA-256 of evidence.npz."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What one trial leaves: record.json."""
+    """What one trial leaves: the content of record.json."""
 
     version: int = RECORD_VERSION
     trial: TrialSpec
     outcome: TrialOutcome
     reason: str = ""
-    """Why it is not done, in a sentence; empty when it is."""
+    """Why the outcome is not `done`, in a sentence; empty when it is."""
     detail: str = ""
-    """For a failure: the end of the traceback or of the process's output."""
+    """Of a failure, the end of the traceback or of the process's output."""
     started_at: str
-    """Wall clock in UTC, ISO 8601: for people, never for durations."""
+    """Wall clock in UTC, ISO 8601: for people to read, never to compute durations with."""
     machine: dict[str, str | int | float | None]
-    """What must agree for records to be compared: processor, cores, memory, system, its settings, GPU, driver."""
+    """Facts that must agree for records to be compared: processor, cores, memory, system, settings, GPU, driver."""
     weather: dict[str, str | int | float | None] = {}
-    """What may change while the machine stays the same, at the trial's end: clock, swap."""
+    """Facts that may change on the same machine, read at the trial's end: clock, swap."""
     python: str = ""
     versions: dict[str, str] = {}
     settings: dict[str, str | int | float | bool | None] = {}
-    """What was really in force, read back from the framework after the run."""
+    """The settings that were in force, read back from the framework after the run."""
     variables: dict[str, str] = {}
-    """Environment variables that were set for this framework."""
+    """Environment variables that the worker set for this framework."""
     inherited: dict[str, str] = {}
-    """Variables of the user's environment that count for this framework, as they were set when it was imported."""
+    """Variables of the user's environment that matter to this framework, as they were when it was imported."""
     clock: Literal["monotonic", "virtual"] = "monotonic"
     start_ns: int | None = None
-    """From the start of the process until its first line of bakeoff's code, where the system tells."""
+    """From the start of the process until the first line of bakeoff's code; None where the system does not say."""
     import_ns: int | None = None
     build_ns: int | None = None
     first_step_ns: int | None = None
-    """Trace, compile and run: the first call of the step, waited for."""
+    """The first call of the step, waited for: it traces, compiles and runs."""
     compilation: Compilation | None = None
-    """What of the first step was tracing and compiling."""
+    """How much of the first step was tracing and compiling."""
     compilations: int | None = None
     """Programs that were compiled from the first step to the trial's end."""
     warm_steps_ns: list[int] = []
-    """Fenced: each step waited for."""
+    """Time of each step of the warm-up, each waited for."""
     blocks: list[Block] = []
     fenced_steps_ns: list[int] = []
-    """Each step waited for, in a part of its own after the last block; empty in records that had none."""
+    """Time of each step after the last block, each waited for; empty in records older than this field."""
     timer: list[TimerTest] = []
-    """The passes of the timer's self-test, in a trial of that purpose."""
+    """Passes of the timer's self-test, in a trial of that purpose."""
     memory: Memory | None = None
     energy: EnergyReading | None = None
     epochs: EpochRun | None = None
-    """In a trial of whole epochs."""
-    gpu: list[GpuState] = []
-    """In timed trials on an NVIDIA GPU: one for each block."""
+    """Only in a trial of whole epochs."""
+    gpu: list[GpuDuringBlock] = []
+    """In timed trials on an NVIDIA GPU, one item for each block."""
     evidence: Evidence | None = None

@@ -14,31 +14,31 @@ class Request(Procedure, frozen=True, kw_only=True):
     """
 
     workload: str
-    """A shipped name, or the path of the user's own file."""
+    """The name of a workload, or the path of the user's own file."""
     contenders: tuple[str, ...] = ()
-    """As the user writes them; none: every listed framework that is available."""
+    """Contenders as the user writes them; empty: every listed framework that is available."""
     scenario: str | None = None
-    """The workload's first."""
+    """None: the workload's first scenario."""
     batch_size: int | None = None
-    """The size's own."""
+    """None: the batch size that the workload's size declares."""
     size: str = "full"
     device: str | None = None
-    """Each framework's own; a contender's option wins."""
+    """None: each framework's default. A contender's own option wins."""
     threads: int | None = None
-    """Every usable processor; a contender's option wins."""
+    """None: every usable processor. A contender's own option wins."""
     options: dict[str, str] = msgspec.field(default_factory=dict)
-    """For all contenders alike; a contender's option wins."""
+    """Options of all contenders alike. A contender's own option wins."""
     tiers: tuple[str, ...] = ()
-    """Every contender races in each of them; none: matched. A contender's option `tier` wins."""
+    """Every contender races in each of these tiers; empty: matched. A contender's own option `tier` wins."""
     data: str | None = None
-    """The workload's first."""
+    """None: the workload's first data source."""
     max_rounds: int | None = None
-    """20; until-sure has no limit."""
+    """None: 20, or no limit for until-sure."""
     self_test: bool = True
-    """Put the timers to the test that were not tested here before, in what they run with now."""
+    """Test every timer that was not yet tested on this machine with these versions and options."""
     results: str = "results"
     resume: bool = False
-    """Go on with the last comparison in `results` that asked for the same."""
+    """Continue the last comparison in `results` that asked for the same."""
     command: str = ""
 
     def procedure(self) -> Procedure:

@@ -9,7 +9,7 @@ import msgspec
 Scenario = Literal["train", "infer"]
 
 EvidencePart = Literal["outputs", "losses", "gradients", "optimizer", "state"]
-"""What the certificate can hold a contender to, beside its parameters; see `bakeoff.spec.record.Evidence`.
+"""What a certificate can check beside the parameters; see `bakeoff.spec.record.Evidence`.
 
 outputs    of the model in evaluation mode
 losses     of the training trajectory, step by step
@@ -25,11 +25,11 @@ class ScenarioSpec(msgspec.Struct, frozen=True, kw_only=True):
     verb: str
     """What a contender does in it, as sentences say it: "trains"."""
     trains: bool
-    """Each step changes the parameters."""
+    """Whether a step changes the parameters."""
     evidence: frozenset[EvidencePart]
-    """What a contender owes: a certificate without one of these does not pass."""
+    """Evidence that a contender must leave: without any of it there is no passing certificate."""
     measures_latency: bool = False
-    """The time from a batch's call to its outputs is told, too."""
+    """The time from a batch's call to its outputs is reported, too."""
 
 
 SCENARIOS: dict[Scenario, ScenarioSpec] = {
@@ -40,4 +40,4 @@ SCENARIOS: dict[Scenario, ScenarioSpec] = {
     ),
     "infer": ScenarioSpec(verb="infers", trains=False, evidence=frozenset({"outputs"}), measures_latency=True),
 }
-"""Every scenario: the one list that the command line, the worker, the certificate and the reports decide by."""
+"""Every scenario: command line, worker, certificate and reports all decide by this table."""

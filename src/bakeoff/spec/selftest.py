@@ -1,4 +1,4 @@
-"""The timer self-test: what a worker reads, and what it amounts to."""
+"""The timer's self-test: what a worker measures, and what is concluded."""
 
 from __future__ import annotations
 
@@ -7,43 +7,45 @@ from typing import Literal
 import msgspec
 
 TimerOutcome = Literal["passed", "failed", "untold", "unavailable"]
-"""untold: the machine was too busy to tell.  unavailable: the framework has nothing to ask."""
+"""untold: inconclusive, because the machine was too busy.  unavailable: the framework has no profiler to ask."""
 
 
 class Profiled(msgspec.Struct, frozen=True):
-    """What a framework's own profiler tells of some steps."""
+    """What a framework's own profiler reports of some steps."""
 
     ns: int | None
-    """From the start of the first thing it saw to the end of the last one; None where it cannot tell."""
+    """From the start of the first event that it saw to the end of the last; None where it reports neither."""
     means: str
-    """What was read, or why nothing could be: "torch.profiler, first operator to last"."""
+    """What was read, or why nothing could be read: "torch.profiler, first operator to last"."""
 
 
 class TimerTest(msgspec.Struct, frozen=True, kw_only=True):
-    """The readings of one pass; the lists belong together pair by pair."""
+    """The readings of one pass, in nanoseconds; items at the same place of parallel lists belong together.
+
+    doubling   single_ns, double_ns: streamed blocks of `steps` steps and of twice as many, interleaved in mirrored
+               orders
+    fetching   block_ns, fetch_ns, again_ns: for all these blocks in the order in which they ran, the block's time, the
+               time to fetch the last step's result after the wait, and to fetch it again when nothing can be pending
+    profiler   fenced_ns, profiled_ns: `profiled_steps` fenced steps in a row by bakeoff's clock, and the same steps by
+               the framework's profiler; profiled_ns is empty where that reports no time
+    """
 
     steps: int
-    """Of a single block."""
+    """Steps of a single block."""
     single_ns: list[int]
     double_ns: list[int]
-    """Blocks of `steps` and of twice as many, interleaved in mirrored orders; streamed."""
     fetch_ns: list[int]
-    """After the wait of each block, in the order in which they ran: to fetch the last step's result ..."""
     again_ns: list[int]
-    """... and to fetch it once more, when nothing can be pending."""
     block_ns: list[int]
-    """These blocks, in that order."""
     profiled_steps: int
     fenced_ns: list[int]
-    """`profiled_steps` fenced steps in a row by bakeoff's clock ..."""
     profiled_ns: list[int]
-    """... and the same steps by the framework's profiler; empty where it cannot tell."""
     profiler: str
-    """What was read from it, or why nothing could be."""
+    """What was read from the profiler, or why nothing could be read."""
 
 
 class TimerCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """One of the three checks."""
+    """The result of one of the three checks."""
 
     name: Literal["doubling", "profiler", "fetching"]
     outcome: TimerOutcome
@@ -56,9 +58,9 @@ class TimerVerdict(msgspec.Struct, frozen=True, kw_only=True):
     contender: str
     outcome: Literal["passed", "failed", "untold"]
     reason: str = ""
-    """Why it is not passed, in a sentence."""
+    """Why the timer did not pass, in a sentence."""
     checks: tuple[TimerCheck, ...] = ()
     tested_at: str = ""
-    """UTC, ISO 8601; before the comparison where the test had been made already."""
+    """UTC, ISO 8601; earlier than the comparison where an earlier test still holds."""
     comparison: str = ""
-    """The one in which it was made."""
+    """The comparison in which the test was made."""

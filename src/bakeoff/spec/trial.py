@@ -13,19 +13,19 @@ Purpose = Literal["reference", "certify", "memory", "compile", "energy", "selfte
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
-    """What sets the trials of one purpose apart."""
+    """How trials of one purpose differ from the others."""
 
     steps: bool = True
-    """The step is run, on the workload as it is. False: evidence is computed on a step that was never run, and
-    without dropout, whose draws are each framework's own."""
+    """Whether the step is run, on the workload as it is. False: the evidence is computed on a step that never ran, and
+    without dropout, because every framework draws its own random numbers."""
     batches: Literal["race", "epoch", "one"] = "race"
-    """Which batches it takes: those of the race, all of the data set's, or one of the size that is tried."""
+    """Which batches it takes: those of the race, all of the data set, or a single one of the size that is tried."""
     own_input: bool = True
-    """Batches come by the contender's own way of input, where it was asked for one."""
+    """Whether batches come by the option `input`; False: they are on the device."""
     weighed: bool = False
-    """Its memory is also read from outside, on devices that tell it there."""
+    """Whether the parent reads its memory on NVIDIA GPUs, too."""
     learns: bool = False
-    """Training goes on after the certificate's steps, for the accuracy on held-out data."""
+    """Whether training goes on after the certificate's steps, for the accuracy on held-out data."""
     folder: str = "{purpose}-{label}"
     """The name of a trial's folder; `{label}` is the contender's, made fit for a file system."""
 
@@ -42,16 +42,16 @@ KINDS: dict[Purpose, Kind] = {
     "epochs": Kind(batches="epoch", folder="epochs{round}-{label}"),
     "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),
 }
-"""What every kind of trial is: the one list that the worker and the parent decide by."""
+"""Every kind of trial: worker and parent both decide by this table."""
 
 CacheState = Literal["", "cold", "warm"]
 
 CACHE_FOLDER = "cache"
-"""Within a trial's folder: what the framework compiles or tunes in this trial, private and removed at its end."""
+"""The subfolder for what the framework compiles or tunes in one trial; it is removed at the trial's end."""
 
 
 class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """What the parent asks of one worker: trial.json in the trial's folder."""
+    """What the parent asks of one worker: the content of trial.json in the trial's folder."""
 
     version: int = 1
     comparison: str
@@ -59,13 +59,13 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch; see KINDS."""
     purpose: Purpose
     round_number: int = 0
-    """From 1 on in trials that are timed or whose energy is measured, and in runs of epochs; 0 elsewhere."""
+    """From 1 on in trials that are timed or whose energy is measured, and in whole runs; 0 elsewhere."""
     contender: Contender
-    """With every option resolved to the value that is in force."""
+    """The contender with a value for every option."""
     variables: dict[str, str] = {}
     """Environment variables that the worker sets before it imports the framework."""
     watched: tuple[str, ...] = ()
-    """Variables of the user's environment to tell of, where they are set."""
+    """Variables of the user's environment to record, where they are set."""
     framework_path: str
     """The framework's folder."""
     workload_path: str
@@ -78,11 +78,11 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     inputs_path: str
     """The folder with the batches, see `Inputs`."""
     cache: CacheState = ""
-    """In trials of compiling: whether the compiler's cache is empty, or as the cold trial left it."""
+    """In trials of compiling, cold: the compiler's cache is empty; warm: it is as the cold trial left it."""
     ceiling_bytes: int | None = None
-    """In an attempt at a batch size: the process is ended where it holds more than this beyond its import."""
+    """In an attempt at a batch size: the process is ended when it holds more than this beyond its import."""
     resident: bool = False
-    """True: beside the round's other workers, in alternating blocks."""
+    """True: the round's workers are alive together and run their blocks in turns."""
     certify_steps: int = 5
     learning_steps: int = 0
 
@@ -98,8 +98,8 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """The data source with its version: "digits (scikit-learn 1.9.1)"."""
     batches: int
     sha256: str
-    """Of the arrays' bytes, in the order above."""
+    """SHA-256 of the arrays' bytes, in the order above."""
     has_test: bool = False
     epoch_batches: int = 0
-    """That x.npy and y.npy hold: those of the race and, where whole epochs are run, the rest of the data set after
-    them."""
+    """Number of batches in x.npy and y.npy: those of the race and, where whole epochs are run, the rest of the data
+    set after them."""

@@ -1,4 +1,4 @@
-"""Verdicts and certificates: what bakeoff says in the end."""
+"""Verdicts and certificates: what bakeoff concludes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VerdictKind = Literal["faster", "slower", "equal", "undecided"]
 
 
 class Interval(msgspec.Struct, frozen=True, kw_only=True):
-    """An estimate with the interval that the procedure guarantees."""
+    """An estimate with its confidence interval."""
 
     estimate: float
     low: float
@@ -18,9 +18,9 @@ class Interval(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one pair: `ratio` is the step time of `first` over that of `second`.
+    """The result for one pair: `ratio` is the step time of `first` divided by that of `second`.
 
-    `verdict` speaks of `first`: "slower" means that `first` takes longer than `second`.
+    `verdict` is about `first`: "slower" means that `first` takes longer than `second`.
     """
 
     first: str
@@ -30,31 +30,31 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     rounds: int
-    """Rounds in which both ran."""
+    """Number of rounds in which both ran."""
     under_margin: bool = False
-    """Decided, but the interval reaches into the margin of equality."""
+    """The pair is decided, but its interval reaches into the margin of equality."""
     more_rounds: int | None = None
-    """For an undecided pair: about how many more rounds would be needed."""
+    """For an undecided pair, an estimate of how many more rounds would decide it."""
     stopped: Literal["", "futility", "budget", "rounds"] = ""
-    """Why a pair was given up that is undecided or wide."""
+    """Why a pair that is undecided or wide gets no more rounds."""
     wide: bool = False
-    """Decided, but its ratio is not known as narrowly as how-much asks for."""
+    """The pair is decided, but its interval is wider than how-much asks for."""
     ratio_of_means: float | None = None
     ratio_unflagged: float | None = None
-    """The ratio without the turns in which foreign load disturbed a block; None where none was disturbed, or all."""
+    """The ratio without the turns in which other processes disturbed a block; None where they disturbed none or all."""
     blocks: int = 0
-    """Timed blocks of both, in these rounds."""
+    """Number of timed blocks of both, in these rounds."""
     flagged_blocks: int = 0
-    """Of them, those that foreign load disturbed."""
+    """How many of these blocks other processes disturbed."""
     flagged_rounds: int = 0
-    """Rounds with such a block."""
+    """Number of rounds with such a block."""
 
 
 _MIRRORED: dict[VerdictKind, VerdictKind] = {"faster": "slower", "slower": "faster"}
 
 
 def mirrored(verdict: Verdict) -> Verdict:
-    """Exchange first and second."""
+    """Return the same result with `first` and `second` exchanged."""
     return msgspec.structs.replace(
         verdict,
         first=verdict.second,
@@ -69,12 +69,12 @@ def mirrored(verdict: Verdict) -> Verdict:
 
 
 def _inverse(value: float | None) -> float | None:
-    """Give 1 / value."""
+    """Return 1 / value; None for None."""
     return None if value is None else 1.0 / value
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
-    """One part of a certificate, with the largest error that was found and the error that is allowed."""
+    """One check of a certificate, with the largest error and the error that is allowed."""
 
     name: Literal["parameters", "outputs", "loss", "gradients", "optimizer", "state", "informative", "inputs"]
     passed: bool
@@ -84,13 +84,13 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Certificate(msgspec.Struct, frozen=True, kw_only=True):
-    """The evidence that a contender computes the same thing as the reference in float64."""
+    """Whether a contender computes the same as the reference in float64, with every check behind it."""
 
     contender: str
     reference: str
     passed: bool
     checks: tuple[Check, ...]
     reason: str = ""
-    """Why there is no passing certificate, in one sentence; empty when it passed."""
+    """Why it did not pass, in one sentence; empty when it passed."""
     ready_made: str = ""
-    """What was run in place of the workload's model; then it was held against nothing but itself."""
+    """The ready-made model that ran in place of the workload's; it is not compared with the reference."""

@@ -1,8 +1,8 @@
-"""The vocabulary `nn` in which a model is written once: its names and what each of them means.
+"""The vocabulary `nn` in which a model is written once: its names and what each means.
 
 Every framework's `nn.py` provides exactly these names, in its own native classes and functions. A model never names an
-axis for channels: feature maps are in the layout that the framework prefers, and canonical weights (below) and batches
-(channels last) are converted at the border, outside the timed region. Canonical layouts of parameters:
+axis for channels: feature maps have the layout that the framework prefers, and weights (canonical, see below) and
+batches (channels last) are converted at the border, outside the timed region. Canonical layouts of parameters:
 
 Linear     weight (in, out), bias (out,)
 Conv2d     weight (kernel height, kernel width, in, out), bias (out,)
@@ -11,10 +11,10 @@ BatchNorm  scale (features,), bias (features,); state: running_mean (features,),
 Embedding  weight (entries, features)
 Parameter  itself, of the shape that it is made with
 
-A parameter's name is the path of attributes to its layer and the name above: `blocks.0.conv.weight`; that of a
-Parameter is the path alone: `class_token`. State is what training changes beside the parameters: it has no gradient,
-no optimiser sees it, it is counted apart, and evaluation reads it. Arrays take indices and slices as NumPy's do:
-`x[:, 0]`.
+A parameter's name is the path of attributes to its layer and then the name above: `blocks.0.conv.weight`; for a
+Parameter it is the path alone: `class_token`. State is what training changes beside the parameters: it has no
+gradient, no optimiser updates it, it does not count as a parameter, and evaluation reads it. Arrays take indices and
+slices as NumPy's do: `x[:, 0]`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ FUNCTIONS: dict[str, str] = {
     "log_softmax": "log_softmax(x): over the last axis.",
     "in_training": (
         "in_training(module): whether forward computes for a training step, a Python bool; for what a model has only "
-        "there, such as an auxiliary head, which its forward then gives as a second output."
+        "there, such as an auxiliary head, which its forward then returns as a second output."
     ),
     "max_pool2d": "max_pool2d(x, kernel, stride=None, padding=0): padding never wins; stride None is the kernel.",
     "avg_pool2d": "avg_pool2d(x, kernel, stride=None, padding=0): padded zeros are not counted in the mean.",
@@ -69,7 +69,7 @@ FUNCTIONS: dict[str, str] = {
     "matmul": "matmul(a, b).",
     "attention": (
         "attention(q, k, v): softmax(q k^T / sqrt(features)) v for each head, without a mask; "
-        "each (batch, length, heads, features), and so is what it gives."
+        "each (batch, length, heads, features), and so is the result."
     ),
     "mean": "mean(x, axis=None): not for feature maps.",
     "sum": "sum(x, axis=None): not for feature maps.",

@@ -16,8 +16,8 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
     all gradients together, relative to theirs.
 
     The defaults leave room for kinks: where two candidates of a maximum, or a value and the zero of a ReLU, are closer
-    than float32 can tell, the gradient goes the other way; a few such places in millions moved single elements of a
-    full-size network's gradient by 2e-3 of the largest. A workload without them can afford less.
+    than float32 resolves, the gradient takes the other branch; a few such places in millions moved single elements of
+    a full-size network's gradient by 2e-3 of the largest. A workload without kinks can have smaller tolerances.
     """
 
     loss: float = 1e-3
@@ -25,8 +25,8 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
     gradient_norm: float = 1e-3
     output: float = 1e-4
     losses: int | None = None
-    """Of how many first steps the loss is held; None: of all. Fewer where the optimiser's first steps magnify rounding
-    beyond any bound: gradients and the optimiser's formula are held by themselves."""
+    """On how many of the first steps the loss is checked; None: on all. Fewer where the optimiser's first steps magnify
+    rounding beyond any bound: gradients and the optimiser's formula have checks of their own."""
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,16 +40,16 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     classes: int
     parameters: int | None = None
     tolerance: Tolerance | None = None
-    """None: the workload's."""
+    """None: the workload's tolerance."""
     larger_batch_tolerance: Tolerance | None = None
-    """Of batches larger than `batch_size`, where more values lie at a kink; None: the same as of that one."""
+    """Tolerance for batches larger than `batch_size`, where more values lie at a kink; None: the same."""
     macs: int | None = None
     """Multiply-accumulates of one sample's forward pass."""
     config: dict[str, int | float | str | bool | tuple[int, ...]] = {}
-    """Free names that `build` reads: `size.config["hidden"]`."""
+    """Whatever `build` needs, under names of its own: `size.config["hidden"]`."""
 
     def at_batch(self, batch_size: int) -> Size:
-        """Give this size with another batch, and the tolerance that holds there."""
+        """Return this size with another batch size, and with the tolerance that holds for it."""
         larger = batch_size > self.batch_size and self.larger_batch_tolerance
         return msgspec.structs.replace(self, batch_size=batch_size, tolerance=larger or self.tolerance)
 
@@ -60,14 +60,14 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     summary: str
     source: str
-    """Where the sizes come from: a document, a paper, a public file."""
+    """Where the model and its sizes come from: a document, a paper, a public file."""
     sizes: dict[str, Size]
     optimizer: Optimizer | None = None
     """None where the workload is for inference only."""
     scenarios: tuple[Scenario, ...] = ("train", "infer")
-    """Those that it is meant for; a scenario that bakeoff learns later is not among them by itself."""
+    """Scenarios that it is meant for; a scenario that bakeoff gains later is not among them by itself."""
     data: tuple[str, ...] = ("synthetic",)
-    """The data sources that fit; the first is the default."""
+    """Data sources that fit it; the first is the default."""
     tolerance: Tolerance = Tolerance()
     learning_steps: int = 0
-    """Training steps after which the accuracy on held-out data is taken, where the data has labels to learn."""
+    """Training steps after which the accuracy on held-out data is measured, where the data has labels to learn."""

@@ -1,9 +1,9 @@
-"""The boundaries of the looks: how wide an interval is at each, fixed before any number is seen.
+"""The boundaries of the scheduled looks: how wide an interval is at each, fixed before any number is seen.
 
-With them, a family of m pairs that do not differ is told to differ in at most 5 % of all comparisons, over all looks
-and pairs together. benchmarks/boundaries.py makes them and says how: a fifth of the 5 % / m goes to t-intervals at
-the first three looks, for large effects; the rest to signed-rank intervals, which stand heavy tails. Rows 1 to 6 come
-from 200,000 simulated pairs, rows 7 to 36 from 4,000,000, both with seed 5.
+With them, a difference is reported among m pairs that do not differ in at most 5 % of all comparisons, over all looks
+and pairs together. benchmarks/boundaries.py computes them and explains how: a fifth of the 5 % / m goes to t-intervals
+at the first three looks, for large effects; the rest to signed-rank intervals, which tolerate heavy tails. Rows 1 to 6
+come from 200,000 simulated pairs, rows 7 to 36 from 4,000,000, both with seed 5.
 
 The signed-rank boundaries are shipped as indices and not as levels: a rounded level can lose a whole look.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 T_LOOKS = (3, 4, 5)
 RANK_LOOKS = (7, 10, 14, 20)
 LOOKS = T_LOOKS + RANK_LOOKS
-"""The numbers of rounds after which pairs are looked at."""
+"""The numbers of rounds after which intervals are computed and verdicts can be reached."""
 
 # One row for each size m of a family, from 1 on: the multiplier c_n of the standard error at T_LOOKS, and the index
 # k_n among the sorted Walsh averages at RANK_LOOKS; None where no data of that length can be convincing enough.
@@ -57,7 +57,7 @@ _TABLE: tuple[tuple[tuple[float, ...], tuple[int | None, ...]], ...] = (
 )
 
 MAX_FAMILY = len(_TABLE)
-"""36: every pair of 9 contenders, which are three frameworks in three tiers."""
+"""The largest family with boundaries, 36: all pairs of 9 contenders, such as three frameworks in three tiers."""
 
 MAX_CONTENDERS = 9
 """Whose pairs are MAX_FAMILY."""
@@ -71,15 +71,15 @@ def check_family(pairs: int) -> None:
 
 
 def t_multiplier(look: int, family: int) -> float:
-    """Give c_n: how many standard errors the t-interval reaches from the mean at one of T_LOOKS."""
+    """Return c_n, the half-width of the t-interval at one of T_LOOKS, in standard errors of the mean."""
     check_family(family)
     return _TABLE[family - 1][0][T_LOOKS.index(look)]
 
 
 def rank_index(look: int, family: int) -> int | None:
-    """Give k_n: where the signed-rank interval stands among the sorted Walsh averages at one of RANK_LOOKS.
+    """Return k_n, the index of the signed-rank interval's lower bound among the sorted Walsh averages.
 
-    None at a look that is too early for a family of this size.
+    `look` is one of RANK_LOOKS. None at a look that is too early for a family of this size.
     """
     check_family(family)
     return _TABLE[family - 1][1][RANK_LOOKS.index(look)]

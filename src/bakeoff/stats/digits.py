@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# Nobody acts on a fifth digit of a step time or a ratio, however narrow the interval.
 MAX_SIGNIFICANT = 4
+"""The most significant digits shown: nobody acts on a fifth digit of a step time or a ratio, however narrow its
+interval is."""
 
 
 class Digits(NamedTuple):
@@ -17,10 +18,10 @@ class Digits(NamedTuple):
 
 
 def digits(estimate: float, low: float, high: float, *, apart_from: tuple[float, ...] = ()) -> Digits:
-    """Round to the place of the first digit of the interval's half-width.
+    """Return an estimate and its interval, rounded to the first digit of the interval's half-width.
 
-    More decimals are given where rounding would carry a bound onto or across one of `apart_from`: a ratio of
-    1.15 [1.04, 1.26] must not read [1.0, 1.3] when what counts is that it lies above 1.
+    More decimals are kept where rounding would move a bound onto or across one of `apart_from`: a ratio of
+    1.15 [1.04, 1.26] must not read [1.0, 1.3] when what matters is that it lies above 1.
     """
     largest = max(abs(estimate), abs(low), abs(high))
     finest = MAX_SIGNIFICANT - 1 - _place(largest)
@@ -32,17 +33,17 @@ def digits(estimate: float, low: float, high: float, *, apart_from: tuple[float,
 
 
 def significant(value: float, count: int = 3) -> str:
-    """Round a number that has no interval to `count` significant digits."""
+    """Return a number that has no interval, rounded to `count` significant digits."""
     return _fixed(value, count - 1 - _place(abs(value)))
 
 
 def _place(value: float) -> int:
-    """Give the power of ten of the first significant digit; 0 for zero. 0.0996 counts as 0.1, as it prints."""
+    """Return the power of ten of the first significant digit; 0 for zero. 0.0996 counts as 0.1, as it is printed."""
     return int(f"{value:.1e}".partition("e")[2]) if value else 0
 
 
 def _sides_kept(low: float, high: float, decimals: int, marks: tuple[float, ...]) -> bool:
-    """Tell whether both bounds still stand on their own side of every mark after rounding."""
+    """Return whether rounding leaves both bounds on their side of every mark."""
     return all(
         (bound > mark) == (round(bound, decimals) > mark) and (bound < mark) == (round(bound, decimals) < mark)
         for bound in (low, high)
@@ -51,6 +52,6 @@ def _sides_kept(low: float, high: float, decimals: int, marks: tuple[float, ...]
 
 
 def _fixed(value: float, decimals: int) -> str:
-    """Print with a fixed number of decimals; below zero decimals, whole tens, hundreds, ..."""
+    """Return the number with so many decimals; with fewer than zero, in whole tens, hundreds, ..."""
     rounded = round(value, decimals) + 0.0  # -0.0 + 0.0 is 0.0: no "-0"
     return f"{rounded:.{max(decimals, 0)}f}"

@@ -1,8 +1,8 @@
-"""When another round is not worth its time: conditional power.
+"""What coming rounds can show: whether another is worth its time, and the smallest difference that all can resolve.
 
-Futility only ever leaves a pair undecided, so it costs no false verdict and the boundaries need not know of it.
-Source of the idea: Lan, Simon and Halperin, "Stochastically curtailed tests in long-term clinical trials", Sequential
-Analysis 1, 1982.
+Futility by conditional power: stopping for it only ever leaves a pair undecided, so that it causes no false verdict and
+the boundaries need not account for it. Source of the idea: Lan, Simon and Halperin, "Stochastically curtailed tests in
+long-term clinical trials", Sequential Analysis 1, 1982.
 """
 
 from __future__ import annotations
@@ -13,35 +13,38 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bakeoff.stats.boundaries import T_LOOKS, rank_index, t_multiplier
-from bakeoff.stats.intervals import centre
-from bakeoff.stats.signed_rank import two_sided_levels
+from bakeoff.stats.boundaries import LOOKS, T_LOOKS, rank_index, t_multiplier
+from bakeoff.stats.intervals import MIN_VALUES, centre, two_sided_levels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Before the fifth round the spread of the differences is hardly known.
 MIN_ROUNDS = 5
-# A pair goes on while the chance of any verdict at the last look is at least this.
+"""The first round after which a pair can be futile: before it, the spread of the differences is hardly known."""
+
 MIN_POWER = 0.15
-# A signed-rank interval of normal data is wider than one by z by the root of the test's efficiency, pi / 3.
+"""The least probability of a verdict at the last look with which a pair goes on."""
+
 SIGNED_RANK_WIDTH = math.sqrt(math.pi / 3.0)
-# The mean absolute deviation of a normal distribution, in standard deviations, is 1 over this.
+"""How much wider the signed-rank interval of normal data is than the interval by z: the root of the test's
+efficiency."""
+
 MEAN_DEVIATION_TO_SD = math.sqrt(math.pi / 2.0)
+"""The standard deviation of a normal distribution over its mean absolute deviation."""
 
 _NORMAL = NormalDist()
 
 
 def hopeless(differences: Sequence[float], last_look: int, family: int, rho: float) -> bool:
-    """Tell whether the chance of any verdict at `last_look` is under 15 %, if the rounds go on as they did."""
+    """Return whether a verdict at `last_look` is less probable than MIN_POWER, if the rounds go on as they did."""
     return power(differences, last_look, family, rho) < MIN_POWER
 
 
 def power(differences: Sequence[float], last_look: int, family: int, rho: float) -> float:
-    """Give the chance that the interval at `last_look` will be clear of zero or inside the margin `rho`.
+    """Return the probability that the interval at `last_look` will exclude zero or lie inside the margin `rho`.
 
-    The estimate is taken to wander from where it is by what the coming rounds add, the interval to have the
-    half-width that the present spread makes there.
+    `differences` are log-ratios of rounds, `rho` is log(1 + margin). The estimate is assumed to move from where it is
+    by what the coming rounds add, and the interval to have the half-width that the present spread gives at that look.
     """
     spread = spread_of(differences)
     multiplier = half_width(last_look, family)
@@ -57,9 +60,9 @@ def power(differences: Sequence[float], last_look: int, family: int, rho: float)
 
 
 def spread_of(differences: Sequence[float]) -> float:
-    """Give the standard deviation, or what the mean absolute deviation makes of it where that is smaller.
+    """Return the standard deviation, or the estimate of it by the mean absolute deviation where that is smaller.
 
-    One disturbed round swells the first far more than the interval of a signed-rank look.
+    A single disturbed round raises the standard deviation far more than it widens a signed-rank interval.
     """
     array = np.asarray(differences, dtype=float)
     deviation = float(np.abs(array - np.median(array)).mean()) * math.sqrt(len(array) / (len(array) - 1))
@@ -67,7 +70,7 @@ def spread_of(differences: Sequence[float]) -> float:
 
 
 def half_width(look: int, family: int) -> float | None:
-    """Give the half-width of the interval at a look, in standard deviations; None where there is no boundary."""
+    """Return the expected half-width at a look, in standard deviations; None at a look without a boundary."""
     if look in T_LOOKS:
         return t_multiplier(look, family) / math.sqrt(look)
     index = rank_index(look, family)
@@ -75,3 +78,16 @@ def half_width(look: int, family: int) -> float | None:
         return None
     z = _NORMAL.inv_cdf(1.0 - two_sided_levels(look)[index] / 2.0)
     return z * SIGNED_RANK_WIDTH / math.sqrt(look)
+
+
+def resolution(differences: Sequence[float], rounds: int = LOOKS[-1]) -> float | None:
+    """Return the smallest difference that so many rounds can show, as a share: 0.03 is 3 %.
+
+    It is the half-width that a pair's interval would have. `differences` are log-ratios of rounds, `rounds` is one of
+    LOOKS. A ratio that differs from 1 by this share is found to differ in about half of all comparisons. None below 3
+    rounds.
+    """
+    half = half_width(rounds, 1)
+    if len(differences) < MIN_VALUES or half is None:
+        return None
+    return math.expm1(half * spread_of(differences))

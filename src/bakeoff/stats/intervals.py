@@ -1,14 +1,15 @@
-"""Intervals for the centre of a few numbers: by Student's t, and by Wilcoxon's signed-rank test.
+"""Confidence intervals for the centre of a few numbers: by Student's t, and by Wilcoxon's signed-rank test.
 
-The signed-rank interval and the Hodges-Lehmann estimate need a symmetric distribution, not a normal one. Contenders
-of a round run in random order, so a log-ratio is symmetric about zero where both are equally fast, however heavy the
-tails of the noise are. Source: Hodges and Lehmann, "Estimates of location based on rank tests", Annals of
+The signed-rank interval and the Hodges-Lehmann estimate need a symmetric distribution, not a normal one. The contenders
+of a round run in random order, so that a log-ratio is symmetric about zero where both are equally fast, however heavy
+the tails of the noise are. Source: Hodges and Lehmann, "Estimates of location based on rank tests", Annals of
 Mathematical Statistics 34, 1963; Hollander, Wolfe and Chicken, "Nonparametric statistical methods", section 3.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,34 +17,56 @@ from scipy.special import stdtrit  # and not scipy.stats, which takes half a sec
 
 from bakeoff.spec.verdict import Interval
 from bakeoff.stats.boundaries import LOOKS, T_LOOKS, rank_index, t_multiplier
-from bakeoff.stats.signed_rank import largest_index
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-# Two values say next to nothing of their spread: by t at 95 % their interval is 9 standard deviations to each side.
 MIN_VALUES = 3
+"""The fewest values of an interval: two hardly show their spread, and by t at 95 % their interval would reach 9
+standard deviations to each side."""
 
 
 def t_interval(values: Sequence[float], multiplier: float) -> Interval:
-    """Give the mean, plus and minus `multiplier` standard errors of it."""
+    """Return the mean with an interval of `multiplier` standard errors to each side."""
     array = np.asarray(values, dtype=float)
     mean = float(array.mean())
     half = multiplier * float(array.std(ddof=1)) / math.sqrt(len(array))
     return Interval(estimate=mean, low=mean - half, high=mean + half)
 
 
+@cache
+def two_sided_levels(count: int) -> tuple[float, ...]:
+    """Return, for k = 0, 1, ..., the probability that either rank sum of `count` differences is at most k.
+
+    This is the exact null distribution of Wilcoxon's statistic without ties: where the differences are symmetric about
+    zero, each rank 1...count has a plus or a minus sign with equal probability.
+    """
+    ways = np.zeros(count * (count + 1) // 2 + 1)
+    ways[0] = 1.0
+    # ways[s]: in how many ways ranks sum up to s; each further rank is in the sum or not.
+    for rank in range(1, count + 1):
+        ways[rank:] += ways[:-rank].copy()
+    levels = 2.0 * np.cumsum(ways) / 2.0**count
+    return tuple(np.minimum(levels, 1.0).tolist())
+
+
+def largest_index(count: int, level: float) -> int | None:
+    """Return the largest k whose two-sided level is at most `level`; None where `count` is too small for any."""
+    index = sum(reached <= level for reached in two_sided_levels(count)) - 1
+    return None if index < 0 else index
+
+
 def signed_rank_interval(values: Sequence[float], index: int) -> Interval:
-    """Give the Hodges-Lehmann estimate, and the Walsh averages that stand at `index` from either end."""
+    """Return the Hodges-Lehmann estimate with the Walsh averages at `index` from either end as its interval."""
     averages = _walsh_averages(values)
     last = len(averages) - 1
     return Interval(estimate=_middle(averages), low=float(averages[index]), high=float(averages[last - index]))
 
 
 def centre(values: Sequence[float]) -> float:
-    """Estimate the centre as the looks do: mean of 3 to 5 values, Hodges-Lehmann from 6 on; median of fewer."""
+    """Return the centre as looks estimate it: the mean of 3 to 5 values, Hodges-Lehmann from 6 on, else the median."""
     if len(values) < MIN_VALUES:
         return float(np.median(values))
     if len(values) <= T_LOOKS[-1]:
@@ -52,9 +75,9 @@ def centre(values: Sequence[float]) -> float:
 
 
 def pair_interval(differences: Sequence[float], family: int) -> Interval | None:
-    """Give the interval of a pair's log-ratio at a scheduled look, one of `family` pairs that are still open.
+    """Return the interval of a pair's log-ratio at a scheduled look; `family` pairs are not yet decided.
 
-    None between the looks, and at a look too early for a family of this size.
+    None between the looks, and at a look that is too early for a family of this size.
     """
     look = len(differences)
     if look not in LOOKS:
@@ -66,9 +89,9 @@ def pair_interval(differences: Sequence[float], family: int) -> Interval | None:
 
 
 def fixed_interval(values: Sequence[float], confidence: float) -> Interval | None:
-    """Give the interval of one look that was planned beforehand; None below 3 values.
+    """Return the interval for a single look that was planned beforehand; None below 3 values.
 
-    Signed-rank where the number of values allows that confidence (95 %: from 6 on), else by t.
+    By signed ranks where there are enough values for this confidence (at 95 %, from 6 on), else by t.
     """
     count = len(values)
     if count < MIN_VALUES:
@@ -80,10 +103,10 @@ def fixed_interval(values: Sequence[float], confidence: float) -> Interval | Non
 
 
 def absolute_interval(values: Sequence[float], confidence: float = 0.95) -> Interval | None:
-    """Give the median of positive values, one of each round, with the interval of their centre; None below 3.
+    """Return the median of positive values, one for each round, with the interval of their centre; None below 3.
 
-    Computed on logarithms: times vary in proportion. Bursts make times lopsided, so that the median may lie just
-    outside of the signed-rank interval; it is then widened to hold it.
+    The interval is computed on logarithms, because times vary in proportion. Disturbances make times asymmetric, so
+    that the median may lie just outside of the signed-rank interval, which is then widened to include it.
     """
     interval = fixed_interval([math.log(value) for value in values], confidence)
     if interval is None:
@@ -93,13 +116,13 @@ def absolute_interval(values: Sequence[float], confidence: float = 0.95) -> Inte
 
 
 def _walsh_averages(values: Sequence[float]) -> NDArray[np.float64]:
-    """Give the averages of every value with itself and with every other one, sorted."""
+    """Return the averages of every value with itself and with every other value, sorted."""
     array = np.asarray(values, dtype=float)
     rows, columns = np.triu_indices(len(array))
     return np.sort((array[rows] + array[columns]) / 2.0)
 
 
 def _middle(ordered: NDArray[np.float64]) -> float:
-    """Give the median of sorted numbers."""
+    """Return the median of sorted numbers."""
     last = len(ordered) - 1
     return float((ordered[last // 2] + ordered[last - last // 2]) / 2.0)

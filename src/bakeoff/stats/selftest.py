@@ -1,9 +1,9 @@
-"""From the readings of a timer self-test to its outcome: pure."""
+"""From the readings of the timer's self-test to its outcome: pure functions."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.spec.selftest import TimerCheck, TimerOutcome, TimerVerdict
 from bakeoff.stats.intervals import fixed_interval
@@ -14,53 +14,60 @@ if TYPE_CHECKING:
     from bakeoff.spec.selftest import TimerTest
     from bakeoff.spec.verdict import Interval
 
-ALLOWED = 0.05
-"""The default margin of equality: a clock that is wrong by more than this could turn a verdict. Passed is an interval
-inside of it, failed one wholly outside of it, and all else cannot be told: so the spread of the readings decides,
-and a busy machine makes nobody fail."""
 
-WIDEST = math.log(1.5)
-"""From end to end of the interval of a clock that fails. Where it is wider the machine is unsteady in a way that chance
-does not describe: under heavy load a block of twice the length meets more than twice the stalls (found: 7.0 times the
-time, 2.5 to 24), and no clock is told from that."""
+class Limits(NamedTuple):
+    """What decides whether a timer passes.
 
-CONFIDENCE = 0.99
-"""Eight pairs are the fewest that the signed-rank test can be this sure of; a contender has three checks to fail."""
+    allowed     how far a clock may be wrong: the default margin of equality, since a larger error could turn a verdict.
+                An interval inside of it passes, one wholly outside fails, and any other is inconclusive: the spread of
+                the readings decides, and no timer fails because the machine is busy
+    confidence  of each interval, high because a contender has three checks to fail; eight pairs are the fewest for
+                which the signed-rank test reaches it
+    widest      the widest interval, from end to end and as a logarithm, by which a timer can fail. A wider one means
+                that the machine is unsteady in a way that chance does not describe: under heavy load a block of twice
+                the length is interrupted more than twice as long (measured: 7.0 times the time, interval 2.5 to 24)
+    """
+
+    allowed: float = 0.05
+    confidence: float = 0.99
+    widest: float = math.log(1.5)
+
+
+LIMITS = Limits()
 
 
 def judge_timer(contender: str, passes: Sequence[TimerTest]) -> TimerVerdict:
-    """Judge all passes of one contender together."""
+    """Return whether the timer of one contender can be trusted, from all passes together."""
     checks = (_doubling(passes), _profiler(passes), _fetching(passes))
     failed = [check for check in checks if check.outcome == "failed"]
-    untold = [check for check in checks if check.outcome == "untold"]
-    told = failed or untold
+    inconclusive = [check for check in checks if check.outcome == "untold"]
     return TimerVerdict(
         contender=contender,
-        outcome="failed" if failed else "untold" if untold else "passed",
-        reason="; ".join(f"{check.name}: {check.detail}" for check in told),
+        outcome="failed" if failed else "untold" if inconclusive else "passed",
+        reason="; ".join(f"{check.name}: {check.detail}" for check in failed or inconclusive),
         checks=checks,
     )
 
 
 def _doubling(passes: Sequence[TimerTest]) -> TimerCheck:
-    """Twice the work takes twice the time."""
-    pairs = [pair for one in passes for pair in zip(one.single_ns, one.double_ns, strict=True)]
-    interval = fixed_interval([_log_ratio(double, 2 * single) for single, double in pairs], CONFIDENCE)
-    allowed = math.log1p(ALLOWED)
+    """Check that twice the work takes twice the time."""
+    pairs = [pair for test in passes for pair in zip(test.single_ns, test.double_ns, strict=True)]
+    interval = fixed_interval([_log_ratio(double, 2 * single) for single, double in pairs], LIMITS.confidence)
+    allowed = math.log1p(LIMITS.allowed)
     said = _said(interval, lambda log: f"{2 * math.exp(log):.3g}")
-    detail = f"twice the steps take {said} times the time, 2 within {ALLOWED:.0%} is allowed"
+    detail = f"twice the steps take {said} times the time, 2 within {LIMITS.allowed:.0%} is allowed"
     return TimerCheck(name="doubling", outcome=_steady(interval, _outcome(interval, allowed)), detail=detail)
 
 
 def _profiler(passes: Sequence[TimerTest]) -> TimerCheck:
-    """The fenced time agrees with the framework's own profiler or device events."""
-    pairs = [pair for one in passes for pair in zip(one.fenced_ns, one.profiled_ns, strict=False)]
+    """Check that the fenced time agrees with the framework's own profiler or device events."""
+    pairs = [pair for test in passes for pair in zip(test.fenced_ns, test.profiled_ns, strict=False)]
     means = passes[-1].profiler if passes else ""
     if not pairs:
         return TimerCheck(name="profiler", outcome="unavailable", detail=means)
-    # What of the first step comes before, and what of the last comes after all that a profiler sees, is at most a step.
-    share = ALLOWED + 1 / min(one.profiled_steps for one in passes)
-    interval = fixed_interval([_log_ratio(profiled, fenced) for fenced, profiled in pairs], CONFIDENCE)
+    # A profiler's span begins within the first step and ends within the last, so that it can lack up to one step.
+    share = LIMITS.allowed + 1 / min(test.profiled_steps for test in passes)
+    interval = fixed_interval([_log_ratio(profiled, fenced) for fenced, profiled in pairs], LIMITS.confidence)
     said = _said(interval, lambda log: f"{math.exp(log):.3g}")
     detail = f"{means} gives {said} times the fenced time, 1 within {share:.0%} is allowed"
     outcome = _steady(interval, _outcome(interval, math.log1p(share)))
@@ -68,20 +75,20 @@ def _profiler(passes: Sequence[TimerTest]) -> TimerCheck:
 
 
 def _fetching(passes: Sequence[TimerTest]) -> TimerCheck:
-    """A result that was waited for is there: fetching it costs no more than fetching it once more."""
+    """Check that a result that was waited for is ready: fetching it takes no longer than fetching it again."""
     shares = [
         (fetch - again) / max(block, 1)
-        for one in passes
-        for fetch, again, block in zip(one.fetch_ns, one.again_ns, one.block_ns, strict=True)
+        for test in passes
+        for fetch, again, block in zip(test.fetch_ns, test.again_ns, test.block_ns, strict=True)
     ]
-    interval = fixed_interval(shares, CONFIDENCE)
+    interval = fixed_interval(shares, LIMITS.confidence)
     said = _said(interval, lambda share: f"{max(share, 0.0):.2%}")
-    detail = f"after the wait, fetching the result takes {said} of a block's time, {ALLOWED:.0%} is allowed"
-    return TimerCheck(name="fetching", outcome=_outcome(interval, ALLOWED, below=-math.inf), detail=detail)
+    detail = f"after the wait, fetching the result takes {said} of a block's time, {LIMITS.allowed:.0%} is allowed"
+    return TimerCheck(name="fetching", outcome=_outcome(interval, LIMITS.allowed, below=-math.inf), detail=detail)
 
 
 def _outcome(interval: Interval | None, allowed: float, below: float | None = None) -> TimerOutcome:
-    """Hold an interval against what is allowed, from `below` to `allowed`."""
+    """Return the outcome of an interval; from `below` (None: -allowed) to `allowed` is allowed."""
     least = -allowed if below is None else below
     if interval is None:
         return "untold"
@@ -91,14 +98,14 @@ def _outcome(interval: Interval | None, allowed: float, below: float | None = No
 
 
 def _steady(interval: Interval | None, outcome: TimerOutcome) -> TimerOutcome:
-    """Let nobody fail by an interval of logarithms that only an unsteady machine makes so wide."""
+    """Return the outcome, but "untold" for a failure by an interval of logarithms wider than the limit."""
     if interval is None or outcome != "failed":
         return outcome
-    return "failed" if interval.high - interval.low <= WIDEST else "untold"
+    return "failed" if interval.high - interval.low <= LIMITS.widest else "untold"
 
 
 def _said(interval: Interval | None, write: Callable[[float], str]) -> str:
-    """Write an estimate with its interval."""
+    """Return an estimate with its interval, in words."""
     if interval is None:
         return "an unknown number of"
     low, high = write(interval.low), write(interval.high)
@@ -106,5 +113,5 @@ def _said(interval: Interval | None, write: Callable[[float], str]) -> str:
 
 
 def _log_ratio(above: int, below: int) -> float:
-    """Give the logarithm of a ratio of times; a clock that stood still counts as one nanosecond."""
+    """Return the logarithm of a ratio of times in nanoseconds; a time of 0 counts as 1."""
     return math.log(max(above, 1) / max(below, 1))

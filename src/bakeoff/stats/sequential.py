@@ -1,8 +1,8 @@
-"""Verdicts on pairs of contenders, reached round by round: sequential Holm with fixed looks.
+"""Verdicts on pairs of contenders, reached round by round: sequential Holm correction with scheduled looks.
 
-The whole history is replayed in the order of its rounds, so the same records always give the same verdicts. A verdict
-is reached only at a look, and no later round changes it. Until-sure looks after every round instead. `docs/method.md`
-tells the reasons.
+The whole history is replayed in the order of its rounds, so that the same records always give the same verdicts. A
+verdict is reached only at a look, and no later round changes it. Until-sure looks after every round instead.
+`docs/method.md` gives the reasons.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 import numpy as np
@@ -19,22 +19,31 @@ from bakeoff.spec.verdict import Interval, Verdict, VerdictKind
 from bakeoff.stats.anytime import anytime_interval
 from bakeoff.stats.boundaries import LOOKS, check_family
 from bakeoff.stats.futility import MIN_ROUNDS, hopeless
-from bakeoff.stats.intervals import centre, fixed_interval, pair_interval
+from bakeoff.stats.intervals import centre, pair_interval
 
 if TYPE_CHECKING:
     from bakeoff.spec.comparison import Aim
 
 Ended = Literal["", "budget", "rounds"]
-"""Why a comparison ended before every pair was settled; "" while it runs, or where none of these is the reason."""
+"""Why a comparison ended before every pair was settled; "" while it runs, and for any other reason."""
 Stopped = Literal["", "futility", "budget", "rounds"]
 
 NARROWEST = 1e-6
-"""A margin below this is none: no step time is known to a millionth."""
+"""Margins below this count as no margin: no step time can be measured to a millionth."""
 
-NARROW = math.log1p(0.05)
-"""How-much: a ratio is known narrowly when its half-width, as a logarithm, is at most this ..."""
-NARROW_SHARE = 0.25
-"""... or at most this share of the difference: of a ratio of 2 nobody asks for the third digit."""
+
+class Narrow(NamedTuple):
+    """When how-much calls an interval narrow: its half-width, as a logarithm, is at most one of two limits.
+
+    half_width  5 % of the ratio
+    share       a quarter of the difference: of a ratio of 2 nobody asks for the third digit
+    """
+
+    half_width: float = math.log1p(0.05)
+    share: float = 0.25
+
+
+NARROW = Narrow()
 
 
 class Stopping(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +69,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of two contenders, round by round; the sequences are parallel, and may be empty beside the first.
+    """The measurements of two contenders, round by round; sequences are parallel, all but the first may be empty.
 
     `differences` are log(time of first / time of second), None where one of them has no time in that round.
     """
@@ -69,11 +78,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     second: str
     differences: Sequence[float | None]
     calm: Sequence[float | None] = ()
-    """The same without the turns in which foreign load disturbed either; None where none is left."""
+    """The differences without the turns in which other processes disturbed either; None where no turn is left."""
     blocks: Sequence[tuple[int, int]] = ()
-    """How many timed blocks of both foreign load disturbed, and how many there are."""
+    """How many timed blocks of both contenders were disturbed, and how many there are."""
     means: Sequence[tuple[float, float] | None] = ()
-    """Mean step time of first and of second, over all timed steps of the round."""
+    """Mean step times of first and second, over all timed steps of the round."""
 
 
 class _Progress:
@@ -84,29 +93,29 @@ class _Progress:
         self.aim = aim
         self.values: list[float] = []
         self.rounds: list[int] = []
-        """Of `values`, counted from 0."""
+        """The rounds of `values`, counted from 0."""
         self.interval: Interval | None = None
-        """Of the last look that had one, as logarithms."""
+        """The interval of the last look that had one, as logarithms."""
         self.looked: int = 0
-        """The number of rounds at that look."""
+        """The number of values at that look."""
         self.verdict: VerdictKind = "undecided"
         self.futile = False
 
     @property
     def is_wide(self) -> bool:
-        """Decided, but less narrowly than how-much asks for."""
+        """Whether the pair is decided, but its interval is wider than how-much asks for."""
         if self.aim != "how-much" or self.verdict not in ("faster", "slower") or self.interval is None:
             return False
         half = (self.interval.high - self.interval.low) / 2.0
-        return half > max(NARROW, NARROW_SHARE * abs(self.interval.estimate))
+        return half > max(NARROW.half_width, NARROW.share * abs(self.interval.estimate))
 
     @property
     def is_settled(self) -> bool:
-        """Nothing more is wanted of it."""
+        """Whether the pair has everything that the comparison aims at, so that it needs no more rounds."""
         return self.verdict != "undecided" and not self.is_wide
 
     def add(self, round_index: int) -> bool:
-        """Take one round in, unless the pair is settled or misses it; tell whether a look is due."""
+        """Add one round, unless the pair is settled or has no value in it; return whether a look is due."""
         differences = self.pair.differences
         value = differences[round_index] if round_index < len(differences) else None
         if self.is_settled or value is None:
@@ -116,7 +125,7 @@ class _Progress:
         return self.aim == "until-sure" or len(self.values) in LOOKS
 
     def look(self, family: int, rho: float) -> None:
-        """Form the interval for a family of this size, and the verdict if it allows one; a verdict there is stands."""
+        """Compute the interval for a family of this size and, where it allows one, the verdict, which never changes."""
         form = anytime_interval if self.aim == "until-sure" else pair_interval
         interval = form(self.values, family)
         if interval is None:
@@ -131,10 +140,10 @@ class _Progress:
 def decide(
     pairs: Sequence[Pair], *, margin: float, max_rounds: int | None, ended: Ended = "", aim: Aim = "verdict"
 ) -> list[Verdict]:
-    """Give the verdict on every pair after the rounds so far, in the order of `pairs`.
+    """Return the verdict on every pair after the rounds so far, in the order of `pairs`.
 
-    Rounds beyond `max_rounds` are not looked at. The family of the Holm correction is the number of pairs that are not
-    yet known to differ; until-sure takes all pairs. Raises ValueError for more pairs than there are boundaries for.
+    Rounds beyond `max_rounds` do not count. The family of the Holm correction is the number of pairs that are not yet
+    found to differ; until-sure takes all pairs. Raise ValueError for more pairs than there are boundaries for.
     """
     if pairs:
         check_family(len(pairs))
@@ -159,7 +168,7 @@ def decide(
 
 
 def judge_interval(interval: Interval, rho: float) -> VerdictKind:
-    """Read an interval of log(first / second) against the margin `rho`, which is log(1 + margin)."""
+    """Return the verdict that an interval of log(first / second) allows; `rho` is log(1 + margin)."""
     if -rho < interval.low and interval.high < rho:
         return "equal"
     if interval.low > 0.0:
@@ -170,12 +179,12 @@ def judge_interval(interval: Interval, rho: float) -> VerdictKind:
 
 
 def is_unsettled(verdict: Verdict) -> bool:
-    """Tell whether a pair lacks what the comparison aims at, given up or not."""
+    """Return whether a pair lacks what the comparison aims at, whether or not it gets more rounds."""
     return verdict.verdict == "undecided" or verdict.wide
 
 
 def is_open(verdict: Verdict) -> bool:
-    """Tell whether another round could settle a pair."""
+    """Return whether another round could settle a pair."""
     return is_unsettled(verdict) and not verdict.stopped
 
 
@@ -194,18 +203,8 @@ def still_active(standings: Sequence[Standing], verdicts: Iterable[Verdict]) -> 
     return [label for label in labels if label in needed]
 
 
-def interim(differences: Sequence[float | None], confidence: float = 0.95) -> Interval | None:
-    """Give the ratio so far with an interval that does not know of other looks: to watch, never to decide by.
-
-    None below 3 rounds. Read after every round, such intervals name a false winner far more often than in 5 % of all
-    comparisons (docs/method.md).
-    """
-    interval = fixed_interval([value for value in differences if value is not None], confidence)
-    return None if interval is None else _as_ratio(interval)
-
-
 def ratio_unflagged(pair: Pair, rounds: Sequence[int]) -> float | None:
-    """Give the ratio of first to second over `rounds`, without the turns that foreign load disturbed.
+    """Return the ratio of first to second over `rounds`, without the turns that other processes disturbed.
 
     The estimator is that of the looks. None where no block was disturbed, or where no turn is left.
     """
@@ -214,22 +213,21 @@ def ratio_unflagged(pair: Pair, rounds: Sequence[int]) -> float | None:
 
 
 def ratio_of_means(pair: Pair, rounds: Sequence[int]) -> float | None:
-    """Give the ratio of the mean step times over `rounds`; None where no means are known."""
-    means = [pair.means[index] for index in rounds if index < len(pair.means)]
-    known = [mean for mean in means if mean is not None]
-    if not known:
+    """Return the ratio of the mean step times over `rounds`; None where there are no means."""
+    means = [mean for index in rounds if index < len(pair.means) and (mean := pair.means[index]) is not None]
+    if not means:
         return None
-    first, second = np.asarray(known).mean(axis=0)
+    first, second = np.asarray(means).mean(axis=0)
     return float(first / second)
 
 
 def _open(progress: Iterable[_Progress]) -> int:
-    """Count the pairs not known to differ: settled as equal does not release."""
+    """Return the number of pairs that are not found to differ; a verdict of equal does not reduce the family."""
     return sum(pair.verdict in ("undecided", "equal") for pair in progress)
 
 
 def _look(due: Sequence[_Progress], progress: Sequence[_Progress], rho: float) -> None:
-    """Look at the pairs that are due, again with the smaller family as long as that finds another difference."""
+    """Look at the pairs that are due, and again with the smaller family as long as that finds another difference."""
     wide = [pair for pair in due if pair.is_wide]
     family = 0
     while (smaller := _open(progress)) != family:
@@ -238,17 +236,17 @@ def _look(due: Sequence[_Progress], progress: Sequence[_Progress], rho: float) -
             if pair.verdict == "undecided":
                 pair.look(family, rho)
     for pair in wide:
-        # The family no longer counts it: it is known to differ.
+        # This pair is found to differ, so that the family no longer counts it; its own interval still has to.
         pair.look(family + 1, rho)
 
 
 def _last_look(reachable: int) -> int | None:
-    """Give the last look within this many rounds of a pair."""
+    """Return the last look that a pair with this many rounds in all has; None where it has no look."""
     return max((look for look in LOOKS if look <= reachable), default=None)
 
 
 def _is_futile(pair: _Progress, last: int | None, family: int, rho: float) -> bool:
-    """Tell whether a pair that was just looked at is not worth another round."""
+    """Return whether a pair that was just looked at has too small a chance of a verdict for more rounds."""
     count = len(pair.values)
     if pair.verdict != "undecided" or count < MIN_ROUNDS or last is None or last <= count:
         return False
@@ -256,7 +254,7 @@ def _is_futile(pair: _Progress, last: int | None, family: int, rho: float) -> bo
 
 
 def _stopped(pair: _Progress, left: int | None, ended: Ended) -> Stopped:
-    """Say why a pair is given up with `left` rounds to come; "" where it is settled or goes on."""
+    """Return why a pair gets no more rounds, with `left` rounds to come; "" where it is settled or goes on."""
     if pair.is_settled:
         return ""
     if pair.futile:
@@ -264,16 +262,16 @@ def _stopped(pair: _Progress, left: int | None, ended: Ended) -> Stopped:
     if left is None or pair.aim == "until-sure":
         return "rounds" if left == 0 else ended
     last = _last_look(len(pair.values) + left)
-    # Where not even the first look can be reached, the rounds that were asked for are still run, for their numbers.
+    # Where not even the first look can be reached, the rounds that were asked for are still run, for their step times.
     if left == 0 or (last is not None and last <= len(pair.values)):
         return "rounds"
     return ended
 
 
 def _more_rounds(pair: _Progress, rho: float) -> int | None:
-    """Estimate how many more rounds would narrow the interval to the margin: its width falls with their root.
+    """Return about how many more rounds would narrow the interval to the margin: its width falls with their root.
 
-    None where there is no interval yet, or so narrow a margin that no number of rounds would do.
+    None where there is no interval yet, or where the margin is so narrow that no number of rounds would do.
     """
     if pair.interval is None or rho < NARROWEST:
         return None
@@ -285,7 +283,7 @@ def _more_rounds(pair: _Progress, rho: float) -> int | None:
 
 
 def _verdict(pair: _Progress, rho: float, stopped: Stopped) -> Verdict:
-    """Put one pair's numbers into words' reach: ratios instead of logarithms."""
+    """Return one pair's result, with ratios instead of logarithms."""
     logs = pair.interval
     ratio = None if logs is None else _as_ratio(logs)
     estimate = ratio.estimate if ratio else math.exp(centre(pair.values)) if pair.values else None
@@ -305,19 +303,19 @@ def _verdict(pair: _Progress, rho: float, stopped: Stopped) -> Verdict:
         wide=pair.is_wide,
         ratio_of_means=ratio_of_means(pair.pair, pair.rounds),
         ratio_unflagged=ratio_unflagged(pair.pair, pair.rounds),
-        blocks=sum(known for _, known in blocks),
+        blocks=sum(count for _, count in blocks),
         flagged_blocks=sum(flagged for flagged, _ in blocks),
         flagged_rounds=sum(flagged > 0 for flagged, _ in blocks),
     )
 
 
 def _blocks(pair: Pair, rounds: Sequence[int]) -> list[tuple[int, int]]:
-    """Give the disturbed blocks and all blocks of these rounds, where they are known."""
+    """Return for each of these rounds the numbers of disturbed blocks and of all blocks, where they are known."""
     return [pair.blocks[index] for index in rounds if index < len(pair.blocks)]
 
 
 def _common(before: Interval, now: Interval) -> Interval:
-    """Give what two looks' intervals have in common, since they hold together; the earlier one if that is nothing."""
+    """Return the intersection of two looks' intervals, which hold together; the earlier interval if it is empty."""
     low, high = max(before.low, now.low), min(before.high, now.high)
     if low >= high:
         return before
@@ -325,5 +323,5 @@ def _common(before: Interval, now: Interval) -> Interval:
 
 
 def _as_ratio(logs: Interval) -> Interval:
-    """Turn an interval of log-ratios into one of ratios."""
+    """Return an interval of log-ratios as one of ratios."""
     return Interval(estimate=math.exp(logs.estimate), low=math.exp(logs.low), high=math.exp(logs.high))

@@ -1,4 +1,4 @@
-"""One comparison is one folder, one trial a folder in it; each file is written whole or not at all.
+"""A comparison's files: a folder for the comparison, with one for each trial; each is written whole or not at all.
 
 results/<comparison>/comparison.json, end.json
 results/<comparison>/<trial>/trial.json, record.json, evidence.npz, stdout.log, stderr.log
@@ -34,7 +34,7 @@ DAMAGED_FILE = "record.damaged.json"
 
 
 class DamagedError(StoreError):
-    """A record that is not what was written: truncated, edited, or of an unknown version."""
+    """A record that differs from what was written: truncated, edited, or of an unknown version."""
 
 
 class _Sealed(msgspec.Struct, frozen=True):
@@ -65,7 +65,7 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def _umask() -> int:
-    """Give what new files are not to permit; mkstemp's are for their owner alone, and records are to be shared."""
+    """Return the process's umask, for files that others may read: those of mkstemp are for their owner alone."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -84,7 +84,7 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_record(folder: Path) -> Record:
-    """Read a trial's record; raise DamagedError, with the reason, for one that is not as it was written."""
+    """Return a trial's record; raise DamagedError, with the reason, where it is not as it was written."""
     path = folder / RECORD_FILE
     try:
         sealed = msgspec.json.decode(path.read_bytes(), type=_Sealed)
@@ -111,7 +111,7 @@ def read_record(folder: Path) -> Record:
 
 
 def _check_evidence(path: Path, sha256: str) -> None:
-    """See that a record's arrays are still those that it was written with."""
+    """Raise DamagedError unless a record's arrays are those that it was written with."""
     try:
         content = path.read_bytes()
     except FileNotFoundError as error:
@@ -131,12 +131,12 @@ def write_comparison(folder: Path, comparison: Comparison) -> None:
 
 
 def read_comparison(folder: Path) -> Comparison:
-    """Read what is compared; raise StoreError with the reason."""
+    """Return the comparison of a folder; raise StoreError with the reason."""
     return read_as(Comparison, folder / COMPARISON_FILE)
 
 
 def read_as(kind: type[Kind], path: Path) -> Kind:
-    """Read a file that bakeoff wrote; raise StoreError with the reason."""
+    """Return the content of a JSON file that bakeoff wrote; raise StoreError with the reason."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except OSError as error:
@@ -148,12 +148,12 @@ def read_as(kind: type[Kind], path: Path) -> Kind:
 
 
 def write_end(folder: Path, reason: str) -> None:
-    """Write why no more rounds were run: the one thing about a comparison that its records do not tell."""
+    """Write why no more rounds were run: the only fact about a comparison that is not in its records."""
     write_atomically(folder / END_FILE, msgspec.json.encode({"reason": reason}))
 
 
 def read_end(folder: Path) -> str:
-    """Read why no more rounds were run; "" where the comparison was cut off or still runs."""
+    """Return why no more rounds were run; "" where the comparison was interrupted or still runs."""
     try:
         return msgspec.json.decode((folder / END_FILE).read_bytes(), type=dict[str, str]).get("reason", "")
     except (OSError, msgspec.MsgspecError):
@@ -161,7 +161,7 @@ def read_end(folder: Path) -> str:
 
 
 def forget_end(folder: Path) -> None:
-    """Remove what an earlier run wrote in the end: the comparison goes on."""
+    """Remove the reason why an earlier run ended: the comparison goes on."""
     try:
         (folder / END_FILE).unlink(missing_ok=True)
     except OSError as error:
@@ -170,7 +170,7 @@ def forget_end(folder: Path) -> None:
 
 
 def clear_trial(folder: Path) -> None:
-    """Remove what an unfinished trial left; a damaged record that was set aside stays for who wants to look at it."""
+    """Remove what an unfinished trial left, except a damaged record that was set aside, which somebody may examine."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

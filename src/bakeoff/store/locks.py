@@ -1,4 +1,4 @@
-"""One parent at a time: a folder's lock, which the system drops with the process that holds it."""
+"""The lock of a folder, so that one parent at a time writes into it; the system releases it when its process ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def locked(folder: Path, kind: str) -> Iterator[None]:
-    """Keep a second parent away; `kind` is "comparison" or "study"."""
+    """Hold a folder's lock; raise StoreError where another process has it. `kind` is "comparison" or "study"."""
     lock = filelock.FileLock(folder / ".lock")
     try:
         lock.acquire(timeout=0)

@@ -30,11 +30,11 @@ class Records(msgspec.Struct, frozen=True, kw_only=True):
 
     records: dict[str, Record]
     damaged: list[str]
-    """One sentence each, naming the file."""
+    """A sentence for each damaged record, with its file."""
 
 
 def read_records(folder: Path) -> Records:
-    """Read every record of a comparison; a damaged one is renamed, so that its trial counts as not done, and named."""
+    """Return every record of a comparison; damaged ones are renamed, so that their trials count as not done."""
     records: dict[str, Record] = {}
     damaged = [f"{path} was set aside earlier" for path in sorted(folder.glob(f"*/{DAMAGED_FILE}"))]
     for trial in sorted(path.parent for path in folder.glob(f"*/{RECORD_FILE}")):
@@ -47,7 +47,7 @@ def read_records(folder: Path) -> Records:
 
 
 def _set_aside(trial: Path) -> None:
-    """Rename a damaged record; where the folder is read-only it stays and is passed over again next time."""
+    """Rename a damaged record; in a read-only folder it stays, and is skipped again the next time."""
     try:
         (trial / RECORD_FILE).replace(trial / DAMAGED_FILE)
     except OSError:
@@ -55,19 +55,19 @@ def _set_aside(trial: Path) -> None:
 
 
 def comparisons(results: Path) -> list[Path]:
-    """Give the folders of all comparisons, oldest first; before them those that cannot be read."""
+    """Return the folders of all comparisons, oldest first; those that cannot be read come before them."""
     known = [path.parent for path in results.glob(f"*/{COMPARISON_FILE}")]
     return sorted(known, key=lambda folder: (_created_at(folder), folder.name))
 
 
 class _Begun(msgspec.Struct, frozen=True):
-    """What both study.json and comparison.json tell."""
+    """What study.json and comparison.json have in common."""
 
     created_at: str
 
 
 def _created_at(folder: Path) -> str:
-    """Give when a comparison or a study was made; "" where its file is damaged: only who reads that one is told."""
+    """Return when a comparison or a study was made; "" where its file is damaged: reading it raises the error."""
     path = folder / (STUDY_FILE if is_study(folder) else COMPARISON_FILE)
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Begun).created_at
@@ -76,30 +76,30 @@ def _created_at(folder: Path) -> str:
 
 
 def is_study(folder: Path) -> bool:
-    """Tell whether a folder is that of a study, with its comparisons in it."""
+    """Return whether a folder holds a study, with its comparisons in it."""
     return (folder / STUDY_FILE).exists()
 
 
 def find(results: Path, name: str | None = None) -> Path:
-    """Give the folder of a comparison or a study by its id, the end of its id, or its path; None is the latest."""
+    """Return the folder of a comparison or a study, by its id, the end of its id, or its path; None: the latest."""
     if name is not None and ((Path(name) / COMPARISON_FILE).exists() or is_study(Path(name))):
         return Path(name)
-    known = _with_studies(results)
-    if not known:
+    available = _with_studies(results)
+    if not available:
         msg = f"no comparison in {results}: run one first (bakeoff run mlp-mnist), or name its directory by --results"
         raise UsageError(msg)
     if name is None:
-        return known[-1]
+        return available[-1]
     within = [path.parent for path in results.glob(f"*/*/{COMPARISON_FILE}") if is_study(path.parent.parent)]
-    everything = [*within, *known]
+    everything = [*within, *available]
     matching = [folder for folder in everything if folder.name == name or folder.name.endswith(f"-{name}")]
     if not matching:
-        raise UnknownNameError("comparison", name, [folder.name for folder in known])
+        raise UnknownNameError("comparison", name, [folder.name for folder in available])
     return matching[-1]
 
 
 def _with_studies(results: Path) -> list[Path]:
-    """Give the folders of all comparisons and studies, oldest first."""
+    """Return the folders of all comparisons and studies, oldest first."""
     studies = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
     return sorted([*comparisons(results), *studies], key=lambda folder: (_created_at(folder), folder.name))
 
@@ -120,7 +120,7 @@ def work_of(comparison: Comparison) -> tuple[object, ...]:
         comparison.data.sha256,
         [plan.contender for plan in comparison.contenders],
         msgspec.structs.replace(comparison.procedure, **dict.fromkeys(ANEW)),
-        # Its boundaries hold only where they were meant from the first round on; the others share theirs.
+        # Until-sure has other boundaries, which hold only if they are used from the first round on.
         comparison.procedure.aim == "until-sure",
     )
 

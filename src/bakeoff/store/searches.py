@@ -1,4 +1,4 @@
-"""Searches for the largest batch in a results directory: results/<search>/search.json, and its trials beside it."""
+"""Searches for the largest batch in a results directory: results/<search>/search.json, with the trials beside it."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ SEARCH_FILE = "search.json"
 
 
 def write_search(folder: Path, search: Search) -> None:
-    """Write what is searched, before the first trial."""
+    """Write search.json, before the first trial."""
     write_atomically(folder / SEARCH_FILE, msgspec.json.format(msgspec.json.encode(search)))
 
 
 def read_search(folder: Path) -> Search:
-    """Read what is searched; raise StoreError with the reason."""
+    """Return the search of a folder; raise StoreError with the reason."""
     return read_as(Search, folder / SEARCH_FILE)
 
 
@@ -36,30 +36,30 @@ def search_of(search: Search) -> tuple[object, ...]:
 
 
 def searches(results: Path) -> list[Path]:
-    """Give the folders of all searches that can be read, oldest first."""
-    known = [
+    """Return the folders of all searches that can be read, oldest first."""
+    dated = [
         (created, path.parent) for path in results.glob(f"*/{SEARCH_FILE}") if (created := _created_at(path.parent))
     ]
-    return [folder for _, folder in sorted(known)]
+    return [folder for _, folder in sorted(dated)]
 
 
 def find_search(results: Path, name: str) -> Path | None:
-    """Find a search by its id, the end of its id, or its path; None where there is none of that name."""
+    """Return the folder of a search, by its id, the end of its id, or its path; None where there is no such search."""
     if (Path(name) / SEARCH_FILE).exists():
         return Path(name)
-    matching = [one for one in searches(results) if one.name == name or one.name.endswith(f"-{name}")]
+    matching = [folder for folder in searches(results) if folder.name == name or folder.name.endswith(f"-{name}")]
     return matching[-1] if matching else None
 
 
 def latest_search(results: Path) -> Path | None:
-    """Give the latest search, unless something else was begun or gone on with after it."""
+    """Return the folder of the latest search; None where a comparison or a study was begun or resumed after it."""
     files = [path for name in (SEARCH_FILE, COMPARISON_FILE, STUDY_FILE) for path in results.glob(f"*/{name}")]
     latest = max(files, key=lambda path: path.stat().st_mtime_ns, default=None)
     return latest.parent if latest is not None and latest.name == SEARCH_FILE else None
 
 
 def _created_at(folder: Path) -> str:
-    """Give when a search was begun; "" where its file cannot be read."""
+    """Return when a search began; "" where its file cannot be read."""
     try:
         return read_search(folder).plan.created_at
     except StoreError:

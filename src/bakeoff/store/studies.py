@@ -1,4 +1,4 @@
-"""A study on disk: results/<study>/study.json, and beside it a folder for each of its comparisons."""
+"""Studies on disk: results/<study>/study.json, with a folder beside it for each comparison of the study."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ANEW = (*ANEW, "results", "resume", "command")
 
 
 class PointState(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a point has come."""
+    """How far a point of a study is."""
 
     comparison: str = ""
-    """Its folder beside study.json; empty: not begun."""
+    """The name of its folder beside study.json; empty: not begun."""
     reason: str = ""
-    """Why it has ended without an outcome."""
+    """Why it ended without an outcome."""
 
 
 class StudyFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,23 +54,23 @@ def new(study: Study) -> StudyFile:
 
 
 def write(folder: Path, stored: StudyFile) -> None:
-    """Write how far a study has come."""
+    """Write study.json, with how far each point is."""
     write_atomically(folder / STUDY_FILE, msgspec.json.format(msgspec.json.encode(stored)))
 
 
 def read(folder: Path) -> StudyFile:
-    """Read a study; raise StoreError with the reason."""
+    """Return the study of a folder; raise StoreError with the reason."""
     return read_as(StudyFile, folder / STUDY_FILE)
 
 
 def studies(results: Path) -> list[Path]:
-    """Give the folders of all studies, oldest first; before them those that cannot be read."""
+    """Return the folders of all studies, oldest first; those that cannot be read come before them."""
     known = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
     return sorted(known, key=lambda folder: (created_at(folder), folder.name))
 
 
 def created_at(folder: Path) -> str:
-    """Give when a study was made; "" where its file is damaged: only who reads that one is told."""
+    """Return when a study was made; "" where its file is damaged: reading it raises the error."""
     try:
         return read(folder).created_at
     except StoreError:

@@ -12,7 +12,7 @@ import msgspec
 from bakeoff.environments.declared import framework
 from bakeoff.environments.interpreters import available, resolve
 from bakeoff.race.prepare import checked
-from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.contender import parse_contender, parse_values
 from bakeoff.spec.errors import UnavailableError, UsageError
 from bakeoff.spec.study import Point, Study
 from bakeoff.workloads.load import load
@@ -42,7 +42,7 @@ class Axis(msgspec.Struct, frozen=True, kw_only=True):
 
 def read_values(text: str, name: str) -> tuple[str, ...]:
     """Read "8,16,32"; raise UsageError where a value is missing or given twice; `name` is what they are values of."""
-    return checked_values([value.strip() for value in text.split(",")], name)
+    return checked_values(parse_values(text), name)
 
 
 def checked_values(texts: Sequence[str], name: str) -> tuple[str, ...]:

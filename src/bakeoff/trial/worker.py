@@ -17,9 +17,9 @@ import msgspec
 
 from bakeoff.measure import contention, memory
 from bakeoff.measure.clock import Stepper, collected_garbage, monotonic
-from bakeoff.measure.hidden import weather
 from bakeoff.measure.machine import describe
 from bakeoff.measure.selftest import TimerProbe
+from bakeoff.measure.system_settings import weather
 from bakeoff.spec import protocol
 from bakeoff.spec import record as records
 from bakeoff.spec.errors import StoreError, UnavailableError, UnsupportedError

@@ -1,4 +1,4 @@
-"""What can be wrong with a workload's file and be seen without running its model."""
+"""Faults of a workload's file that can be found without running its model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check_fields(path: Path, declared: Any) -> Workload:
-    """Give WORKLOAD with every field of its declared type and range; raise ModelFileError with all that is wrong."""
+    """Return WORKLOAD if every field has its declared type and range; else raise ModelFileError with all faults."""
     if not isinstance(declared, Workload):
         msg = f"{path}: WORKLOAD is {declared!r}; it must be a bakeoff.spec.workload.Workload"
         raise ModelFileError(msg)
@@ -37,9 +37,10 @@ def check_fields(path: Path, declared: Any) -> Workload:
 
 
 def check_names(path: Path, text: bytes, **functions: Any) -> None:
-    """Refuse names that the vocabulary lacks, each with its line, wherever a function takes the vocabulary.
+    """Raise ModelFileError for names that the vocabulary lacks, each with its line.
 
-    `functions` are build and loss: the name of their first parameter is the vocabulary's, in all functions of the file.
+    `functions` are build and loss: the name of their first parameter means the vocabulary in all functions of the file
+    whose first parameter has that name.
     """
     tree = ast.parse(text)
     names = {function.__code__.co_varnames[0] for function in functions.values() if hasattr(function, "__code__")}
@@ -56,7 +57,7 @@ def check_names(path: Path, text: bytes, **functions: Any) -> None:
 
 
 def _uses(tree: ast.AST, names: set[str]) -> Iterator[ast.Attribute]:
-    """Find every `nn.something` within functions whose first parameter has one of these names."""
+    """Yield every `nn.something` within functions whose first parameter has one of these names."""
     for function in ast.walk(tree):
         if not isinstance(function, ast.FunctionDef) or not function.args.args:
             continue
@@ -67,7 +68,7 @@ def _uses(tree: ast.AST, names: set[str]) -> Iterator[ast.Attribute]:
 
 
 def _faults(workload: Workload) -> Iterator[str]:
-    """Name each field whose value cannot be."""
+    """Yield a sentence for each field of the workload with an impossible value."""
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", workload.name):
         yield f"name is {workload.name!r}; it must be of small letters, digits and single dashes"
     if "full" not in workload.sizes:
@@ -88,7 +89,7 @@ def _faults(workload: Workload) -> Iterator[str]:
 
 
 def _size_faults(size: Size) -> Iterator[str]:
-    """Name each field of a size whose value cannot be."""
+    """Yield a sentence for each field of a size with an impossible value."""
     for field in ("batch_size", "classes", "parameters", "macs"):
         value = getattr(size, field)
         if value is not None and value < 1:
@@ -101,7 +102,7 @@ def _size_faults(size: Size) -> Iterator[str]:
 
 
 def _tolerance_faults(tolerance: Tolerance) -> Iterator[str]:
-    """Name each tolerance that would let nothing or everything pass."""
+    """Yield a sentence for each tolerance that would let nothing or everything pass."""
     if tolerance.losses is not None and tolerance.losses < 1:
         yield f"losses is {tolerance.losses}; it must be at least 1"
     for field in ("loss", "gradient", "gradient_norm", "output"):
@@ -110,7 +111,7 @@ def _tolerance_faults(tolerance: Tolerance) -> Iterator[str]:
 
 
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
-    """Name each hyperparameter that is out of its range."""
+    """Yield a sentence for each hyperparameter that is out of its range."""
     if not optimizer.learning_rate > 0:
         yield f"learning_rate is {optimizer.learning_rate}; it must be above 0"
     if isinstance(optimizer, (Adam, AdamW, RMSprop)) and not optimizer.epsilon > 0:

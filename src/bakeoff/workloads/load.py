@@ -1,8 +1,8 @@
 """Find a workload by its name or its file, and check it before anything is started.
 
-Names are found by location: the shipped workloads are the files of this folder, other people's are entry points of the
-group `bakeoff.workloads`, and a path that ends in .py is the user's own. All are loaded in the same way, by path, as
-every worker does: a workload is one file, which may import the standard library, NumPy and bakeoff.
+The shipped workloads are the files of this folder, those of installed packages are entry points of the group
+`bakeoff.workloads`, and a path that ends in .py is a user's own. All are loaded by path, in the parent and in every
+worker: a workload is one file, which may import the standard library, NumPy and bakeoff.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ EXPECTED = """A workload's file has:
 
 
 class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
-    """A workload with its functions and the file that they came from."""
+    """A workload with its functions and its file."""
 
     workload: Workload
     build: Callable[[Any, Size], Any]
     loss: Callable[[Any, Any, Any], Any] | None
     path: Path
     sha256: str
-    """Of the file's bytes, with those of the files that its functions are imported from: records of different texts are
+    """SHA-256 of the file's bytes and of the files that its functions are imported from: records of different texts are
     not compared."""
 
     def size(self, name: str) -> Size:
-        """Give a size by name; raise UnknownNameError, which names the sizes that there are."""
+        """Return the size of this name; raise UnknownNameError, which lists the valid ones."""
         if name not in self.workload.sizes:
             kind = f"size of {self.workload.name}"
             raise UnknownNameError(kind, name, self.workload.sizes)
@@ -58,12 +58,12 @@ class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def names() -> list[str]:
-    """List the workloads that have a name: the shipped ones and those of installed packages."""
+    """Return the names of all workloads that have one: the shipped workloads and those of installed packages."""
     return sorted({*_shipped(), *entry_points(group=ENTRY_POINTS).names})
 
 
 def load(name_or_path: str | Path) -> LoadedWorkload:
-    """Load and check a workload; raise UnknownNameError or ModelFileError, which say what to do."""
+    """Return a workload, loaded and checked; raise UnknownNameError or ModelFileError, which say what to do."""
     path = _find(name_or_path)
     try:
         text = path.read_bytes()
@@ -77,23 +77,23 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
 
 
 def _shipped() -> dict[str, Path]:
-    """Find this folder's workloads: the files that define WORKLOAD."""
+    """Return the files of this folder that define WORKLOAD, by the workload's name."""
     files = sorted(Path(__file__).parent.glob("*.py"))
     pattern = re.compile(r"^WORKLOAD\b", re.MULTILINE)
     return {file.stem.replace("_", "-"): file for file in files if pattern.search(file.read_text(encoding="utf-8"))}
 
 
 def _find(name_or_path: str | Path) -> Path:
-    """Find a workload's file."""
+    """Return the path of a workload's file."""
     name = str(name_or_path)
     if name.endswith(".py"):
         return Path(name).expanduser().absolute()
     if name in (shipped := _shipped()):
         return shipped[name]
-    if not (found := entry_points(group=ENTRY_POINTS, name=name)):
+    if not (points := entry_points(group=ENTRY_POINTS, name=name)):
         kind, others = "workload", "the path of a file that ends in .py"
         raise UnknownNameError(kind, name, [*names(), others])
-    module = next(iter(found)).value
+    module = next(iter(points)).value
     try:
         spec = importlib.util.find_spec(module)
     except ImportError as error:
@@ -106,7 +106,7 @@ def _find(name_or_path: str | Path) -> Path:
 
 
 def _execute(path: Path, text: bytes) -> ModuleType:
-    """Run a workload's file as a module of its own."""
+    """Run a workload's file and return its module; raise ModelFileError with the line where it fails."""
     # Registered under its name while it lives: dataclasses and msgspec look up annotations in sys.modules.
     name = f"bakeoff_workload_{path.stem}"
     module = ModuleType(name)
@@ -127,7 +127,7 @@ def _execute(path: Path, text: bytes) -> ModuleType:
 
 
 def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:
-    """Take WORKLOAD, build and loss out of a module and check each."""
+    """Return WORKLOAD, build and loss of a module, each checked; raise ModelFileError for what is missing or wrong."""
     for name in ("WORKLOAD", "build"):
         if not hasattr(module, name):
             msg = f"{path}: {name} is missing. {EXPECTED}"
@@ -144,7 +144,7 @@ def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:
 
 
 def _sha256(path: Path, text: bytes, *functions: Any) -> str:
-    """Hash the texts that define a workload: a shipped one may take another's model."""
+    """Return the hash of all texts that define a workload: a shipped workload may use the model of another's file."""
     digest = hashlib.sha256(text)
     others = {function.__code__.co_filename for function in functions if function is not None} - {str(path)}
     for other in sorted(others):
@@ -153,7 +153,7 @@ def _sha256(path: Path, text: bytes, *functions: Any) -> str:
 
 
 def _check_signature(path: Path, function: Any, arguments: Sequence[str]) -> None:
-    """Refuse what is not a function of these arguments."""
+    """Raise ModelFileError for what is not a function of these arguments."""
     if not inspect.isfunction(function):
         msg = f"{path}: {function!r} stands where a function of ({', '.join(arguments)}) should. {EXPECTED}"
         raise ModelFileError(msg)

@@ -1,4 +1,4 @@
-"""The formulas of `bakeoff.spec.optimizer` in NumPy float64: what every framework's optimiser is held against."""
+"""The formulas of `bakeoff.spec.optimizer` in NumPy float64, against which every framework's optimiser is checked."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from bakeoff.spec.optimizer import Optimizer
 
 Arrays = dict[str, NDArray[Any]]
+"""Arrays by name: parameters, gradients, or the evidence that holds them."""
 _Array = NDArray[np.float64]
 
 
 def trajectory(
     optimizer: Optimizer, parameters: Mapping[str, NDArray[Any]], gradients: Sequence[Mapping[str, NDArray[Any]]]
 ) -> list[Arrays]:
-    """Apply an optimiser to given gradients; give the parameters after each step."""
+    """Return the parameters after each step of an optimiser on given gradients, in float64."""
     present: Arrays = {name: np.asarray(value, np.float64) for name, value in parameters.items()}
     first = {name: np.zeros_like(value) for name, value in present.items()}
     second = {name: np.zeros_like(value) for name, value in present.items()}
@@ -37,7 +38,7 @@ def trajectory(
 
 
 def _update(optimizer: Optimizer, p: _Array, g: _Array, m: _Array, v: _Array, t: int) -> tuple[_Array, _Array, _Array]:
-    """Give p, m and v after step t, in the words of `bakeoff.spec.optimizer`."""
+    """Return p, m and v after step t, by the formulas and names of `bakeoff.spec.optimizer`."""
     lr = optimizer.learning_rate
     match optimizer:
         case SGD(momentum=momentum, weight_decay=weight_decay):

@@ -1,7 +1,7 @@
 """A model without a framework: its parameters by canonical name, and the weights that every contender starts from.
 
-`build` is run over a vocabulary of shapes only, so that a mistake in a user's model is found, with its line, before any
-framework starts, and so that all frameworks are given the same weights under the same names.
+`build` runs over a vocabulary that only knows shapes, so that a mistake in a user's model is reported with its line
+before any framework starts, and so that all frameworks get the same weights under the same names.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import traceback
 import zlib
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -35,37 +35,45 @@ class Array(msgspec.Struct, frozen=True, kw_only=True):
     spread: float
     """Half the width of a uniform distribution, the standard deviation of a normal one."""
     momentum: float | None = None
-    """Of a running statistic: the weight of each new value. None for a parameter."""
+    """The weight of each new value in a running statistic; None for a parameter."""
 
     @property
     def count(self) -> int:
-        """How many numbers it holds."""
+        """Return the number of its elements."""
         return math.prod(self.shape)
 
 
-# Biases and scales away from 0 and 1, which they have in most libraries: a bias that is dropped or added twice, or a
-# scale that is left out, must change the outputs by far more than any tolerance.
-_BIAS_SPREAD = 0.1
-_SCALE_SPREAD = 0.2
-# Running statistics likewise away from 0 and 1: outputs in evaluation tell whether they were read. Variances stay well
-# above 0, so that no output is much enlarged.
-_RUNNING_MEAN_SPREAD = 0.5
-_RUNNING_VARIANCE_SPREAD = 0.5
-# As Embedding's rows are added to what they are near to in size: a Parameter that is left out shows.
-_PARAMETER_SPREAD = 1.0
+class Spreads(NamedTuple):
+    """How far first values are drawn from where most libraries have them, 0 or 1.
+
+    bias, scale       a bias that is dropped or added twice, or a scale that is left out, must change the outputs by far
+                      more than any tolerance
+    running_mean,     likewise: outputs in evaluation show whether running statistics were read; variances stay well
+    running_variance  above 0, so that no output becomes much larger
+    parameter         the size of an Embedding's rows, to which such parameters are added: one that is left out shows
+    """
+
+    bias: float = 0.1
+    scale: float = 0.2
+    running_mean: float = 0.5
+    running_variance: float = 0.5
+    parameter: float = 1.0
+
+
+_SPREADS = Spreads()
 
 
 class Module:
-    """Base class of a model and its parts: records which attributes are layers."""
+    """Base class of a model and its parts; its attributes may be layers."""
 
     _ready = False
 
     def __init__(self) -> None:
-        """Make it ready for layers."""
+        """Allow layers as attributes from now on."""
         self._ready = True
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Refuse what not every framework would find, or find under this name."""
+        """Set an attribute; raise TypeError for layers that not every framework would find, or find under this name."""
         if _holds_layers(value) and not self._ready:
             msg = f"self.{name} is set before super().__init__() was called"
             raise TypeError(msg)
@@ -76,7 +84,7 @@ class Module:
 
 
 class ModuleList:
-    """Layers in a list; their names are their places."""
+    """Layers in a list; their names are their indices."""
 
     def __init__(self, modules: Any) -> None:
         """Take an iterable of layers and modules."""
@@ -87,20 +95,20 @@ class ModuleList:
                 raise TypeError(msg)
 
     def __iter__(self) -> Iterator[Any]:
-        """Go through the layers."""
+        """Return an iterator over the layers."""
         return iter(self.modules)
 
     def __len__(self) -> int:
-        """Count the layers."""
+        """Return the number of layers."""
         return len(self.modules)
 
     def __getitem__(self, place: int) -> Any:
-        """Give one layer."""
+        """Return the layer at this index."""
         return self.modules[place]
 
 
 class Layer:
-    """A layer: its parameters and its state by the last part of their names."""
+    """Base class of layers: parameters and state, each by the last part of its name."""
 
     parameters: dict[str, Array]
     state: dict[str, Array] = {}  # noqa: RUF012 - layers set their own and never change this one
@@ -160,7 +168,7 @@ class BatchNorm(Layer):
             msg = f"momentum={momentum!r}: it is the weight of the new value and must be above 0 and below 1"
             raise ValueError(msg)
         self.parameters = _scale_and_bias(features, epsilon)
-        mean, variance = (0.0, _RUNNING_MEAN_SPREAD), (1.0, _RUNNING_VARIANCE_SPREAD)
+        mean, variance = (0.0, _SPREADS.running_mean), (1.0, _SPREADS.running_variance)
         self.state = {
             name: Array(shape=(features,), mean=centre, spread=spread, momentum=momentum)
             for name, (centre, spread) in (("running_mean", mean), ("running_variance", variance))
@@ -176,7 +184,7 @@ class Parameter(Layer):
             msg = f"shape={shape!r}: it must be a tuple of whole numbers"
             raise TypeError(msg)
         shape = tuple(_count("shape", number) for number in shape)
-        self.parameters = {"": Array(shape=shape, distribution="normal", spread=_PARAMETER_SPREAD)}
+        self.parameters = {"": Array(shape=shape, distribution="normal", spread=_SPREADS.parameter)}
 
 
 class Embedding(Layer):
@@ -200,17 +208,17 @@ class Dropout(Layer):
 
 
 def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:
-    """List the parameters of a model by canonical name; raise ModelFileError where `build` fails, with the line."""
+    """Return the parameters of a model by canonical name; raise ModelFileError, with the line, where `build` fails."""
     return _arrays(build, size, lambda layer: layer.parameters)
 
 
 def state(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:
-    """List the arrays that training changes beside the parameters, by canonical name; fails as `parameters` does."""
+    """Return the arrays that training changes beside the parameters, by canonical name; raise as `parameters` does."""
     return _arrays(build, size, lambda layer: layer.state)
 
 
 def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer], dict[str, Array]]) -> dict[str, Array]:
-    """Build the model over shapes and list arrays of its layers by canonical name."""
+    """Return the arrays `of` each layer by canonical name, from a model that is built over shapes."""
     path = build.__code__.co_filename
     try:
         model = build(_VOCABULARY, size)
@@ -219,7 +227,7 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
     if not isinstance(model, Module):
         msg = f"{path}: build returned {model!r}; it must return an instance of a class derived from nn.Module"
         raise ModelFileError(msg)
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     names: dict[int, str] = {}
     for name, part in _walk(model, ""):
         if id(part) in names:
@@ -227,63 +235,63 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
             raise ModelFileError(msg)
         names[id(part)] = name
         if isinstance(part, Layer):
-            found |= {f"{name}.{last}".rstrip("."): array for last, array in of(part).items()}
+            arrays |= {f"{name}.{last}".rstrip("."): array for last, array in of(part).items()}
         elif isinstance(part, Module) and not callable(getattr(part, "forward", None)):
             msg = f"{path}: class {type(part).__name__} has no method forward(self, x, ...)"
             raise ModelFileError(msg)
-    return found
+    return arrays
 
 
 def weights(build: Callable[[Any, Size], Any], size: Size, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Draw every parameter's first value, by canonical name, in canonical layout; `seed` is from 0 to 2^32 - 1.
+    """Return every parameter's first value, by canonical name, in canonical layout; `seed` is from 0 to 2^32 - 1.
 
-    Each parameter has a stream of its own, so their order does not matter. RandomState's streams are frozen by NumPy's
-    policy (NEP 19): the NumPy of every environment draws the same numbers.
+    Each parameter has a random stream of its own, so that their order does not matter. RandomState's streams are frozen
+    by NumPy's policy (NEP 19): the NumPy of every environment draws the same numbers.
     """
     return {name: _draw(name, array, seed) for name, array in parameters(build, size).items()}
 
 
 def state_values(build: Callable[[Any, Size], Any], size: Size, seed: int) -> dict[str, NDArray[np.float64]]:
-    """Draw the value of all state before the first step, as `weights` draws parameters; variances are positive."""
+    """Return the values of all state before the first step, drawn as by `weights`; variances are positive."""
     return {name: _draw(name, array, seed) for name, array in state(build, size).items()}
 
 
 def _draw(name: str, array: Array, seed: int) -> NDArray[np.float64]:
-    """Draw one array from the stream of its name."""
+    """Return one array, drawn from the random stream of its name."""
     import numpy as np
 
     stream = np.random.RandomState([seed, zlib.crc32(name.encode())])
     draw = stream.standard_normal if array.distribution == "normal" else lambda shape: stream.uniform(-1, 1, shape)
     drawn = array.mean + array.spread * draw(array.shape)
-    # Exactly what a float32 holds: else the reference would start elsewhere, and where a float32 rounds to the other
-    # side of a ReLU or a maximum, every contender would be off by the same error.
+    # Exactly what a float32 holds: else the reference in float64 would start elsewhere, and where rounding crosses the
+    # zero of a ReLU or a maximum, every contender would have the same error.
     return drawn.astype(np.float32).astype(np.float64)
 
 
 def _weighted(shape: tuple[int, ...], fan_in: int, bias: bool) -> dict[str, Array]:  # noqa: FBT001 - private
-    """List a weight, and a bias over its last axis.
+    """Return a weight and, if wanted, a bias over its last axis.
 
     The bound sqrt(6 / fan_in) keeps the variance of activations through ReLU (He et al. 2015, equation 10).
     """
-    found = {"weight": Array(shape=shape, spread=math.sqrt(6 / fan_in))}
+    arrays = {"weight": Array(shape=shape, spread=math.sqrt(6 / fan_in))}
     if bias:
-        found["bias"] = Array(shape=shape[-1:], spread=_BIAS_SPREAD)
-    return found
+        arrays["bias"] = Array(shape=shape[-1:], spread=_SPREADS.bias)
+    return arrays
 
 
 def _scale_and_bias(features: int, epsilon: float) -> dict[str, Array]:
-    """List what a normalisation is followed by."""
+    """Return the scale and the bias behind a normalisation."""
     if not epsilon > 0:
         msg = f"epsilon={epsilon!r}: it must be above 0"
         raise ValueError(msg)
     return {
-        "scale": Array(shape=(features,), mean=1.0, spread=_SCALE_SPREAD),
-        "bias": Array(shape=(features,), spread=_BIAS_SPREAD),
+        "scale": Array(shape=(features,), mean=1.0, spread=_SPREADS.scale),
+        "bias": Array(shape=(features,), spread=_SPREADS.bias),
     }
 
 
 def _count(name: str, value: Any, least: int = 1) -> int:
-    """Check an argument that is a whole number."""
+    """Return an argument that has to be a whole number, at least `least`; raise ValueError for anything else."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         msg = f"{name}={value!r}: it must be a whole number, at least {least}"
         raise ValueError(msg)
@@ -291,23 +299,23 @@ def _count(name: str, value: Any, least: int = 1) -> int:
 
 
 def _pair(name: str, value: Any, least: int = 1) -> tuple[int, int]:
-    """Check an argument that is a whole number, or two: (vertical, horizontal)."""
+    """Return an argument that has to be a whole number or two of them, as (vertical, horizontal)."""
     vertical, horizontal = value if isinstance(value, tuple) and len(value) == 2 else (value, value)  # noqa: PLR2004
     return _count(name, vertical, least), _count(name, horizontal, least)
 
 
 def _holds_layers(value: Any) -> bool:
-    """Tell whether a value is a part of a model."""
+    """Return whether a value is a layer or holds layers."""
     return isinstance(value, (Layer, Module, ModuleList))
 
 
 def _members(value: Any) -> Any:
-    """Give what a plain container holds."""
+    """Return the members of a list, tuple, set or dict."""
     return value.values() if isinstance(value, dict) else value
 
 
 def _walk(part: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Go through a model's parts with their names, from the root down."""
+    """Yield a model's parts with their names, from the root down."""
     yield name or "the model", part
     children: Any = ()
     if isinstance(part, ModuleList):
@@ -319,13 +327,13 @@ def _walk(part: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def _where(path: str, error: Exception) -> str:
-    """Say what went wrong in the user's file, and in which line."""
+    """Return what went wrong in the user's file, and in which line."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
     return f"{path}:{lines[-1] if lines else '?'}: in build: {type(error).__name__}: {error}"
 
 
 def _only_in_forward(name: str) -> Callable[..., Any]:
-    """Make a function of the vocabulary: it can be kept by a model, but not be called while the model is built."""
+    """Return a function of the vocabulary that a model may keep, but not call while it is built."""
 
     def function(*_: Any, **__: Any) -> Any:
         msg = f"nn.{name} computes on arrays; call it in forward or in loss, not in build"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.measure.watch import Watch
+from bakeoff.measure.memory_limit import MemoryLimit
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
 
@@ -23,12 +23,12 @@ class BoundedWorker:
         """Take a started worker."""
         self._worker = worker
         self._ceiling_bytes = ceiling_bytes
-        self._watch: Watch | None = None
+        self._watch: MemoryLimit | None = None
 
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported: what it holds then does not count."""
         answer = self._worker.ready(limit_s)
-        self._watch = Watch(self._worker.pid)
+        self._watch = MemoryLimit(self._worker.pid)
         return answer
 
     def ask(self, command: Command, limit_s: float) -> Answer:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from bakeoff.measure.gpu_state import Gpu, first_gpu, summary
+from bakeoff.measure.gpu_clocks import NvidiaGpu, first_gpu, summary
 from bakeoff.spec import protocol
 
 if TYPE_CHECKING:
@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
     from bakeoff.race.workers.worker import Launcher, Worker
     from bakeoff.spec.protocol import Answer, Command, Ready
-    from bakeoff.spec.record import GpuState
+    from bakeoff.spec.record import GpuDuringBlock
     from bakeoff.spec.trial import TrialSpec
 
 
 class WatchedWorker:
     """A worker beside whose blocks the GPU is read."""
 
-    def __init__(self, worker: Worker, gpu: Gpu) -> None:
+    def __init__(self, worker: Worker, gpu: NvidiaGpu) -> None:
         """Take a started worker."""
         self._worker = worker
         self._gpu = gpu
-        self._states: list[GpuState] = []
+        self._states: list[GpuDuringBlock] = []
 
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from bakeoff.measure.gpu_memory import weighed
+from bakeoff.measure.gpu_memory import peak_watched
 from bakeoff.spec import protocol
 from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bakeoff.measure.gpu_memory import Scale
+    from bakeoff.measure.gpu_memory import GpuMemoryPeak
     from bakeoff.race.workers.worker import Launcher, Worker
     from bakeoff.spec.protocol import Answer, Command, Ready
     from bakeoff.spec.trial import TrialSpec
@@ -27,7 +27,7 @@ class WeighedWorker:
         """Take a started worker."""
         self._worker = worker
         self._weighing = ExitStack()
-        self._scale: Scale | None = None
+        self._scale: GpuMemoryPeak | None = None
 
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported."""
@@ -36,7 +36,7 @@ class WeighedWorker:
     def ask(self, command: Command, limit_s: float) -> Answer:
         """Return the answer to a command; note what was seen when the memory has been measured."""
         if isinstance(command, protocol.Build):
-            self._scale = self._weighing.enter_context(weighed(_own_processes))
+            self._scale = self._weighing.enter_context(peak_watched(_own_processes))
         answer = self._worker.ask(command, limit_s)
         if isinstance(command, protocol.MeasureMemory):
             self._weighing.close()

@@ -1,7 +1,7 @@
-"""What a container or a batch system leaves of a Linux machine: the limits of this process's control groups.
+"""How much of a Linux machine a container or a batch system allows: the limits of this process's control groups.
 
-Both versions of control groups are read (cgroups(7)), from the process's own group up to the root, as each limits all
-below it. Everything is None where there is no limit, or none is known.
+Both versions of control groups are read (cgroups(7)), from the process's own group up to the root, because each group
+limits all groups below it. Everything is None where there is no limit, or where it cannot be read.
 """
 
 from __future__ import annotations
@@ -16,17 +16,20 @@ MOUNT = "/sys/fs/cgroup"
 
 
 def processors() -> float | None:
-    """Give the processor time that may be used in a unit of time."""
+    """Return the number of processors that may be kept busy, as a fraction; None: no limit."""
     return min((quota for folder in _folders("cpu") if (quota := _quota(folder)) is not None), default=None)
 
 
 def free_memory_bytes() -> int | None:
-    """Give the memory that may still be taken; what the kernel would drop first of its file cache counts as free."""
+    """Return the memory that may still be taken, in bytes; None: no limit.
+
+    Inactive file cache counts as free, because the kernel drops it first.
+    """
     return min((free for folder in _folders("memory") if (free := _free_bytes(folder)) is not None), default=None)
 
 
 def _folders(controller: str) -> Iterator[Path]:
-    """Give the folders of the groups that limit this process; in a container only the root's may be there."""
+    """Yield the folders of the groups that limit this process; in a container only the root's folder may exist."""
     try:
         lines = Path("/proc/self/cgroup").read_text().splitlines()
     except OSError:
@@ -42,7 +45,7 @@ def _folders(controller: str) -> Iterator[Path]:
 
 
 def _quota(folder: Path) -> float | None:
-    """Give the quota of one group, in processors."""
+    """Return the quota of one group, in processors; None where it has none."""
     words = _words(folder / "cpu.max") or _words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")
     match words:
         case [quota, period] if quota.isdecimal() and period.isdecimal():
@@ -51,7 +54,7 @@ def _quota(folder: Path) -> float | None:
 
 
 def _free_bytes(folder: Path) -> int | None:
-    """Give what is left of the memory of one group."""
+    """Return how much memory one group has left, in bytes; None where it has no limit."""
     limit = _words(folder / "memory.max") or _words(folder / "memory.limit_in_bytes")
     used = _words(folder / "memory.current") or _words(folder / "memory.usage_in_bytes")
     if not (limit and used and limit[0].isdecimal() and used[0].isdecimal()):
@@ -63,7 +66,7 @@ def _free_bytes(folder: Path) -> int | None:
 
 
 def _words(path: Path) -> list[str]:
-    """Read a small file; no words where there is none."""
+    """Return the words of a small file; an empty list where it cannot be read."""
     try:
         return path.read_text().split()
     except OSError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bakeoff.measure import watch
+from bakeoff.measure import memory_limit
 
 GROWING = "import sys, time\nsys.stdin.readline()\nheld = bytearray(200 << 20)\ntime.sleep(60)\n"
 LONGEST_S = 30
@@ -30,7 +30,7 @@ def told(process: subprocess.Popen[bytes]) -> None:
 
 def test_a_process_beyond_its_ceiling_is_ended(growing: subprocess.Popen[bytes]) -> None:
     """What it held is told, and it is gone."""
-    watched = watch.Watch(growing.pid)
+    watched = memory_limit.MemoryLimit(growing.pid)
     with watched.within(100 << 20):
         told(growing)
         assert growing.wait(timeout=LONGEST_S) == -9
@@ -39,10 +39,10 @@ def test_a_process_beyond_its_ceiling_is_ended(growing: subprocess.Popen[bytes])
 
 def test_a_process_below_its_ceiling_goes_on(growing: subprocess.Popen[bytes]) -> None:
     """Only memory beyond that at the beginning counts."""
-    watched = watch.Watch(growing.pid)
+    watched = memory_limit.MemoryLimit(growing.pid)
     with watched.within(400 << 20):
         told(growing)
-        time.sleep(10 * watch.PERIOD_S)
+        time.sleep(10 * memory_limit.PERIOD_S)
         assert growing.poll() is None
     assert watched.reason == ""
 
@@ -51,8 +51,8 @@ def test_a_machine_at_its_end_ends_the_process(
     growing: subprocess.Popen[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before others are ended, whatever the process may take itself."""
-    monkeypatch.setattr(watch, "available_memory_bytes", lambda: watch.FLOOR_BYTES - 1)
-    watched = watch.Watch(growing.pid)
+    monkeypatch.setattr(memory_limit, "available_memory_bytes", lambda: memory_limit.FLOOR_BYTES - 1)
+    watched = memory_limit.MemoryLimit(growing.pid)
     with watched.within(1 << 40):
         assert growing.wait(timeout=LONGEST_S) == -9
     assert "the machine had 268 MB left" in watched.reason
@@ -60,9 +60,9 @@ def test_a_machine_at_its_end_ends_the_process(
 
 def test_a_process_that_has_ended_is_no_failure(growing: subprocess.Popen[bytes]) -> None:
     """How it ended is told elsewhere."""
-    watched = watch.Watch(growing.pid)
+    watched = memory_limit.MemoryLimit(growing.pid)
     with watched.within(1 << 40):
         growing.kill()
         growing.wait()
-        time.sleep(5 * watch.PERIOD_S)
+        time.sleep(5 * memory_limit.PERIOD_S)
     assert watched.reason == ""

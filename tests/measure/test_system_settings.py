@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.measure import hidden, meminfo
+from bakeoff.measure import meminfo, system_settings
 
 Files = Callable[[dict[str, str]], None]
 
@@ -13,7 +13,7 @@ Files = Callable[[dict[str, str]], None]
 @pytest.fixture
 def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Files:
     """Give a function that writes the system's files; no other is there."""
-    for module in (hidden, meminfo):
+    for module in (system_settings, meminfo):
         monkeypatch.setattr(module, "Path", lambda path: tmp_path / str(path).lstrip("/"))
 
     def write(files: dict[str, str]) -> None:
@@ -44,7 +44,7 @@ SERVER = {
 def test_a_server_tells_its_settings(system: Files) -> None:
     """Huge pages, NUMA, governor, turbo, sibling threads and address layout are read from the kernel's files."""
     system(SERVER)
-    assert hidden.settings() == {
+    assert system_settings.settings() == {
         "huge_pages": "always",
         "numa_nodes": 2,
         "numa_balancing": "on",
@@ -53,14 +53,13 @@ def test_a_server_tells_its_settings(system: Files) -> None:
         "sibling_threads": "on",
         "address_layout": "random",
     }
-    assert hidden.weather() == {"clock_mhz": 2500, "swap_bytes": 2_048_000, "swap_used_bytes": 512_000}
+    assert system_settings.weather() == {"clock_mhz": 2500, "swap_bytes": 2_048_000, "swap_used_bytes": 512_000}
 
 
 def test_what_is_not_told_is_unknown(system: Files) -> None:
-    """Without the kernel's files, as on other systems, everything is None and never zero, and nothing is remarked."""
+    """Without the kernel's files, as on other systems, everything is None and never zero."""
     system({})
-    assert set((hidden.settings() | hidden.weather()).values()) == {None}
-    assert hidden.remarks(hidden.settings()) == hidden.advice(hidden.settings()) == []
+    assert set((system_settings.settings() | system_settings.weather()).values()) == {None}
 
 
 @pytest.mark.parametrize(
@@ -78,22 +77,10 @@ def test_what_is_not_told_is_unknown(system: Files) -> None:
 def test_each_setting_has_its_words(system: Files, files: dict[str, str], key: str, value: str | None) -> None:
     """A process's own fixed layout counts as the system's; processors that differ are all named; other forms: None."""
     system(SERVER | files)
-    assert hidden.settings()[key] == value
-
-
-def test_what_may_decide_is_remarked_with_its_reason(system: Files) -> None:
-    """Fixed addresses, and pages that move between nodes, are warnings; a clock that follows the load is advice."""
-    system(SERVER | {"/proc/sys/kernel/randomize_va_space": "0"})
-    facts = hidden.settings()
-    addresses, nodes = hidden.remarks(facts)
-    assert "not randomised" in addresses
-    assert "2 NUMA nodes" in nodes
-    assert hidden.remarks(facts | {"numa_nodes": 1, "address_layout": "random"}) == []
-    assert "governor schedutil" in hidden.advice(facts)[0]
-    assert hidden.advice(facts | {"governor": "performance"}) == []
+    assert system_settings.settings()[key] == value
 
 
 def test_a_clock_of_another_form_is_unknown(system: Files) -> None:
     """What /proc/cpuinfo says of the clock is taken only where it is a number."""
     system({"/proc/cpuinfo": "cpu MHz : fast\n"})
-    assert hidden.weather()["clock_mhz"] is None
+    assert system_settings.weather()["clock_mhz"] is None

@@ -1,7 +1,7 @@
-"""Ends a process that takes more memory than it may, before the machine swaps or ends others.
+"""End a process that takes more memory than it may, before the machine swaps or the kernel ends other processes.
 
-The address space is not limited instead (setrlimit(2), RLIMIT_AS): frameworks reserve far more of it than they use, and
-what a limit on it refuses says nothing about memory.
+A limit on the address space (setrlimit(2), RLIMIT_AS) would not do: frameworks reserve far more of it than they use, so
+that it would refuse what needs little memory.
 """
 
 from __future__ import annotations
@@ -18,30 +18,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PERIOD_S = 0.01
-"""Between two readings. New pages are cleared at some GB/s, so a process can be 100 MB beyond before it is seen."""
+"""Time between two readings. The kernel clears new pages at some GB/s, so that a process can be 100 MB beyond its limit
+before that is seen."""
 
 FLOOR_BYTES = 256 << 20
-"""Where the machine has less than this left, the process is ended whatever its own limit: others need it, too."""
+"""When the machine has less than this left, the process is ended whatever its own limit is: others need memory, too."""
 
 
-class Watch:
-    """What was seen of one process."""
+class MemoryLimit:
+    """Watches one process, and ends it above a limit."""
 
     reason = ""
-    """Why it was ended; empty: it was not."""
+    """Why the process was ended; empty: it was not."""
 
     def __init__(self, pid: int) -> None:
-        """Take a process that waits, with its framework imported: what it holds now is the baseline."""
+        """Take a process that has imported its framework and waits: what it holds now is the baseline."""
         self._process = psutil.Process(pid)
         self._baseline_bytes = self._process.memory_info().rss
 
     @contextmanager
     def within(self, ceiling_bytes: int) -> Iterator[None]:
-        """End the process as soon as it holds more than this beyond the baseline."""
+        """Within the context, end the process as soon as it holds more than this beyond the baseline."""
         ended = threading.Event()
 
         def watch() -> None:
-            with suppress(psutil.NoSuchProcess):  # It has ended by itself, and how is told elsewhere.
+            with suppress(psutil.NoSuchProcess):  # It has ended by itself: its worker reports how.
                 while not ended.wait(PERIOD_S):
                     self.reason = self._why_end(ceiling_bytes)
                     if self.reason:
@@ -57,7 +58,7 @@ class Watch:
             watcher.join()
 
     def _why_end(self, ceiling_bytes: int) -> str:
-        """Say why the process cannot go on; empty while it can."""
+        """Return why the process cannot go on; empty while it can."""
         held_bytes = self._process.memory_info().rss - self._baseline_bytes
         if held_bytes > ceiling_bytes:
             return f"ended when it held {held_bytes / 1e6:,.0f} MB beyond its import"

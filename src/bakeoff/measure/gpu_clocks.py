@@ -1,0 +1,136 @@
+"""Clocks, temperature, power and other processes of an NVIDIA GPU while a block runs.
+
+The parent reads them by NVML, so that no step waits for it. Not run by us on a GPU.
+"""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.spec.record import GpuDuringBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PERIOD_S = 0.05
+"""Time between two readings: three within a block of 150 ms. A reading takes NVML well under a millisecond, on another
+processor than the block."""
+
+SLOWED = {
+    "power limit": "nvmlClocksThrottleReasonSwPowerCap",
+    "hardware slowdown": "nvmlClocksThrottleReasonHwSlowdown",
+    "thermal limit, by software": "nvmlClocksThrottleReasonSwThermalSlowdown",
+    "thermal limit, by hardware": "nvmlClocksThrottleReasonHwThermalSlowdown",
+    "power brake": "nvmlClocksThrottleReasonHwPowerBrakeSlowdown",
+    "clocks set by hand": "nvmlClocksThrottleReasonApplicationsClocksSetting",
+}
+"""Reasons for a lower clock, with NVML's names for their bits. Idling, and following another GPU's clock, do not count:
+they do not slow work down."""
+
+
+class GpuReading(msgspec.Struct, frozen=True, kw_only=True):
+    """One reading of the GPU; None is unknown."""
+
+    clock_mhz: int | None
+    memory_clock_mhz: int | None
+    temperature_c: int | None
+    power_w: float | None
+    slowed: frozenset[str]
+    processes: frozenset[int]
+
+
+class NvidiaGpu:
+    """The first NVIDIA GPU, as NVML reports it."""
+
+    def __init__(self, nvml: Any) -> None:
+        """Take the module pynvml; NVML stays open as long as the process lives."""
+        self._nvml = nvml
+        nvml.nvmlInit()
+        self._handle = nvml.nvmlDeviceGetHandleByIndex(0)
+        self.clock_limit_mhz: int | None = self._query("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM)
+
+    def read(self) -> GpuReading:
+        """Return one reading."""
+        nvml = self._nvml
+        bits = self._query("nvmlDeviceGetCurrentClocksThrottleReasons") or 0
+        milliwatts = self._query("nvmlDeviceGetPowerUsage")
+        running = self._query("nvmlDeviceGetComputeRunningProcesses") or []
+        return GpuReading(
+            clock_mhz=self._query("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
+            memory_clock_mhz=self._query("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM),
+            temperature_c=self._query("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU),
+            power_w=None if milliwatts is None else milliwatts / 1000,
+            slowed=frozenset(text for text, name in SLOWED.items() if bits & getattr(nvml, name, 0)),
+            processes=frozenset(process.pid for process in running),
+        )
+
+    @contextmanager
+    def watched(self) -> Iterator[list[GpuReading]]:
+        """Yield a list to which readings are added until the context ends; in the end it holds at least one."""
+        readings: list[GpuReading] = []
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(PERIOD_S):
+                readings.append(self.read())
+
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
+        try:
+            yield readings
+        finally:
+            ended.set()
+            watcher.join()
+        if not readings:
+            readings.append(self.read())
+
+    def _query(self, function: str, *arguments: Any) -> Any:
+        """Return what a function of NVML answers for this GPU; None where the GPU or its driver does not support it."""
+        try:
+            return getattr(self._nvml, function)(self._handle, *arguments)
+        except self._nvml.NVMLError:
+            return None
+
+
+def first_gpu() -> NvidiaGpu | None:
+    """Return the first NVIDIA GPU; None where NVML or a GPU is missing."""
+    try:
+        import pynvml
+    except ImportError:
+        return None
+    try:
+        return NvidiaGpu(pynvml)
+    except pynvml.NVMLError:
+        return None
+
+
+def summary(turn: int, readings: list[GpuReading], own: frozenset[int], clock_limit_mhz: int | None) -> GpuDuringBlock:
+    """Return the summary of a block's readings; `own` are the identifiers of the comparison's processes.
+
+    In a container the driver numbers processes otherwise than the container does: where it lists none of `own`, the
+    number of other processes is unknown.
+    """
+    processes: frozenset[int] = frozenset().union(*(reading.processes for reading in readings))
+    temperatures_c = [reading.temperature_c for reading in readings if reading.temperature_c is not None]
+    return GpuDuringBlock(
+        turn=turn,
+        readings=len(readings),
+        clock_mhz=_mean([reading.clock_mhz for reading in readings]),
+        clock_limit_mhz=clock_limit_mhz,
+        memory_clock_mhz=_mean([reading.memory_clock_mhz for reading in readings]),
+        temperature_c=max(temperatures_c, default=None),
+        power_w=_mean([reading.power_w for reading in readings]),
+        slowed=tuple(sorted(frozenset().union(*(reading.slowed for reading in readings)))),
+        other_processes=len(processes - own) if processes & own else None,
+    )
+
+
+def _mean(values: list[int | None] | list[float | None]) -> float | None:
+    """Return the mean of the values that are not None; None where all are."""
+    numbers = [value for value in values if value is not None]
+    return statistics.fmean(numbers) if numbers else None

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from bakeoff.measure.system_settings import Facts
+from bakeoff.report.machine_words import advice, remarks, timed_region
+
+SERVER: Facts = {
+    "numa_nodes": 2,
+    "numa_balancing": "on",
+    "governor": "schedutil",
+    "address_layout": "fixed",
+}
+
+
+def test_what_may_decide_is_remarked_with_its_reason() -> None:
+    """Fixed addresses, and pages that move between nodes, are warnings; a clock that follows the load is advice."""
+    addresses, nodes = remarks(SERVER)
+    assert "not randomised" in addresses
+    assert "2 NUMA nodes" in nodes
+    assert remarks(SERVER | {"numa_nodes": 1, "address_layout": "random"}) == []
+    assert "governor schedutil" in advice(SERVER)[0]
+    assert advice(SERVER | {"governor": "performance"}) == []
+
+
+def test_nothing_is_remarked_of_unknown_settings() -> None:
+    """Where the system does not show its settings, there is neither a warning nor advice."""
+    unknown: Facts = dict.fromkeys(SERVER)
+    assert remarks(unknown) == advice(unknown) == []
+
+
+def test_the_timed_region_says_where_batches_come_from() -> None:
+    """One way of input for all is said once; where contenders differ, each way names those that have it."""
+    assert "the batch is on the device already;" in timed_region({})
+    assert "one batch is copied from NumPy's memory to the device;" in timed_region({"a": "per-step", "b": "per-step"})
+    mixed = timed_region({"a": "resident", "b": "pipeline", "c": "pipeline"})
+    assert "the batch is on the device already (a), or one batch is taken from the framework's own loader" in mixed
+    assert "put on the device (b, c);" in mixed
