@@ -15,6 +15,7 @@ sys.path.insert(0, str(HERE))
 from contract_run import DECLARED, Session  # noqa: E402 - found by the line above
 
 
+@pytest.hookimpl(tryfirst=True)  # before those of tests/conftest.py, and of `pytest -n`
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Group the tests of one process: tests/conftest.py keeps a group together, and in one worker of `pytest -n`."""
     for item in items:
