@@ -25,7 +25,7 @@ LONGEST_FIRST = (
     "race/test_input.py",
     "race/test_soak.py",
 )
-"""Groups of tests that take longest: begun first, so that no worker of `pytest -n` is left alone with one at the end."""
+"""Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
 
 TELL_S = 10.0
 """Between two lines of progress."""
@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Tell progress by lines where `pytest -n` has other processes run the tests."""
-    if config.pluginmanager.has_plugin("dsession"):
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Progress(config))
 
 
@@ -122,7 +122,7 @@ class Progress:
             minutes, seconds = divmod(round(now - self._began_s), 60)
             done = self._done["tests"]
             longest = sorted(self._running.items(), key=lambda running: running[1])
-            running = "; ".join(f"{nodeid.rpartition('@')[0][:90]} {now - begin:.0f} s" for nodeid, begin in longest)
+            running = "; ".join(f"{nodeid.partition('@')[0][:90]} {now - begin:.0f} s" for nodeid, begin in longest)
             self._write(
                 f"{minutes:3}:{seconds:02}  {done} of {self._total} tests ({100 * done // self._total} %), "
                 f"{self._done['failed']} failed; running: {running}"

@@ -1,4 +1,4 @@
-"""Make the modules beside the tests importable, under names that nothing else has; keep one process's tests together."""
+"""Make the modules beside the tests importable, under names that nothing else has; group the tests of a process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from contract_run import DECLARED, Session  # noqa: E402 - found by the line abo
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Group the tests of one process: tests/conftest.py keeps a group together, and in one worker of `pytest -n`."""
     for item in items:
-        parameters = item.callspec.params if HERE in item.path.parents and hasattr(item, "callspec") else {}
+        if HERE not in item.path.parents or item.path.name == "test_child_process.py":
+            continue
+        item.add_marker("slow")
+        parameters = item.callspec.params if hasattr(item, "callspec") else {}
         framework = parameters.get("framework")
         if framework in DECLARED:
             modes = DECLARED[framework].info.options["mode"]

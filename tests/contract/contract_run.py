@@ -7,7 +7,7 @@ import hashlib
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import filelock
 import msgspec
@@ -54,9 +54,9 @@ LIVING = 2
 class Session:
     """What all contenders of one run of the tests share; tests/contract/conftest.py sets the folder and ends it."""
 
-    folder: Path
+    folder: ClassVar[Path]
     """For answers, arrays and batches; the same in all processes of a run with `pytest -n`."""
-    living: list[Computed] = []
+    living: ClassVar[list[Computed]] = []
     """Whose process waits for more work; the last one is the one that worked last."""
 
     @classmethod

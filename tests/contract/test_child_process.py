@@ -70,7 +70,7 @@ def test_one_process_serves_many_requests(child: Child, work: Work) -> None:
 
 
 def test_a_death_fails_the_work_that_caused_it(child: Child, work: Work) -> None:
-    """The answer for work that ends its process has how it ended and what it said; the next work has a fresh process."""
+    """Work that ends its process is answered with exit code and last output; the next work has a fresh process."""
     fault = child.ask(work("dies", "import os, sys; sys.stderr.write('a last word'); sys.stderr.flush(); os._exit(7)"))
     assert "dies: " in fault.fault
     assert "has ended with 7" in fault.fault

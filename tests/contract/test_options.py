@@ -68,7 +68,7 @@ def test_every_option_is_read_back(text: str) -> None:
 
 @pytest.mark.parametrize(("framework", "option", "value"), VALUES)
 def test_every_value_is_computed_or_refused_with_its_reason(framework: str, option: str, value: str) -> None:
-    """A value that a framework declares is in one of the contenders above, or is refused on a processor with the reason."""
+    """A value that a framework declares is in a contender above, or is refused on a processor with the reason."""
     said = [parse_contender(text) for text in CONTENDERS]
     if any(one.framework == framework and one.options.get(option) == value for one in said):
         return
@@ -87,5 +87,5 @@ def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> No
 
 @pytest.mark.parametrize("framework", DECLARED)
 def test_the_attention_kernel_is_reported(framework: str) -> None:
-    """After a model with attention every framework reports its attention kernel, or the kernels that it chooses from."""
+    """After a model with attention every framework reports its attention kernel, or those that it chooses from."""
     assert computed(framework).settings("vit-b16", "train")["attention"]
