@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from bakeoff.judge import reproduction
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.errors import UnknownNameError, UsageError
@@ -44,10 +45,10 @@ def ran(study: PublishedStudy, folder: Path, **asked: Any) -> StudyOutcome:
     return run(quick, results=str(folder), launch=InlineWorker, probe_s=NO_PROBE_S)
 
 
-def pairs_by_row(outcome: StudyOutcome) -> dict[tuple[str, str], published.Pair]:
+def pairs_by_row(outcome: StudyOutcome) -> dict[tuple[str, str], reproduction.PublishedPair]:
     """Give the pairs by their rows."""
     assert outcome.study.reproduces is not None
-    return {(pair.first, pair.second): pair for pair in published.pairs(outcome, outcome.study.reproduces.published)}
+    return {(pair.first, pair.second): pair for pair in reproduction.pairs(outcome, outcome.study.reproduces.published)}
 
 
 @pytest.mark.parametrize("name", ["apx-cnn", "dai2022-figure1", "dai2022-table2", "m1-inference", "m1-transfer"])
@@ -118,7 +119,7 @@ def test_the_same_order_on_other_hardware_confirms_nothing(tmp_path: Path) -> No
     assert two.reason == "other hardware, scaled down"
     hole = pairs["jittor", "tensorflow"]
     assert (hole.verdict, hole.order, hole.reason) == (None, "not measured", "jittor not measured")
-    lines = {line.row: line for line in published.lines(outcome, published())}
+    lines = {line.row: line for line in reproduction.lines(outcome, published())}
     assert lines["jittor"].hole == "bakeoff has no framework 'not-here'"
     assert lines["tensorflow"].measured is not None
     assert lines["tensorflow"].published_step_s == pytest.approx(0.032)

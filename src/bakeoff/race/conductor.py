@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.comparison import assess, certificate_of, frozen_cut, judge_comparison
-from bakeoff.judge.contender import timer_verdict
+from bakeoff.judge.certificate import certificate_of
+from bakeoff.judge.comparison import assess, judge_comparison
 from bakeoff.judge.epochs import length_of
+from bakeoff.judge.rounds import frozen_cut
+from bakeoff.judge.timer import timer_verdict
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.measure.noise import PROBE_S, probe

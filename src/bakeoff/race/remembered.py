@@ -10,7 +10,7 @@ import msgspec
 
 import bakeoff
 from bakeoff.environments.made import base
-from bakeoff.judge.contender import timer_verdict
+from bakeoff.judge.timer import timer_verdict
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import read_record, write_record, write_trial
 

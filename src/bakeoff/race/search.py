@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.comparison import certificate_of
+from bakeoff.judge.certificate import certificate_of
 from bakeoff.judge.search import Attempt, SearchOutcome, attempts_of, following, judge_search
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.race.prepare import prepared
