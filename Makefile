@@ -8,7 +8,7 @@ BIN        := $(VENV)/bin
 READY      := $(VENV)/.ready
 
 # Two processes run groups of tests, the longest first (tests/conftest.py), whose lines of progress stand for dots.
-SPREAD     := -n 2 --dist loadgroup --no-loadscope-reorder -o console_output_style=classic
+SPREAD     := -n 2 -o console_output_style=classic
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-quick check format docs environments clean

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bakeoff.environments.declared import frameworks
+
 ROOT = Path(__file__).parent.parent
+FRAMEWORKS = {name: found for name, found in frameworks().items() if found.info.listed}
 
 LONGEST_FIRST = (
     "jittor compiled",
@@ -45,23 +51,40 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a group together, a file's where nothing else is said, and begin with the longest groups.
+def group_of(nodeid: str) -> str:
+    """Return the group that a test runs with: its file's, or that of the framework's process that serves it.
 
     What a group's tests share, a fixture or a process that has imported a framework, is made once for them.
     """
-    order: dict[str, int] = {}
-    places = {}
-    for item in items:
-        marker = item.get_closest_marker("xdist_group")
-        if marker is None:
-            marker = pytest.mark.xdist_group(item.path.relative_to(ROOT / "tests").as_posix()).mark
-            item.add_marker(pytest.mark.xdist_group(*marker.args))
-        (group,) = marker.args
-        rank = LONGEST_FIRST.index(group) if group in LONGEST_FIRST else len(LONGEST_FIRST)
-        places[item] = (rank, order.setdefault(group, len(order)))
-    items.sort(key=places.__getitem__)
+    path = nodeid.partition("::")[0].removeprefix("tests/")
+    if path == "frameworks/test_jittor.py":
+        return "jittor compiled"  # its operators are compiled in one folder by one process at a time
+    words = re.split(r"[][-]", nodeid.partition("[")[2]) if path.startswith("contract/") else []
+    for framework, mode in pairwise(words):
+        if framework in FRAMEWORKS:
+            modes = FRAMEWORKS[framework].info.options["mode"]
+            return f"{framework} {mode if mode in modes.values else modes.default}"
+    return path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a group together, and begin with the groups that take longest."""
+    groups = {item: group_of(item.nodeid) for item in items}
+    order = {group: number for number, group in enumerate(dict.fromkeys([*LONGEST_FIRST, *groups.values()]))}
+    items.sort(key=lambda item: order[groups[item]])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Have `pytest -n` give a whole group to one worker; its own --dist=loadgroup fails with pytest 9.2."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return Groups(config, log)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -122,7 +145,9 @@ class Progress:
             minutes, seconds = divmod(round(now - self._began_s), 60)
             done = self._done["tests"]
             longest = sorted(self._running.items(), key=lambda running: running[1])
-            running = "; ".join(f"{nodeid.partition('@')[0][:90]} {now - begin:.0f} s" for nodeid, begin in longest)
+            running = "; ".join(
+                f"{nodeid.removeprefix('tests/')[:110]} {now - begin:.0f} s" for nodeid, begin in longest
+            )
             self._write(
                 f"{minutes:3}:{seconds:02}  {done} of {self._total} tests ({100 * done // self._total} %), "
                 f"{self._done['failed']} failed; running: {running}"

@@ -1,4 +1,4 @@
-"""Make the modules beside the tests importable, under names that nothing else has; group the tests of a process."""
+"""Make the modules beside the tests importable, under names that nothing else has."""
 
 from __future__ import annotations
 
@@ -12,22 +12,14 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from contract_run import DECLARED, Session  # noqa: E402 - found by the line above
+from contract_run import Session  # noqa: E402 - found by the line above
 
 
-@pytest.hookimpl(tryfirst=True)  # before those of tests/conftest.py, and of `pytest -n`
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group the tests of one process: tests/conftest.py keeps a group together, and in one worker of `pytest -n`."""
+    """Mark as slow what starts a framework."""
     for item in items:
-        if HERE not in item.path.parents or item.path.name == "test_child_process.py":
-            continue
-        item.add_marker("slow")
-        parameters = item.callspec.params if hasattr(item, "callspec") else {}
-        framework = parameters.get("framework")
-        if framework in DECLARED:
-            modes = DECLARED[framework].info.options["mode"]
-            mode = parameters.get("mode")
-            item.add_marker(pytest.mark.xdist_group(f"{framework} {mode if mode in modes.values else modes.default}"))
+        if HERE in item.path.parents and item.path.name != "test_child_process.py":
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session", autouse=True)
