@@ -23,6 +23,8 @@ from bakeoff.report import batches
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import comparisons
 
+pytestmark = pytest.mark.slow
+
 MB = 1_000_000
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json-max-batch.md"
 FREE = {"machine", "excluded", "contenders[].options", "contenders[].settings", "contenders[].versions"}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.record import Record
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("home")]
 
 HONEST, BROKEN = "fake", "fake:fault=asynchronous"
 

@@ -15,6 +15,8 @@ from bakeoff.study.progress import Event, PointEnded, PointStarted, StudyStarted
 if TYPE_CHECKING:
     from tests.study.conftest import Swept
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_point_is_a_comparison_of_its_own(swept: Swept) -> None:
     """Each point has its verdict, its records stand beside study.json, and the same is judged from disk again."""
