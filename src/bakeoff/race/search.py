@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import secrets
 import shutil
 import time
@@ -57,8 +56,6 @@ STEPS = 2
 COPIES = 3
 """Of a batch's samples, that exist at once while bakeoff puts them on the device: its own, one in the framework's
 layout, and the framework's. They are no part of a step, and may not be what ends an attempt."""
-
-FLOAT_BYTES = 4
 
 
 def search_batches(
@@ -209,7 +206,7 @@ class _Searcher:
         """Compose what is asked of a worker."""
         spec = self._trials.spec(plan, "batch")
         size = self._search.plan.workload.sizes[self._search.plan.size]
-        copies_bytes = COPIES * batch * math.prod(size.input_shape) * FLOAT_BYTES
+        copies_bytes = COPIES * batch * size.sample.sample_bytes
         return msgspec.structs.replace(
             spec, name=f"{spec.name}-{batch}", batch_size=batch, ceiling_bytes=self._search.limit_bytes + copies_bytes
         )
