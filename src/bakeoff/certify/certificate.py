@@ -14,12 +14,17 @@ from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.sample import distance, kept, largest
 from bakeoff.certify.state import check_state
 from bakeoff.certify.tolerances import own_tolerance, tolerance
+from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.record import Evidence
+from bakeoff.spec.scenario import SCENARIOS, EvidencePart
 from bakeoff.spec.verdict import Certificate, Check
+from bakeoff.spec.workload import Tolerance
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bakeoff.spec.scenario import Scenario
-    from bakeoff.spec.workload import Size, Tolerance, Workload
+    from bakeoff.spec.workload import Size, Workload
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -42,24 +47,47 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
     """Of its arithmetic: a reduced one is allowed more."""
 
 
+class _Case(msgspec.Struct, frozen=True, kw_only=True):
+    """Both sides' evidence, and how closely they must agree."""
+
+    contender: Exhibit
+    reference: Exhibit
+    allowed: Tolerance
+    optimizer: Optimizer | None
+    steps: int
+    """How many losses there have to be at least."""
+
+
+_CHECKS: dict[EvidencePart, Callable[[_Case], Check]] = {
+    "outputs": lambda case: _outputs(case.contender, case.reference, case.allowed.output),
+    "losses": lambda case: _loss(case.contender, case.reference, case.allowed, case.steps),
+    "gradients": lambda case: _gradients(case.contender, case.reference, case.allowed),
+    "optimizer": lambda case: check_optimizer(case.contender.arrays, case.optimizer),
+}
+"""What is checked for each part that a scenario can owe; `state`, which not every model has, is checked beside them."""
+
+
 def certify(
     contender: Exhibit, reference: Exhibit, *, workload: Workload, size: Size, scenario: Scenario, steps: int
 ) -> Certificate:
-    """Hold a contender's evidence against the reference's; `steps` losses at least have to be there in training."""
+    """Compare all that the scenario owes of a contender's evidence with the reference's.
+
+    Where losses are owed there have to be at least `steps` of them. A scenario that is unknown, or that owes what
+    nothing checks, is refused.
+    """
+    if reason := _why_uncertifiable(scenario):
+        return refuse(contender.label, reference.label, reason)
+    owed = SCENARIOS[scenario].evidence
     allowed = tolerance(workload, size, contender.precision)
-    checks = [_parameters(contender, reference, size), _outputs(contender, reference, allowed.output)]
-    if scenario == "train":
-        checks += [
-            _loss(contender, reference, allowed, steps),
-            _gradients(contender, reference, allowed),
-            check_optimizer(contender.arrays, workload.optimizer),
-        ]
+    case = _Case(contender=contender, reference=reference, allowed=allowed, optimizer=workload.optimizer, steps=steps)
+    checks = [_parameters(contender, reference, size)]
+    checks += [check(case) for part, check in _CHECKS.items() if part in owed]
     if contender.evidence.state_shapes or reference.evidence.state_shapes:
         sides = contender.evidence, contender.arrays, reference.evidence, reference.arrays
-        checks.append(check_state(*sides, trained=scenario == "train", allowed=allowed.output))
-    if contender.evidence.fed is not None:
-        checks.append(check_inputs(contender.evidence.fed))
-    checks.append(_informative(reference, scenario, own_tolerance(workload, size).loss))
+        checks.append(check_state(*sides, trained="state" in owed, allowed=allowed.output))
+    if contender.evidence.input_pass is not None:
+        checks.append(check_inputs(contender.evidence.input_pass))
+    checks.append(_informative(reference, owed, own_tolerance(workload, size).loss))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
     return Certificate(
         contender=contender.label,
@@ -70,8 +98,16 @@ def certify(
     )
 
 
+def _why_uncertifiable(scenario: Scenario) -> str:
+    """Return why nothing certifies a scenario; empty where something does."""
+    if scenario not in SCENARIOS:
+        return f"nothing says which evidence the scenario {scenario!r} owes"
+    unchecked = SCENARIOS[scenario].evidence - _CHECKS.keys() - {"state"}
+    return f"nothing checks what the scenario {scenario!r} owes: {', '.join(sorted(unchecked))}" if unchecked else ""
+
+
 def refuse(contender: str, reference: str, reason: str) -> Certificate:
-    """Give the certificate of a contender, or a reference, that left no evidence."""
+    """Return the certificate of a contender that is not certified, for this reason."""
     return Certificate(contender=contender, reference=reference, passed=False, checks=(), reason=reason)
 
 
@@ -139,7 +175,7 @@ def _loss(contender: Exhibit, reference: Exhibit, tolerance: Tolerance, steps: i
         detail = f"no evidence: losses of {len(found)} steps against {len(expected)}, and {steps} are needed"
         return Check(name="loss", passed=False, detail=detail, allowed=allowed)
     errors = [_relative(*pair) for pair in zip(found, expected, strict=True)][: tolerance.losses]
-    # Told is the first step that is too far: what follows it is its consequence.
+    # The first step that is too far is reported: what follows it is its consequence.
     beyond = [step for step, error in enumerate(errors) if not error <= allowed]
     step = beyond[0] if beyond else max(range(len(errors)), key=lambda step: errors[step])
     detail = (
@@ -151,8 +187,8 @@ def _loss(contender: Exhibit, reference: Exhibit, tolerance: Tolerance, steps: i
     return Check(name="loss", passed=not beyond, detail=detail, error=_finite(errors[step]), allowed=allowed)
 
 
-def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) -> Check:
-    """See that agreeing with the reference means something: what it computed is neither constant nor zero nor NaN."""
+def _informative(reference: Exhibit, owed: frozenset[EvidencePart], loss_tolerance: float) -> Check:
+    """Check that agreeing with the reference means something: what it computed is neither constant nor zero nor NaN."""
     faults = []
     outputs = [reference.arrays.get(f"output/{index}") for index in range(reference.evidence.outputs)]
     for index, output in enumerate(outputs):
@@ -160,12 +196,13 @@ def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) 
             faults.append(f"output {index} of the reference is missing or not finite")
         elif float(np.ptp(output, axis=0).max()) <= _VARIATION * largest(output):
             faults.append(f"output {index} of the reference is the same for every sample of the batch")
-    if scenario == "train":
+    if "losses" in owed:
         losses = _losses(reference)
         if not losses or not all(map(math.isfinite, losses)):
             faults.append("the reference's losses are missing or not finite")
         elif max(losses) - min(losses) <= _CHANGE * loss_tolerance * max(map(abs, losses)):
             faults.append("the reference's loss does not change over the steps")
+    if "gradients" in owed:
         gradients = [value for name, value in reference.arrays.items() if name.startswith("gradient/")]
         if not any(largest(value) > 0 for value in gradients):
             faults.append("every gradient of the reference is zero")
@@ -174,26 +211,26 @@ def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) 
 
 
 def _losses(exhibit: Exhibit) -> list[float]:
-    """Give the losses as numbers."""
+    """Return the losses as numbers."""
     return [math.nan if loss is None else loss for loss in exhibit.evidence.losses]
 
 
 def _relative(found: float, expected: float) -> float:
-    """Give a relative error; NaN and what cannot be told is infinitely far."""
+    """Return a relative error; where one side is not finite it is infinite."""
     if not (math.isfinite(found) and math.isfinite(expected)):
         return math.inf
     return _quotient(abs(found - expected), abs(expected))
 
 
 def _quotient(error: float, scale: float) -> float:
-    """Give an error in units of a scale."""
+    """Return an error in units of a scale."""
     if error == 0.0:
         return 0.0
     return error / scale if scale else math.inf
 
 
 def _finite(error: float) -> float | None:
-    """Give an error that JSON can hold; None is one that cannot be told."""
+    """Return an error that JSON can hold; None where it is not finite."""
     return error if math.isfinite(error) else None
 
 

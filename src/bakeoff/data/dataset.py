@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from bakeoff.spec.batch import Batch
+if TYPE_CHECKING:
+    from bakeoff.spec.batch import Batch
 
 
 @dataclass(frozen=True, kw_only=True)

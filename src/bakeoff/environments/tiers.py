@@ -1,7 +1,7 @@
 """Tiers: which form of a framework races. The workload's own model, the ready-made one, or the fastest settings.
 
 matched  the workload's model with the framework's default options: equal settings, held against the reference
-native   what the framework's users would take ready-made, from its zoo.py; held against nothing
+native   what the framework's users would take ready-made, from its ready_made.py; held against nothing
 best     the workload's model with the settings that the framework's documents name as the fastest, from framework.toml
 """
 

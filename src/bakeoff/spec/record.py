@@ -136,19 +136,19 @@ class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """Held-out samples that it was counted over."""
 
 
-class Fed(msgspec.Struct, frozen=True, kw_only=True):
-    """One pass through the samples of a trial, held against the batches that every contender is to take."""
+class InputPass(msgspec.Struct, frozen=True, kw_only=True):
+    """One pass through a contender's own way of input, compared with the batches that every contender is to take."""
 
     mode: str
     """The option `input`."""
     samples: int
-    """That were to be given."""
+    """How many samples the batches hold."""
     missing: int
-    """Samples that were not given with their own label."""
-    strange: int
-    """Given ones that are none of them, or came a second time."""
+    """Samples that did not come, or came with another's targets."""
+    unexpected: int = msgspec.field(name="strange")
+    """Samples that came and are none of the batches', or came a second time."""
     in_order: bool
-    """They came in the order of the batches."""
+    """The samples came in the order of the batches."""
 
 
 class GpuState(msgspec.Struct, frozen=True, kw_only=True):
@@ -172,7 +172,7 @@ class GpuState(msgspec.Struct, frozen=True, kw_only=True):
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender computed, for the certificate; the arrays are in evidence.npz.
 
-    Arrays: `output/0`... (batch, classes); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
+    Arrays: `output/0`... (batch, ...); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
     canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients;
     `state/<name>` what the first training step has added to a running statistic: its value less (1 - momentum) times
     the one before, sampled likewise.
@@ -193,8 +193,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     accuracy: float | None = None
     """On held-out data after `learning_steps` training steps, 0 to 1."""
     learning_steps: int = 0
-    fed: Fed | None = None
-    """What the contender's own way of input gave; None where batches are on the device."""
+    input_pass: InputPass | None = msgspec.field(default=None, name="fed")
+    """What came by the contender's own way of input; None where batches are on the device."""
     arrays_sha256: str = ""
     """Of evidence.npz."""
 

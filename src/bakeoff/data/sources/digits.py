@@ -30,8 +30,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
         raise UsageError(msg)
     if size.input_shape not in _SHAPES or size.classes != 10:  # noqa: PLR2004 - there are ten digits
         msg = (
-            f"digits are samples of shape {_SHAPES[0]} or {_SHAPES[1]} in 10 classes; "
-            f"this workload takes {size.sample}"
+            f"digits are samples of shape {_SHAPES[0]} or {_SHAPES[1]} in 10 classes; this workload takes {size.sample}"
         )
         raise UsageError(msg)
     import sklearn

@@ -1,4 +1,4 @@
-"""Samples drawn from a seed, for speed: standard normal numbers, uniform integers and labels; nothing can be learned."""
+"""Samples drawn from a seed, for speed: normal numbers, uniform integers and labels; there is nothing to learn."""
 
 from __future__ import annotations
 

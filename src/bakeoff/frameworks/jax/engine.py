@@ -21,6 +21,7 @@ from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, 
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
+from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
@@ -93,11 +96,10 @@ class Engine:
         """Give the devices whose backend starts."""
         return [device for device in _PLATFORMS if _starts(device)]
 
-    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:  # noqa: ARG002
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; the options are those of `configure`."""
-        if scenario == "infer":
-            return InferStep(model, self._precision, self._switches)
-        return TrainStep(model, self._precision, self._switches)
+        del options
+        return for_scenario(_STEPS, scenario)(model, self._precision, self._switches)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; give the parameters after each step, in float64."""
@@ -114,7 +116,7 @@ class Engine:
 
 
 class Step:
-    """What both scenarios share: the model, its state, evaluation, and what is in force."""
+    """What the steps of all scenarios have in common: the model, its state, evaluation, and what is in force."""
 
     def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
         """Build the model and load its weights."""
@@ -125,19 +127,19 @@ class Step:
         parameters, statistics = self._split.part(loaded)
         self._state = State(parameters, None, statistics, None)
 
-    def _evaluate(self, parameters: dict[str, jax.Array], statistics: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+    def _evaluate(self, parameters: dict[str, jax.Array], statistics: dict[str, jax.Array], inputs: Any) -> jax.Array:
         """Compute the model's outputs as in evaluation."""
-        return self._precision.called(self._split.merge(self._precision.reduced(parameters), statistics), x)
+        return self._precision.called(self._split.merge(self._precision.reduced(parameters), statistics), inputs)
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[jax.Array, jax.Array]:
-        """Copy one batch to the device."""
-        return jax.block_until_ready((self._array(x), self._array(y)))
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Copy a batch to the device."""
+        return jax.block_until_ready(on_device(batch, self._array))
 
     def _array(self, values: NDArray[Any]) -> jax.Array:
-        """Copy values to the device: numbers in the parameters' precision, indices and labels as int32."""
-        return jnp.array(values, self._precision.dtype if np.issubdtype(values.dtype, np.floating) else np.int32)
+        """Copy values to the device: real numbers in the parameters' precision, integers as int32."""
+        return jnp.array(values, {"i": np.int32, "f": self._precision.dtype}.get(values.dtype.kind))
 
-    def outputs(self, batch: tuple[jax.Array, jax.Array]) -> NDArray[np.float64]:
+    def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
         """Give the model's outputs in evaluation mode."""
         return np.array(self._forward(self._state.parameters, self._state.statistics, batch[0]), np.float64)
 
@@ -193,12 +195,10 @@ class TrainStep(Step):
     def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
         """Make the state and the function that changes it."""
         super().__init__(model, precision, switches)
-        if model.loss is None or model.optimizer is None:
-            msg = "the workload has no loss or no optimiser: it is for inference only"
-            raise UnsupportedError(msg)
-        self._loss_of = partial(model.loss, nn)
-        self._optimizer_name = optimizers.native_name(model.optimizer)
-        self._transformation = optimizers.make(model.optimizer)
+        loss, optimizer = training_parts(model)
+        self._loss_of = partial(loss, nn)
+        self._optimizer_name = optimizers.native_name(optimizer)
+        self._transformation = optimizers.make(optimizer)
         self._differentiate = differentiated(self._compute_loss)
         self._gradients = switches.executed(self._differentiate)
         # The old state is never needed again, so the new one takes its memory, as in a training loop by hand.
@@ -216,16 +216,16 @@ class TrainStep(Step):
         parameters: dict[str, jax.Array],
         statistics: dict[str, jax.Array],
         key: jax.Array | None,
-        batch: tuple[jax.Array, jax.Array],
+        batch: DeviceBatch,
     ) -> tuple[jax.Array, dict[str, jax.Array]]:
         """Give the loss, and what the forward pass made of the running statistics."""
-        x, y = batch
+        inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
         with nn.training(key):
-            loss = self._loss_of(self._precision.called(model, x), y)
+            loss = self._loss_of(self._precision.called(model, inputs), targets)
         return loss, self._split.statistics(model)
 
-    def _next(self, state: State, batch: tuple[jax.Array, jax.Array]) -> tuple[State, jax.Array]:
+    def _next(self, state: State, batch: DeviceBatch) -> tuple[State, jax.Array]:
         """Give the state after one step, and the loss before it."""
         key, draw = (None, None) if state.key is None else jax.random.split(state.key)
         scale, finite, (loss, statistics), gradients = self._differentiate(
@@ -235,7 +235,7 @@ class TrainStep(Step):
         parameters, optimizer = kept(finite, new, (state.parameters, state.optimizer))
         return State(parameters, optimizer, statistics, key, scale), loss
 
-    def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one training step."""
         self._state, self._loss = self._advance(self._state, batch)
 
@@ -247,7 +247,7 @@ class TrainStep(Step):
         """Give the loss of the last step."""
         return float(self._loss)
 
-    def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:
+    def gradients(self, batch: DeviceBatch) -> Arrays:
         """Give every parameter's gradient in float64, without dropout; a scale that is too large ends smaller."""
         while True:
             state = self._state
@@ -265,7 +265,7 @@ class TrainStep(Step):
         }
 
 
-class InferStep(Step):
+class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode."""
 
     def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
@@ -273,7 +273,7 @@ class InferStep(Step):
         super().__init__(model, precision, switches)
         self._outputs: jax.Array | None = None
 
-    def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one forward pass."""
         state = self._state
         self._outputs = self._forward(state.parameters, state.statistics, batch[0])
@@ -286,15 +286,8 @@ class InferStep(Step):
         """Give what only a finished step has."""
         return (self._outputs,)
 
-    def result(self) -> float:
-        """Refuse: there is no loss."""
-        msg = "a step of the scenario infer has no loss"
-        raise UnsupportedError(msg)
 
-    def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:  # noqa: ARG002 - the port's signature
-        """Refuse: there is no loss to differentiate."""
-        msg = "a step of the scenario infer has no gradients"
-        raise UnsupportedError(msg)
+_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
 
 
 def _apply(

@@ -72,9 +72,9 @@ class Precision:
         """Cast one array of real numbers."""
         return value.astype(self._compute) if jnp.issubdtype(value.dtype, jnp.floating) else value
 
-    def called(self, model: Callable[[jax.Array], Any], x: jax.Array) -> Any:
+    def called(self, model: Callable[[Any], Any], inputs: Any) -> Any:
         """Give a model's outputs in the type of the parameters; what they were computed in is seen while tracing."""
-        outputs = model(self.reduced(x))
+        outputs = model(self.reduced(inputs))
         self._seen = np.dtype(jax.tree.leaves(outputs)[0].dtype)
         return jax.tree.map(lambda output: output.astype(self.dtype), outputs)
 

@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
 from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, profiling, switches
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
@@ -58,7 +61,7 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; nothing is traced yet."""
-        return _STEPS[scenario](model, options["mode"], self._precision)
+        return for_scenario(_STEPS, scenario)(model, options["mode"], self._precision)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; give the parameters after each step."""
@@ -75,7 +78,7 @@ class Engine:
 
 
 class Step:
-    """What steps of both scenarios have in common: the model, its batches and its forward pass."""
+    """What the steps of all scenarios have in common: the model, its batches and its forward pass."""
 
     _run: Any
     """The function that is timed."""
@@ -93,20 +96,20 @@ class Step:
         self._forward = _in_mode(self._evaluate, mode)
         self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
 
-    def _evaluate(self, x: Any) -> Any:
-        """Give the outputs in evaluation mode; tf.function calls one with a fixed signature faster than the model."""
-        return self._precision.called(self._net, x)
+    def _evaluate(self, inputs: Any) -> Any:
+        """Return the outputs in evaluation mode: tf.function calls one of fixed signature faster than the model."""
+        return self._precision.called(self._net, inputs)
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
-        """Put one batch on the device and wait until it is there."""
-        batch = self._tensor(x), self._tensor(y)
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Put a batch on the device and wait until it is there."""
+        prepared = on_device(batch, self._tensor)
         tf.test.experimental.sync_devices()
-        return batch
+        return prepared
 
     def _tensor(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device: real numbers in the variables' precision, indices and labels as int32."""
-        real = np.issubdtype(array.dtype, np.floating)
-        return tf.identity(tf.constant(array, self._variables[0].dtype if real else tf.int32))
+        """Copy an array to the device: real numbers in the variables' precision, integers as int32."""
+        dtype = {"i": tf.int32, "f": self._variables[0].dtype}.get(array.dtype.kind)
+        return tf.identity(tf.constant(array, dtype))
 
     def wait(self) -> None:
         """Return when the results of all started steps exist.
@@ -119,7 +122,7 @@ class Step:
         elif self._last is not None:
             self._last.numpy()
 
-    def outputs(self, batch: tuple[Any, Any]) -> NDArray[np.float64]:
+    def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
         """Give the model's outputs in evaluation mode."""
         return self._forward(batch[0]).numpy().astype(np.float64)
 
@@ -174,30 +177,27 @@ class TrainStep(Step):
     def __init__(self, model: Model, mode: str, precision: Precision) -> None:
         """Add the workload's loss and optimiser."""
         super().__init__(model, mode, precision)
-        if model.loss is None or model.optimizer is None:
-            msg = "the workload has no loss or no optimiser: it is for inference only"
-            raise UnsupportedError(msg)
-        self._loss_of = model.loss
-        self._native = optimizers.make(model.optimizer)
+        self._loss_of, optimizer = training_parts(model)
+        self._native = optimizers.make(optimizer)
         self._optimizer = precision.optimizer(self._native)
         self._optimizer.build(self._variables)
         self._run = _in_mode(self._train, mode)
         self._differentiate = _in_mode(self._loss_and_gradients, mode)
 
-    def _train(self, x: Any, y: Any) -> Any:
-        """Train on one batch; give the loss before it."""
-        loss, gradients = self._loss_and_gradients(x, y)
+    def _train(self, inputs: Any, targets: Any) -> Any:
+        """Train on one batch; return the loss before it."""
+        loss, gradients = self._loss_and_gradients(inputs, targets)
         self._optimizer.apply(gradients)
         return loss
 
-    def _loss_and_gradients(self, x: Any, y: Any) -> tuple[Any, list[Any]]:
+    def _loss_and_gradients(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
         """Give the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
         with nn.training(), tf.GradientTape() as tape:
-            loss = self._loss_of(nn, self._precision.called(self._net, x), y)
+            loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets)
             scaled = self._optimizer.scale_loss(loss)
         return loss, tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
 
-    def run(self, batch: tuple[Any, Any]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one training step."""
         self._last = self._run(*batch)
 
@@ -205,7 +205,7 @@ class TrainStep(Step):
         """Give the loss of the last step."""
         return float(self._last)
 
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
+    def gradients(self, batch: DeviceBatch) -> Arrays:
         """Give every parameter's gradient, by the function that training runs."""
         before = self.state()
         # An embedding's gradient comes as the rows that were taken, and is made dense.
@@ -222,7 +222,7 @@ class TrainStep(Step):
         }
 
 
-class InferStep(Step):
+class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode."""
 
     def __init__(self, model: Model, mode: str, precision: Precision) -> None:
@@ -230,20 +230,9 @@ class InferStep(Step):
         super().__init__(model, mode, precision)
         self._run = self._forward
 
-    def run(self, batch: tuple[Any, Any]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one forward pass and keep its outputs."""
         self._last = self._run(batch[0])
-
-    def result(self) -> float:
-        """Refuse: nothing has a loss here."""
-        msg = "a step of the scenario infer has no loss"
-        raise UnsupportedError(msg)
-
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
-        """Refuse: nothing has a gradient here."""
-        del batch
-        msg = "a step of the scenario infer has no gradients"
-        raise UnsupportedError(msg)
 
 
 _STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}

@@ -48,10 +48,10 @@ class Precision:
         keras.config.set_dtype_policy(_POLICIES[name])
         tf.config.experimental.enable_tensor_float_32_execution(enabled=name == "tf32")
 
-    def called(self, net: Callable[[Any], Any], x: Any) -> Any:
+    def called(self, net: Callable[[Any], Any], inputs: Any) -> Any:
         """Give a model's outputs in the type of its variables; what they were computed in is seen while tracing."""
         with AutocastScope(keras.config.dtype_policy().compute_dtype):  # as a Keras model calls its layers
-            outputs = net(x)
+            outputs = net(inputs)
         self._seen = tf.nest.flatten(outputs)[0].dtype.name
         return tf.nest.map_structure(lambda output: tf.cast(output, self.floatx), outputs)
 

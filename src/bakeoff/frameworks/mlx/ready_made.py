@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.frameworks.zoo import find
+from bakeoff.frameworks.ready_made import find
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ REASON = (
 )
 
 
-class Zoo:
+class ReadyMadeModels:
     """No models, with the reason."""
 
     def name(self, workload: str) -> str:
