@@ -81,7 +81,7 @@ def with_metal() -> dict[str, Any]:
     ):
         refused = refusal(device="mps")
         devices = engine.Engine().devices()
-        told = memory.told("mps")
+        told = memory.reading("mps")
     return {
         "refused": refused,
         "chosen": [one == mx.gpu for one in chosen],
@@ -166,7 +166,7 @@ WORK: dict[str, Callable[[], Any]] = {
     "without": without_compiler,
     "float64": in_float64,
     "threads": threads.in_force,
-    "cpu": lambda: msgspec.to_builtins(memory.told("cpu")),
+    "cpu": lambda: msgspec.to_builtins(memory.reading("cpu")),
     "exhausted": lambda: [
         memory.is_exhausted(error)
         for error in (

@@ -117,7 +117,7 @@ class Step:
         _time.let_pass(int(duration_ns))
 
     def _compile(self) -> int:
-        """Compile, unless an earlier process has left that in the cache; give how long it takes."""
+        """Compile, unless an earlier process has left that in the cache; return how long it takes."""
         kept = Path(self._cache) / "compiled" if self._cache else None
         took_ns = 0 if kept and kept.exists() else int(self._number("compile_ms") * 1e6)
         if kept:
@@ -137,11 +137,11 @@ class Step:
         return np.ones(kibibytes << 10, np.uint8)
 
     def compilation(self) -> Compilation:
-        """Tell what the script has compiled."""
+        """Return what the script has compiled."""
         return self._compilation
 
     def wait(self) -> None:
-        """Return: a scripted step is done when it returns; by its fault, an asynchronous one is not."""
+        """Return at once: a scripted step is done when `run` returns; by its fault, an asynchronous one is not."""
         self._started = 0
 
     def _finish(self) -> None:
@@ -151,14 +151,14 @@ class Step:
             self._pending_ns = 0
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give the time that has passed in steps, by the script's own ledger."""
+        """Return the time that has passed in steps, by the script's own ledger."""
         before_ns = _time.passed_ns
         work()
         self._finish()
         return Profiled(_time.passed_ns - before_ns, "the script's own ledger")
 
     def result(self) -> float:
-        """Give a loss that falls from step to step."""
+        """Return a loss that falls from step to step."""
         self._finish()
         if self._options["wrong"] == "nan":
             return math.nan
@@ -166,7 +166,7 @@ class Step:
         return 2.3 * 0.98**self._steps * wrong
 
     def outputs(self, batch: Batch) -> NDArray[np.float64]:
-        """Give outputs that follow from the inputs; after some training they name the labels."""
+        """Return outputs that follow from the inputs; after some training they name the labels."""
         self._finish()
         flat = np.concatenate([np.asarray(x, np.float64).reshape(len(x), -1) for x in batch.inputs.values()], axis=1)
         classes = self._model.size.classes
@@ -180,25 +180,25 @@ class Step:
         return outputs + 100.0 * np.eye(classes)[labels]
 
     def gradients(self, batch: Batch) -> Arrays:
-        """Give arrays that follow from the weights."""
+        """Return arrays that follow from the weights."""
         del batch
         strike(self._options, "certify")
         wrong = 1.01 if self._options["wrong"] == "gradients" else 1.0
         return {name: 0.1 * value * wrong for name, value in self._model.weights.items()}
 
     def parameters(self) -> Arrays:
-        """Give the weights."""
+        """Return the weights."""
         weights = dict(self._model.weights)
         if self._options["wrong"] == "parameters":
             weights["extra"] = np.zeros(3)
         return weights
 
     def state(self) -> Arrays:
-        """Give the state."""
+        """Return the state."""
         return dict(self._model.state)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Give the options back."""
+        """Return the options back."""
         options = self._options
         return {
             "mode": options["mode"],
@@ -235,7 +235,7 @@ class Engine:
         strike(options, "import")
 
     def versions(self) -> dict[str, str]:
-        """Give the script's version."""
+        """Return the script's version."""
         return {"fake": "1.0"}
 
     def is_out_of_memory(self, error: BaseException) -> bool:

@@ -43,11 +43,11 @@ class _Feed(BatchFeed):
         return found
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell that it is scripted."""
+        """Return that it is scripted."""
         return {"input_call": "scripted"}
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> _Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     del step
     return _Feed(samples, options)

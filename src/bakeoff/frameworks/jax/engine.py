@@ -85,15 +85,15 @@ class Engine:
         self._precision.check(device)
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of jax, jaxlib, flax and optax."""
+        """Return the versions of jax, jaxlib, flax and optax."""
         return {name: metadata.version(name) for name in ("jax", "jaxlib", "flax", "optax")}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether JAX has found the memory at its end."""
+        """Return whether JAX reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
     def devices(self) -> list[str]:
-        """Give the devices whose backend starts."""
+        """Return the devices whose backend starts."""
         return [device for device in _PLATFORMS if _starts(device)]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
@@ -102,7 +102,7 @@ class Engine:
         return for_scenario(_STEPS, scenario)(model, self._precision, self._switches)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step, in float64."""
+        """Apply the optimiser to given gradients; return the parameters after each step, in float64."""
         transformation = optimizers.make(optimizer)
         apply = self._switches.executed(partial(_apply, transformation))
         present = {name: jnp.array(value, self._precision.dtype) for name, value in parameters.items()}
@@ -140,15 +140,15 @@ class Step:
         return jnp.array(values, {"i": np.int32, "f": self._precision.dtype}.get(values.dtype.kind))
 
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
-        """Give the model's outputs in evaluation mode."""
+        """Return the model's outputs in evaluation mode."""
         return np.array(self._forward(self._state.parameters, self._state.statistics, batch[0]), np.float64)
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now, in float64."""
+        """Return every parameter as it is now, in float64."""
         return border.export(self._state.parameters)
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now, in float64."""
+        """Return every running statistic as it is now, in float64."""
         return border.export(self._state.statistics)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -172,21 +172,21 @@ class Step:
         }
 
     def compilation(self) -> Compilation:
-        """Tell what this process has traced and compiled so far."""
+        """Return what this process has traced and compiled so far."""
         return compiled()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what JAX's profiler tells of some steps."""
+        """Return the time that JAX's profiler measured for some steps."""
         return profiling.profiled(work, lambda: jax.device_get(self._results()))
 
     def _results(self) -> tuple[jax.Array | None, ...]:
-        """Give what only a finished step has: the smallest parameter is as good as all of them."""
+        """Return what only a finished step has: the smallest parameter is as good as all of them."""
         return (min(self._state.parameters.values(), key=lambda parameter: parameter.size),)
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the allocator has held; JAX tells it on accelerators only."""
+        """Return what the allocator has held; JAX reports it on accelerators only."""
         (device,) = next(iter(self._state.parameters.values())).devices()
-        return memory.told(device)
+        return memory.reading(device)
 
 
 class TrainStep(Step):
@@ -218,7 +218,7 @@ class TrainStep(Step):
         key: jax.Array | None,
         batch: DeviceBatch,
     ) -> tuple[jax.Array, dict[str, jax.Array]]:
-        """Give the loss, and what the forward pass made of the running statistics."""
+        """Return the loss, and what the forward pass made of the running statistics."""
         inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
         with nn.training(key):
@@ -226,7 +226,7 @@ class TrainStep(Step):
         return loss, self._split.statistics(model)
 
     def _next(self, state: State, batch: DeviceBatch) -> tuple[State, jax.Array]:
-        """Give the state after one step, and the loss before it."""
+        """Return the state after one step, and the loss before it."""
         key, draw = (None, None) if state.key is None else jax.random.split(state.key)
         scale, finite, (loss, statistics), gradients = self._differentiate(
             state.scale, state.parameters, state.statistics, draw, batch
@@ -244,11 +244,11 @@ class TrainStep(Step):
         jax.block_until_ready((self._state, self._loss))
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._loss)
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Give every parameter's gradient in float64, without dropout; a scale that is too large ends smaller."""
+        """Return every parameter's gradient in float64, without dropout; a scale that is too large ends smaller."""
         while True:
             state = self._state
             scale, finite, _, gradients = self._gradients(state.scale, state.parameters, state.statistics, None, batch)
@@ -257,7 +257,7 @@ class TrainStep(Step):
             self._state = state._replace(scale=scale)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Read back what is in force; `donation` tells whether a step has really consumed the arrays it was given."""
+        """Read back what is in force; `donation` is whether a step has really consumed the arrays it was given."""
         return super().settings() | {
             "optimizer": self._optimizer_name,
             "loss_scaling": scaling(self._state.scale),
@@ -283,7 +283,7 @@ class InferStep(WithoutLoss, Step):
         jax.block_until_ready(self._outputs)
 
     def _results(self) -> tuple[jax.Array | None, ...]:
-        """Give what only a finished step has."""
+        """Return what only a finished step has."""
         return (self._outputs,)
 
 
@@ -296,13 +296,13 @@ def _apply(
     state: Any,
     gradients: dict[str, jax.Array],
 ) -> tuple[dict[str, jax.Array], Any]:
-    """Give parameters and optimiser state after one step."""
+    """Return parameters and optimiser state after one step."""
     updates, state = transformation.update(gradients, state, parameters)
     return optax.apply_updates(parameters, updates), state
 
 
 def _starts(device: str) -> bool:
-    """Tell whether JAX can start the backend of a device."""
+    """Return whether JAX can start the backend of a device."""
     try:
         return bool(jax.devices(device))
     except RuntimeError:
@@ -310,12 +310,12 @@ def _starts(device: str) -> bool:
 
 
 def _device(array: jax.Array) -> str:
-    """Give the device that holds an array, by the name of the option `device`."""
+    """Return the device that holds an array, by the name of the option `device`."""
     (device,) = array.devices()
     return {"gpu": "cuda"}.get(device.platform, device.platform)
 
 
 def _threads() -> int | None:
-    """Count the threads of XLA's pool for one operation; None where the system does not tell (only Linux does)."""
+    """Count the threads of XLA's pool for one operation; None where the system lists none (only Linux does)."""
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
     return names.count(_POOL_THREAD) or None

@@ -67,7 +67,7 @@ class _Loaded(_Feed):
     """A Grain dataset of samples: shuffled whole, batched, read by its threads, and put on the device."""
 
     def _endless(self) -> Generator[DeviceBatch]:
-        """Give epoch after epoch, each shuffled anew."""
+        """Yield epoch after epoch, each shuffled anew."""
         module = grain()
         dataset = module.MapDataset.source(_Source(self._arrays)).seed(self._seed).shuffle().repeat()
         reading = module.ReadOptions(num_threads=_READERS, prefetch_buffer_size=_READERS)
@@ -78,7 +78,7 @@ class _Loaded(_Feed):
             batches.close()
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         call = f"grain.MapDataset.shuffle.batch (grain {metadata.version('grain')}), jax.device_put(x)"
         return {"loader": "grain", "input_call": call}
 
@@ -87,7 +87,7 @@ class _Shuffled(_Feed):
     """A permutation of the samples each epoch and NumPy's indexing, by hand; and put on the device."""
 
     def _endless(self) -> Generator[DeviceBatch]:
-        """Give epoch after epoch, each shuffled anew."""
+        """Yield epoch after epoch, each shuffled anew."""
         random = np.random.default_rng(self._seed)
         while True:
             order = random.permutation(self._count)
@@ -96,7 +96,7 @@ class _Shuffled(_Feed):
                 yield self._put(tuple(array[chosen] for array in self._arrays))
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how batches are made."""
+        """Return how batches are made."""
         return {"loader": "hand", "input_call": "x[permutation[start:end]], jax.device_put(x)"}
 
 
@@ -127,7 +127,7 @@ def grain() -> Any:
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     if options["input"] == "pipeline" and options["loader"] == "hand":
         return _Shuffled(step, samples)
     if options["input"] == "pipeline":

@@ -36,7 +36,7 @@ class ReadyMadeModels:
     """The models of keras.applications, on JAX."""
 
     def name(self, workload: str) -> str:
-        """Give what a user would write to have the model."""
+        """Return what a user would write to have the model."""
         return f"{find(MODELS, HOLES, workload).name} on JAX"
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
@@ -84,13 +84,13 @@ class Step(KerasStep):
         }
 
     def compilation(self) -> Compilation:
-        """Tell what this process has traced and compiled so far."""
+        """Return what this process has traced and compiled so far."""
         return compiled()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what JAX's profiler tells of some steps."""
+        """Return the time that JAX's profiler measured for some steps."""
         return profiling.profiled(work, self.wait)
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the device's allocator has held."""
-        return memory.told(jax.devices()[0])
+        """Return what the device's allocator has held."""
+        return memory.reading(jax.devices()[0])

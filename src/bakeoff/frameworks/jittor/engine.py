@@ -60,20 +60,21 @@ class Engine:
         compilation.settle()
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of Jittor and of the oneDNN that it has loaded."""
+        """Return the versions of Jittor and of the oneDNN that it has loaded."""
         onednn = home.onednn()
         return {"jittor": metadata.version("jittor")} | ({"oneDNN": onednn} if onednn else {})
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether Jittor has found the memory at its end: it hands on what the system said."""
+        """Return whether Jittor reports that memory is exhausted: it hands on what the system said."""
         return "bad_alloc" in str(error) or "out of memory" in str(error)
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used."""
+        """Return the devices that can be used."""
         return ["cpu"]
 
-    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:  # noqa: ARG002
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; the options are those of `configure`."""
+        del options
         make = for_scenario(_STEPS, scenario)
         network = model.build(nn, model.size)
         nn.load(network, model.weights | model.state)
@@ -82,7 +83,7 @@ class Engine:
         return step
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step."""
+        """Apply the optimiser to given gradients; return the parameters after each step."""
         arrays = {name: _array(value) for name, value in parameters.items()}
         native = optimizers.make(optimizer, arrays.values())
         trajectory = []
@@ -112,7 +113,7 @@ class Step:
         jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
 
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
-        """Give the network's outputs in evaluation mode."""
+        """Return the network's outputs in evaluation mode."""
         training = self._network.is_training()
         _set_training(self._network, training=False)
         with jt.no_grad():
@@ -121,11 +122,11 @@ class Step:
         return channels_last(np.array(outputs, np.float64))
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now."""
+        """Return every parameter as it is now."""
         return nn.read(self._network, lambda parameter: parameter)
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now."""
+        """Return every running statistic as it is now."""
         return {name: np.array(array.numpy()) for name, array in nn.state(self._network).items()}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -150,16 +151,16 @@ class Step:
         }
 
     def compilation(self) -> Compilation:
-        """Tell which operations this process has compiled or loaded so far."""
+        """Return which operations this process has compiled or loaded so far."""
         return compilation.compiled()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Do the work; Jittor's profiler tells nothing to hold the clock against."""
+        """Do the work and return no time: Jittor's profiler reports nothing to compare the clock with."""
         work()
         return Profiled(None, "jittor.profile_scope adds up each operation's time, and gives no moments of time")
 
     def device_memory(self) -> DeviceMemory:
-        """Tell nothing: a processor has no memory of its own."""
+        """Return nothing: a processor has no memory of its own."""
         return DeviceMemory()
 
 
@@ -180,11 +181,11 @@ class TrainStep(Step):
         self._optimizer.step(self._loss)
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._loss.item())
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Give every parameter's gradient, by the loss that `run` takes."""
+        """Return every parameter's gradient, by the loss that `run` takes."""
         before = self.state()
         inputs, targets = batch
         loss = self._loss_of(nn, self._network(inputs), targets)

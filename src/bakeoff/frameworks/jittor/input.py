@@ -71,16 +71,16 @@ class _Loaded(_Feed):
         self._loader = _Samples(self._arrays, self._size, self._seed)
 
     def _endless(self) -> Generator[DeviceBatch]:
-        """Give epoch after epoch, each shuffled anew."""
+        """Yield epoch after epoch, each shuffled anew."""
         while True:
             yield from map(self._names.paired, self._loader)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         return {"input_call": "jittor.dataset.Dataset", "loader_workers": self._loader.num_workers}
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names; every step takes the same arrays."""
+    """Return the way of input that the option names; every step takes the same arrays."""
     del step
     return _Loaded(samples) if options["input"] == "pipeline" else _Copied(samples)

@@ -1,4 +1,4 @@
-"""bakeoff's optimisers as Jittor's own; only Adam computes another formula, and is told its epsilon step by step."""
+"""bakeoff's optimisers as Jittor's own; only Adam computes another formula, and gets its epsilon step by step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Adam(jt.optim.Adam):
 
 
 def make(optimizer: spec.Optimizer, parameters: Iterable[Any]) -> Any:
-    """Give Jittor's optimiser of these parameters that computes the formula."""
+    """Return Jittor's optimiser of these parameters that computes the formula."""
     arrays = list(parameters)
     match optimizer:
         case spec.SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):

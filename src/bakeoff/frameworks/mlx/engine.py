@@ -65,7 +65,7 @@ class Engine:
             raise UnsupportedError(msg)
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of MLX and of the package with its backend, by the names that they are installed by."""
+        """Return the versions of MLX and of the package with its backend, by the names that they are installed by."""
         found = {}
         for name in ("mlx", "mlx-cpu", "mlx-metal"):
             try:
@@ -75,11 +75,11 @@ class Engine:
         return found
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether MLX has found the memory at its end."""
+        """Return whether MLX reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used."""
+        """Return the devices that can be used."""
         return [device for device in _DEVICES if not _why_unavailable(device)]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
@@ -87,7 +87,7 @@ class Engine:
         return for_scenario(_STEPS, scenario)(model, options["mode"])
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step."""
+        """Apply the optimiser to given gradients; return the parameters after each step."""
         made = optimizers.make(optimizer)
         present = {name: _array(value) for name, value in parameters.items()}
         made.init(present)
@@ -126,7 +126,7 @@ class Step:
         mx.eval(self._results)
 
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
-        """Give the model's outputs in evaluation mode."""
+        """Return the model's outputs in evaluation mode."""
         training = self._model.training
         self._model.eval()
         outputs = self._forward(batch[0])
@@ -134,11 +134,11 @@ class Step:
         return np.array(outputs, np.float64)
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now, in float64."""
+        """Return every parameter as it is now, in float64."""
         return self._border.parameters(self._model.parameters())
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now, in float64."""
+        """Return every running statistic as it is now, in float64."""
         return self._border.state(self._model.parameters())
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -165,16 +165,16 @@ class Step:
         }
 
     def compilation(self) -> Compilation:
-        """Tell what this process has traced and compiled so far."""
-        return compilation.told(self._mode)
+        """Return what this process has traced and compiled so far."""
+        return compilation.reading(self._mode)
 
     def profiled(self, work: Callable[[], None]) -> Profiled:  # noqa: ARG002 - the port's signature
-        """Say that there is nothing to ask."""
+        """Return no time: there is nothing to ask."""
         return Profiled(None, "MLX has no profiler of its own: on a GPU it writes captures for Xcode, else nothing")
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the GPU's allocator has held; a processor has none."""
-        return memory.told(_device())
+        """Return what the GPU's allocator has held; a processor has none."""
+        return memory.reading(_device())
 
 
 class TrainStep(Step):
@@ -208,11 +208,11 @@ class TrainStep(Step):
         mx.async_eval(self._results)
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._loss.item())
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Give every parameter's gradient, by the function that training runs."""
+        """Return every parameter's gradient, by the function that training runs."""
         before = self._model.parameters()
         _, gradients = self._differentiate(*batch)
         # What it leaves in the model are the arrays that it has differentiated by, and moved statistics.
@@ -253,12 +253,12 @@ def _precision(model: Any) -> str | None:
 
 
 def _device() -> str:
-    """Give the device that MLX computes on, by the name of the option `device`."""
+    """Return the device that MLX computes on, by the name of the option `device`."""
     return "cpu" if mx.default_device() == mx.Device(mx.cpu) else "mps"
 
 
 def _why_unavailable(device: str) -> str:
-    """Say why a device cannot be used; nothing when it can."""
+    """Return why a device cannot be used; nothing when it can."""
     if device == "mps" and not mx.metal.is_available():
         return f"no MPS device: MLX {metadata.version('mlx')} has no Metal here, which is on Apple's computers only"
     return ""

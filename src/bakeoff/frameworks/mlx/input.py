@@ -55,7 +55,7 @@ class _Loaded(_Feed):
     """A buffer of MLX Data: shuffled whole, batched, and prefetched by threads in the order of the shuffle."""
 
     def _endless(self) -> Generator[DeviceBatch]:
-        """Give epoch after epoch, each shuffled anew."""
+        """Yield epoch after epoch, each shuffled anew."""
         module = mlx_data()
         module.core.set_state(self._seed)
         names = self._names.inputs + self._names.targets
@@ -67,7 +67,7 @@ class _Loaded(_Feed):
                 yield self._names.paired([mx.array(batch[name]) for name in names])
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         call = f"mlx.data.Buffer.shuffle.batch.ordered_prefetch({_BATCHES_AHEAD}, {_LOADING_THREADS}), mx.array(x)"
         return {"input_call": call}
 
@@ -83,7 +83,7 @@ def mlx_data() -> Any:
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     if options["input"] == "pipeline":
         mlx_data()
         return _Loaded(step, samples)

@@ -59,7 +59,7 @@ RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch MLX's normalisation moves the running one towards."""
 
 ATTENTION = "mx.fast.scaled_dot_product_attention"
-"""The function that attention is computed by; which kernels it takes, MLX does not tell."""
+"""The function that attention is computed by; which kernels it takes, MLX does not report."""
 
 # --- Layers -----------------------------------------------------------------------------------------------------------
 
@@ -157,7 +157,7 @@ permute_dims = mx.transpose
 
 
 def in_training(module: native.Module) -> bool:
-    """Tell whether the module computes for a training step."""
+    """Return whether the module computes for a training step."""
     return bool(module.training)
 
 
@@ -176,19 +176,19 @@ def avg_pool2d(x: mx.array, kernel: int, stride: int | None = None, padding: int
 
 @cache
 def _pool(layer: Any, kernel: int, stride: int | None, padding: int) -> Any:
-    """Give MLX's layer for a pooling: it has no function for it, and making one at every call would cost a step."""
+    """Return MLX's layer for a pooling: it has no function for it, and making one at every call would cost a step."""
     return layer(kernel, stride=stride, padding=padding)
 
 
 @cache
 def _counted(kernel: int, stride: int, padding: int, height: int, width: int) -> mx.array:
-    """Give the share of each window that is not padding, (1, height, width, 1) of the pooled map."""
+    """Return the share of each window that is not padding, (1, height, width, 1) of the pooled map."""
     rows, columns = (_inside(kernel, stride, padding, size) for size in (height, width))
     return mx.array(np.outer(rows, columns)[None, :, :, None].astype(np.float32))
 
 
 def _inside(kernel: int, stride: int, padding: int, size: int) -> Any:
-    """Give for each window along one axis the share of its points that lie on the map."""
+    """Return for each window along one axis the share of its points that lie on the map."""
     starts = np.arange(-padding, size + padding - kernel + 1, stride)
     return (np.minimum(starts + kernel, size) - np.maximum(starts, 0)) / kernel
 

@@ -24,5 +24,5 @@ def make(optimizer: Optimizer) -> Any:
 
 
 def describe(optimizer: Any) -> str:
-    """Give the name of an optimiser's class."""
+    """Return the name of an optimiser's class."""
     return f"mlx.optimizers.{type(optimizer).__name__}"

@@ -23,10 +23,10 @@ class ReadyMadeModels:
     """No models, with the reason."""
 
     def name(self, workload: str) -> str:
-        """Refuse: there is none."""
+        """Raise UnsupportedError: there is none."""
         return find({}, {workload: REASON}, workload).name
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
-        """Refuse: there is none."""
+        """Raise UnsupportedError: there is none."""
         del model, scenario, options
         raise UnsupportedError(self.name(workload))

@@ -48,15 +48,15 @@ class Engine:
         switches.switch(options)
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of the packages."""
+        """Return the versions of the packages."""
         return {"tensorflow": tf.__version__, "keras": keras.__version__, "numpy": np.__version__}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether TensorFlow has found the memory at its end."""
+        """Return whether TensorFlow reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used."""
+        """Return the devices that can be used."""
         return ["cpu", "cuda"] if tf.test.is_built_with_cuda() and _gpus() else ["cpu"]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
@@ -64,7 +64,7 @@ class Engine:
         return for_scenario(_STEPS, scenario)(model, options["mode"], self._precision)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step."""
+        """Apply the optimiser to given gradients; return the parameters after each step."""
         dtype = keras.config.floatx()
         variables = {name: keras.Variable(value, dtype=dtype) for name, value in parameters.items()}
         native = optimizers.make(optimizer)
@@ -123,15 +123,15 @@ class Step:
             self._last.numpy()
 
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
-        """Give the model's outputs in evaluation mode."""
+        """Return the model's outputs in evaluation mode."""
         return self._forward(batch[0]).numpy().astype(np.float64)
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now."""
+        """Return every parameter as it is now."""
         return {name: variable.numpy() for name, variable in self._parameters.items()}
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now."""
+        """Return every running statistic as it is now."""
         return {name: variable.numpy() for name, variable in self._statistics.items()}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -156,19 +156,19 @@ class Step:
         }
 
     def compilation(self) -> Compilation:
-        """Tell what was traced so far; TensorFlow compiles within the first call and does not tell how long."""
+        """Return what was traced so far; TensorFlow compiles within the first call and does not report how long."""
         if not hasattr(self._run, "experimental_get_tracing_count"):
             return Compilation(trace_ns=0, compile_ns=0, count=0)
         return Compilation(trace_ns=_tracing.total_ns, count=self._run.experimental_get_tracing_count())
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what TensorFlow's profiler tells of some steps."""
+        """Return the time that TensorFlow's profiler measured for some steps."""
         # The last result is another one after the work.
         return profiling.profiled(work, lambda: self._last.numpy())  # noqa: PLW0108
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the GPU's allocator has held; a processor has none."""
-        return memory.told() if self._on_gpu else DeviceMemory()
+        """Return what the GPU's allocator has held; a processor has none."""
+        return memory.reading() if self._on_gpu else DeviceMemory()
 
 
 class TrainStep(Step):
@@ -191,24 +191,24 @@ class TrainStep(Step):
         return loss
 
     def _loss_and_gradients(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
-        """Give the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
+        """Return the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
         with nn.training(), tf.GradientTape() as tape:
             loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets)
             scaled = self._optimizer.scale_loss(loss)
-        return loss, tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        gradients = tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        return loss, [_summed(gradient) for gradient in gradients]
 
     def run(self, batch: DeviceBatch) -> None:
         """Start one training step."""
         self._last = self._run(*batch)
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._last)
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Give every parameter's gradient, by the function that training runs."""
+        """Return every parameter's gradient, by the function that training runs."""
         before = self.state()
-        # An embedding's gradient comes as the rows that were taken, and is made dense.
         gradients = settled(self._optimizer, lambda: self._differentiate(*batch)[1])
         for name, variable in self._statistics.items():
             variable.assign(before[name])
@@ -244,7 +244,7 @@ class _Tracing:
     total_ns = 0
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Give the function with a clock around it; its signature stays, which tf.function calls it by."""
+        """Return the function with a clock around it; its signature stays, which tf.function calls it by."""
 
         @wraps(function)
         def trace(*args: Any) -> Any:
@@ -260,8 +260,17 @@ class _Tracing:
 _tracing = _Tracing()
 
 
+def _summed(gradient: Any) -> Any:
+    """Return a gradient with one value for each element of its parameter.
+
+    That of an embedding comes as a row for each time that an entry was taken. Keras' optimisers square these rows one
+    by one, so that an entry which a batch has twice would get another second moment than the sum of its rows has.
+    """
+    return tf.convert_to_tensor(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
+
+
 def _in_mode(function: Callable[..., Any], mode: str) -> Any:
-    """Give the function as the mode executes it; without autograph, as Keras' own trainer traces its steps."""
+    """Return the function as the mode executes it; without autograph, as Keras' own trainer traces its steps."""
     if mode == "eager":
         return function
     return tf.function(_tracing.timed(function), autograph=False, jit_compile=mode == "compiled")

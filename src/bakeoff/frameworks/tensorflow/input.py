@@ -51,7 +51,7 @@ class _Loaded(_Feed):
     """A tf.data.Dataset of samples: shuffled whole, batched, prefetched."""
 
     def _endless(self) -> Generator[DeviceBatch]:
-        """Give epoch after epoch, each shuffled anew."""
+        """Yield epoch after epoch, each shuffled anew."""
         samples = tf.data.Dataset.from_tensor_slices(tuple(self._arrays))
         shuffled = samples.shuffle(self._count, seed=self._seed, reshuffle_each_iteration=True)
         dataset = shuffled.batch(self._size, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
@@ -59,10 +59,10 @@ class _Loaded(_Feed):
             yield from map(self._names.paired, dataset)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         return {"input_call": "tf.data.Dataset.shuffle.batch.prefetch(AUTOTUNE)"}
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     return _Loaded(step, samples) if options["input"] == "pipeline" else _Copied(step, samples)

@@ -72,7 +72,7 @@ class RMSprop(keras.optimizers.RMSprop):
 
 
 def make(optimizer: spec.Optimizer) -> Any:
-    """Give the Keras optimiser that computes the formula.
+    """Return the Keras optimiser that computes the formula.
 
     Keras takes no whole number for a rate. Where it casts a plain float to float64, it rounds it to float32 on the way:
     those are given as NumPy's float64.

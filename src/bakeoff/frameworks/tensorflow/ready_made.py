@@ -27,7 +27,7 @@ class ReadyMadeModels:
     """The models of keras.applications."""
 
     def name(self, workload: str) -> str:
-        """Give what a user would write to have the model."""
+        """Return what a user would write to have the model."""
         return find(MODELS, HOLES, workload).name
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
@@ -70,13 +70,13 @@ class Step(KerasStep):
         )
 
     def compilation(self) -> Compilation:
-        """Tell nothing: what Keras' trainer has traced, it does not tell."""
+        """Return nothing: Keras' trainer does not report what it has traced."""
         return Compilation()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what TensorFlow's profiler tells of some steps."""
+        """Return the time that TensorFlow's profiler measured for some steps."""
         return profiling.profiled(work, self.wait)
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the GPU's allocator has held; a processor has none."""
-        return memory.told() if tf.config.list_logical_devices("GPU") else DeviceMemory()
+        """Return what the GPU's allocator has held; a processor has none."""
+        return memory.reading() if tf.config.list_logical_devices("GPU") else DeviceMemory()

@@ -64,16 +64,16 @@ class Engine:
         _set_threads(int(options["threads"]))
 
     def versions(self) -> dict[str, str]:
-        """Give PyTorch's version and, where it was built for them, those of CUDA and cuDNN."""
+        """Return PyTorch's version and, where it was built for them, those of CUDA and cuDNN."""
         found = {"torch": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
         return {name: str(version) for name, version in found.items() if version is not None}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether PyTorch has found the memory at its end."""
+        """Return whether PyTorch reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used."""
+        """Return the devices that can be used."""
         return [device for device in _SYNCHRONIZE if not _why_unavailable(device)]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
@@ -84,7 +84,7 @@ class Engine:
         return make(network, model, options["mode"], self._precision, self._switches)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step."""
+        """Apply the optimiser to given gradients; return the parameters after each step."""
         tensors = {name: torch.nn.Parameter(self._tensor(array)) for name, array in parameters.items()}
         native = optimizers.make(optimizer, tensors.values(), self._switches.kernel)
         trajectory = []
@@ -115,7 +115,7 @@ class Step:
         self._forward = self._executed(network)
 
     def _executed(self, function: Any) -> Any:
-        """Give the function as the mode executes it, in the step's precision."""
+        """Return the function as the mode executes it, in the step's precision."""
         return self._precision.around(self._switches.compiled(function) if self._mode == "compiled" else function)
 
     def prepare(self, batch: Batch) -> DeviceBatch:
@@ -140,7 +140,7 @@ class Step:
         self._synchronize()
 
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
-        """Give the network's outputs in evaluation mode."""
+        """Return the network's outputs in evaluation mode."""
         training = self._network.training
         self._network.eval()
         with torch.inference_mode():
@@ -149,11 +149,11 @@ class Step:
         return channels_last(outputs.cpu().double().numpy())  # double, because NumPy has no bfloat16
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now."""
+        """Return every parameter as it is now."""
         return nn.read(self._network, lambda parameter: parameter)
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now."""
+        """Return every running statistic as it is now."""
         return {name: np.array(tensor.cpu().numpy()) for name, tensor in nn.state(self._network).items()}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -173,18 +173,18 @@ class Step:
         return settings
 
     def compilation(self) -> Compilation:
-        """Tell what torch.compile has done so far."""
+        """Return what torch.compile has done so far."""
         if self._mode != "compiled":
             return Compilation(trace_ns=0, compile_ns=0, count=0)
         return compiled()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what PyTorch's own clock tells of some steps."""
+        """Return the time that PyTorch's own clock measured for some steps."""
         return profiling.profiled(work, self._device.type)
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what CUDA's allocator has held; MPS tells no peak, a processor has none."""
-        return memory.told(self._device)
+        """Return what CUDA's allocator has held; MPS reports no peak, a processor has none."""
+        return memory.reading(self._device)
 
 
 class TrainStep(Step):
@@ -212,11 +212,11 @@ class TrainStep(Step):
         self._loss = loss
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._loss.detach())
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Give every parameter's gradient, by the loss function that `run` calls."""
+        """Return every parameter's gradient, by the loss function that `run` calls."""
         statistics = nn.state(self._network)
         before = {name: tensor.clone() for name, tensor in statistics.items()}
         self._update.differentiate(lambda: self._loss_of(*batch))
@@ -274,7 +274,7 @@ def _loss_function(network: Any, loss: Callable[[ModuleType, Any, Any], Any]) ->
 
 
 def _gradient(parameter: Any) -> Any:
-    """Give a parameter's gradient; zero where the loss does not depend on it, for which PyTorch keeps None."""
+    """Return a parameter's gradient; zero where the loss does not depend on it, for which PyTorch keeps None."""
     return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
 
 
@@ -287,7 +287,7 @@ def _set_threads(threads: int) -> None:
 
 
 def _why_unavailable(device: str) -> str:
-    """Say why a device cannot be used; nothing when it can."""
+    """Return why a device cannot be used; nothing when it can."""
     if device == "cuda" and not torch.cuda.is_available():
         cause = "is built without CUDA" if torch.version.cuda is None else f"with CUDA {torch.version.cuda} finds none"
         return f"no CUDA device: PyTorch {torch.__version__} {cause}"

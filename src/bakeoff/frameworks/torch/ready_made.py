@@ -25,7 +25,7 @@ class ReadyMadeModels:
     """The models of torchvision."""
 
     def name(self, workload: str) -> str:
-        """Give what a user would write to have the model."""
+        """Return what a user would write to have the model."""
         return find(MODELS, {}, workload).name
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
@@ -72,9 +72,9 @@ def _import() -> Any:
 
 def _ready(name: str, parameters: int, **arguments: Any) -> ReadyMadeModel:
     """Describe one of torchvision's classifiers."""
-    told = ", ".join(f"{argument}={value}" for argument, value in arguments.items() if argument != "init_weights")
+    shown = ", ".join(f"{argument}={value}" for argument, value in arguments.items() if argument != "init_weights")
     return ReadyMadeModel(
-        name=f"torchvision.models.{name}({told})", parameters=parameters, make=partial(_make, name, **arguments)
+        name=f"torchvision.models.{name}({shown})", parameters=parameters, make=partial(_make, name, **arguments)
     )
 
 
