@@ -58,3 +58,10 @@ def test_what_computes_nothing_is_refused(changes: dict[str, object], reason: st
 def test_without_training_there_are_no_losses_to_see() -> None:
     """In the scenario infer the outputs alone are looked at."""
     assert certified("infer", losses=[]).passed
+
+
+def test_a_scenario_that_is_not_in_the_table_is_refused() -> None:
+    """Nothing certifies a ready-made model in a scenario that nobody knows."""
+    found = certified("sideways")  # type: ignore[arg-type]
+    assert not found.passed
+    assert "nothing says which evidence the scenario 'sideways' owes" in found.reason

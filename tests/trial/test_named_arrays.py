@@ -15,9 +15,10 @@ from bakeoff.spec import protocol
 from bakeoff.spec.batch import Batch
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Record
+from bakeoff.spec.scenario import SCENARIOS, ScenarioSpec
 from bakeoff.spec.trial import Inputs, TrialSpec
 from bakeoff.store.files import TRIAL_FILE, read_record, write_trial
-from bakeoff.trial.evidence import accuracy_of
+from bakeoff.trial.evidence import accuracy_of, gather
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.model import make_model
@@ -92,6 +93,23 @@ def test_a_sample_whose_targets_are_anothers_is_missed(trial: TrialSpec, tmp_pat
     assert record.evidence is not None
     assert record.evidence.input_pass is not None
     assert (record.evidence.input_pass.missing, record.evidence.input_pass.unexpected) == (1, 1)
+
+
+def test_what_a_scenario_owes_is_gathered(
+    trial: TrialSpec, fake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The table says which evidence is computed: gradients also of a scenario that trains nothing, and no losses."""
+    spec = ScenarioSpec(verb="differentiates", trains=False, evidence=frozenset({"outputs", "gradients"}))
+    monkeypatch.setitem(SCENARIOS, "sideways", spec)
+    engine = import_engine(fake).Engine()
+    engine.configure(trial.contender.options)
+    model = make_model(trial)
+    step = engine.build(model, "train", trial.contender.options)
+    asked = msgspec.structs.replace(trial, scenario="sideways")
+    evidence = gather(engine, step, model, asked, Batches(Path(trial.inputs_path)), tmp_path)
+    with np.load(tmp_path / "evidence.npz", allow_pickle=False) as arrays:
+        kinds = {name.partition("/")[0] for name in arrays.files}
+    assert (kinds, evidence.losses) == ({"output", "gradient"}, [])
 
 
 @pytest.mark.parametrize("mode", ["resident", "per-step", "pipeline"])

@@ -24,5 +24,5 @@ def reading(device: Any) -> DeviceMemory:
 
 
 def is_exhausted(error: BaseException) -> bool:
-    """Return whether an allocator reports that memory is exhausted: by its error's type, on a processor by its words."""
+    """Return whether an allocator reports that memory is exhausted: by the error's type, or its words."""
     return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator: can't allocate memory" in str(error)
