@@ -53,7 +53,7 @@ def engine_of(framework: str) -> Any:
     return engine
 
 
-def zoo_of(framework: str) -> Any:
+def ready_made_of(framework: str) -> Any:
     """Give a framework's ready-made models, once its engine is configured."""
     import importlib
 

@@ -1,7 +1,7 @@
 """Run in a framework's own interpreter: PYTHON named_arrays_child.py JOB.json FOLDER.
 
-Computes the evidence of a trial and takes one pass from each way of input, and asks for a scenario that nobody knows.
-Writes evidence.npz, evidence.json and told.json into FOLDER.
+Computes the evidence of each trial, takes one pass from each way of input, and asks for a scenario that nobody knows.
+Writes evidence.npz, evidence.json and told.json into FOLDER/<the trial's name>.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """What is asked of this process."""
 
     variables: dict[str, str]
-    trial: TrialSpec
+    trials: list[TrialSpec]
     inputs: list[str]
     """Values of the option `input`."""
 
@@ -36,15 +36,21 @@ def main(job_path: str, out: str) -> None:
     """Do the job."""
     job = msgspec.json.decode(Path(job_path).read_bytes(), type=Job)
     os.environ.update(job.variables)
-    engine = import_engine(Path(job.trial.framework_path)).Engine()
-    engine.configure(job.trial.contender.options)
-    model, batches = make_model(job.trial), batches_of(job.trial)
-    folder = Path(out)
-    step = engine.build(model, "train", job.trial.contender.options)
-    passes = {mode: _passed(step, batches, with_input(job.trial, mode)) for mode in job.inputs}
-    evidence = gather(engine, step, model, job.trial, batches, folder)
+    engine = import_engine(Path(job.trials[0].framework_path)).Engine()
+    engine.configure(job.trials[0].contender.options)
+    for trial in job.trials:
+        compute(engine, trial, job.inputs, Path(out) / trial.name)
+
+
+def compute(engine: Any, trial: TrialSpec, inputs: list[str], folder: Path) -> None:
+    """Compute what is asked of one trial."""
+    folder.mkdir()
+    model, batches = make_model(trial), batches_of(trial)
+    step = engine.build(model, "train", trial.contender.options)
+    passes = {mode: _passed(step, batches, with_input(trial, mode)) for mode in inputs}
+    evidence = gather(engine, step, model, trial, batches, folder)
     (folder / "evidence.json").write_bytes(msgspec.json.encode(evidence))
-    told = {"inputs": passes, "refused": refused(engine, model, job.trial), "settings": step.settings()}
+    told = {"inputs": passes, "refused": refused(engine, model, trial)}
     (folder / "told.json").write_text(json.dumps(told))
 
 

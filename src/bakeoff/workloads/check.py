@@ -12,6 +12,7 @@ import msgspec
 from bakeoff.spec.batch import HELD_OUT
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size, Tolerance, Workload
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def check_fields(path: Path, declared: Any) -> Workload:
-    """Give WORKLOAD with every field of its declared type and range; raise ModelFileError with all that is wrong."""
+    """Return WORKLOAD with every field of its declared type and range; raise ModelFileError with all that is wrong."""
     if not isinstance(declared, Workload):
         msg = f"{path}: WORKLOAD is {declared!r}; it must be a bakeoff.spec.workload.Workload"
         raise ModelFileError(msg)
@@ -78,9 +79,10 @@ def _faults(workload: Workload) -> Iterator[str]:
     for name, size in workload.sizes.items():
         yield from (f"sizes[{name!r}].{fault}" for fault in _size_faults(size))
     if not workload.scenarios or len(set(workload.scenarios)) < len(workload.scenarios):
-        yield f"scenarios is {workload.scenarios!r}; it must hold train, infer or both, each once"
-    if "train" in workload.scenarios and workload.optimizer is None:
-        yield "the scenarios include train, and optimizer is None"
+        yield f"scenarios is {workload.scenarios!r}; it must hold at least one of {', '.join(SCENARIOS)}, each once"
+    for scenario in workload.scenarios:
+        if "optimizer" in SCENARIOS[scenario].evidence and workload.optimizer is None:
+            yield f"the scenarios include {scenario}, and optimizer is None"
     if workload.optimizer is not None:
         yield from (f"optimizer.{fault}" for fault in _optimizer_faults(workload.optimizer))
     yield from (f"tolerance.{fault}" for fault in _tolerance_faults(workload.tolerance))
