@@ -11,8 +11,8 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
+import mlx.nn
 import numpy as np
-from mlx import nn as native
 from mlx.utils import tree_flatten
 
 from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, threads
@@ -189,7 +189,7 @@ class TrainStep(Step):
         self._optimizer.init(self._model.trainable_parameters())
         # As MLX's documents have it: all that a step changes, and Dropout draws from the last of them.
         self._state = [self._model.state, self._optimizer.state, mx.random.state]
-        self._loss_and_gradients = native.value_and_grad(
+        self._loss_and_gradients = mlx.nn.value_and_grad(
             self._model, lambda inputs, targets: loss(nn, self._model(inputs), targets)
         )
         self._differentiate = executed(self._loss_and_gradients, mode, reads=self._state, writes=self._state)
