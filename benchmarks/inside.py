@@ -53,11 +53,11 @@ def engine_of(framework: str) -> Any:
     return engine
 
 
-def zoo_of(framework: str) -> Any:
+def ready_made_of(framework: str) -> Any:
     """Give a framework's ready-made models, once its engine is configured."""
     import importlib
 
-    return importlib.import_module(f"bakeoff.frameworks.{framework}.zoo").Zoo()
+    return importlib.import_module(f"bakeoff.frameworks.{framework}.ready_made").ReadyMadeModels()
 
 
 def model_of(workload: str, side: int) -> Any:
@@ -85,6 +85,8 @@ def batch_of(step: Any, model: Any, count: int) -> Any:
     """Give a batch of noise on the device."""
     import numpy as np
 
+    from bakeoff.spec.batch import labelled
+
     random = np.random.default_rng(0)
     x = random.standard_normal((count, *model.size.input_shape), np.float32)
-    return step.prepare(x, np.arange(count, dtype=np.int32))
+    return step.prepare(labelled(x, np.arange(count, dtype=np.int32)))

@@ -17,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from inside import batch_of, engine_of, model_of, options_of, run_inside, zoo_of
+from inside import batch_of, engine_of, model_of, options_of, ready_made_of, run_inside
 from zoo_pairs import SIZES
 
 Calls = Counter[tuple[str, str]]
@@ -29,7 +29,7 @@ def row(workload: str, scenario: str) -> dict[str, Any]:
     side, count = SIZES[workload]
     engine, options, model = engine_of("torch"), options_of("torch"), model_of(workload, side)
     ours = _calls(engine.build(model, scenario, options), model, count)
-    theirs = _calls(zoo_of("torch").build(workload, model, scenario, options), model, count)
+    theirs = _calls(ready_made_of("torch").build(workload, model, scenario, options), model, count)
     return {
         "workload": workload,
         "scenario": scenario,

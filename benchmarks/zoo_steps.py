@@ -25,7 +25,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inside import batch_of, engine_of, model_of, options_of, run_inside, zoo_of
+from inside import batch_of, engine_of, model_of, options_of, ready_made_of, run_inside
 from zoo_pairs import SIZES, verdict
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def times(framework: str, workload: str, scenario: str, seconds: float) -> dict[
     try:
         steps = {
             "ours": engine.build(model, scenario, options),
-            "ready-made": zoo_of(framework).build(workload, model, scenario, options),
+            "ready-made": ready_made_of(framework).build(workload, model, scenario, options),
         }
     except UnsupportedError as error:
         return {"refused": str(error)}
     calls = {name: _call(step, batch_of(step, model, count)) for name, step in steps.items()}
     if framework == "torch":
-        step = zoo_of("torch").build(workload, model, scenario, options)
+        step = ready_made_of("torch").build(workload, model, scenario, options)
         calls["no inplace"] = _without_inplace(_call(step, batch_of(step, model, count)))
     taken: dict[str, list[float]] = {name: [] for name in calls}
     ends = math.inf

@@ -14,6 +14,7 @@ from bakeoff.certify.sample import sample
 from bakeoff.certify.tolerances import UNIT_ROUNDOFF
 from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.record import Evidence
+from bakeoff.spec.scenario import SCENARIOS, ScenarioSpec
 from bakeoff.spec.verdict import Certificate
 from bakeoff.spec.workload import Size, Tolerance, Workload
 from bakeoff.workloads.optimizers import trajectory
@@ -91,6 +92,36 @@ def test_inference_is_judged_by_its_outputs() -> None:
     certificate = judged(noisy(exhibit()), scenario="infer")
     assert [check.name for check in certificate.checks] == ["parameters", "outputs", "informative"]
     assert certificate.passed
+
+
+def owing(monkeypatch: pytest.MonkeyPatch, *parts: Any) -> Any:
+    """Declare a scenario that owes these parts; return its name."""
+    spec = ScenarioSpec(verb="differentiates", trains=False, evidence=frozenset(parts))
+    monkeypatch.setitem(SCENARIOS, "sideways", spec)
+    return "sideways"
+
+
+def test_a_scenario_is_certified_by_what_it_owes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A scenario that owes gradients does not pass without them, although it trains nothing."""
+    scenario = owing(monkeypatch, "outputs", "gradients")
+    certificate = judged(noisy(exhibit()), scenario=scenario)
+    assert [check.name for check in certificate.checks] == ["parameters", "outputs", "gradients", "informative"]
+    assert certificate.passed
+    assert failed(judged(exhibit(gradients={}), scenario=scenario)) == ["gradients"]
+    assert failed(judged(exhibit(gradients={}), exhibit(gradients={}), scenario=scenario)) == [
+        "gradients",
+        "informative",
+    ]
+
+
+def test_an_unknown_scenario_is_certified_by_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a scenario that is not in the table nor one that owes what nothing checks gets a certificate."""
+    unknown: Any = "sideways"
+    certificate = judged(exhibit(), scenario=unknown)
+    assert (certificate.passed, certificate.checks) == (False, ())
+    assert certificate.reason == "nothing says which evidence the scenario 'sideways' owes"
+    certificate = judged(exhibit(), scenario=owing(monkeypatch, "outputs", "odours"))
+    assert certificate.reason == "nothing checks what the scenario 'sideways' owes: odours"
 
 
 def test_a_certificate_can_be_written_as_json() -> None:

@@ -18,7 +18,7 @@ OUTPUT = np.arange(6.0).reshape(3, 2)
 def certified(scenario: Scenario = "train", output: object = OUTPUT, **changes: object) -> Certificate:
     """Certify a ready-made model of 12 parameters, batch 3."""
     evidence = Evidence(
-        parameter_shapes={"w": (4, 2), "b": (4,)}, losses=[2.0, 1.9], outputs=2, ready_made="zoo.models.small"
+        parameter_shapes={"w": (4, 2), "b": (4,)}, losses=[2.0, 1.9], outputs=2, ready_made="library.models.small"
     )
     arrays = {"output/0": np.asarray(output), "output/1": OUTPUT}
     exhibit = Exhibit(label="one", evidence=msgspec.structs.replace(evidence, **changes), arrays=arrays)
@@ -28,7 +28,7 @@ def certified(scenario: Scenario = "train", output: object = OUTPUT, **changes: 
 def test_another_number_of_parameters_is_told_and_passes() -> None:
     """A ready-made model may differ from the workload's; how far is told, and that nothing was its reference."""
     found = certified()
-    assert (found.passed, found.reference, found.ready_made) == (True, "", "zoo.models.small")
+    assert (found.passed, found.reference, found.ready_made) == (True, "", "library.models.small")
     assert found.checks[0].detail == "12 parameters where the workload has 10"
     assert certified(parameter_shapes={"w": (5, 2)}).checks[0].detail == "10 parameters, as many as the workload has"
 
@@ -58,3 +58,10 @@ def test_what_computes_nothing_is_refused(changes: dict[str, object], reason: st
 def test_without_training_there_are_no_losses_to_see() -> None:
     """In the scenario infer the outputs alone are looked at."""
     assert certified("infer", losses=[]).passed
+
+
+def test_a_scenario_that_is_not_in_the_table_is_refused() -> None:
+    """Nothing certifies a ready-made model in a scenario that nobody knows."""
+    found = certified("sideways")  # type: ignore[arg-type]
+    assert not found.passed
+    assert "nothing says which evidence the scenario 'sideways' owes" in found.reason

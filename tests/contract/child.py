@@ -28,6 +28,7 @@ from contract_cases.vocabulary import CASES, labels
 
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.frameworks.engine import Engine, Model, Samples
+from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.trial import TrialSpec
@@ -119,7 +120,7 @@ def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
         state=plan.state_values(build, SIZE, 0),
     )
     step = engine.build(model, "train", options)
-    batch = step.prepare(case.x, labels(case.x))
+    batch = step.prepare(labelled(case.x, labels(case.x)))
     found: dict[str, Any] = {"outputs": step.outputs(batch)}
     if case.deterministic:
         found |= {f"gradient/{key}": value for key, value in step.gradients(batch).items()}
@@ -143,8 +144,8 @@ def _compilation(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
         weights=plan.weights(lambda nn, size: case.build(nn) if size else None, SIZE, 0),
     )
     step = engine.build(model, "train", options)
-    batch = step.prepare(case.x, labels(case.x))
-    other = step.prepare(case.x[:-1], labels(case.x)[:-1])
+    batch = step.prepare(labelled(case.x, labels(case.x)))
+    other = step.prepare(labelled(case.x[:-1], labels(case.x)[:-1]))
     readings = [step.compilation()]
     durations_ns = []
     for one in (batch, batch, other):
@@ -162,8 +163,10 @@ def _input(engine: Engine, options: dict[str, str], job: Job, name: str) -> dict
     case = CASES[name]
     shape = case.x.shape[1:]
     samples = Samples(
-        x=np.arange(SAMPLES * int(np.prod(shape)), dtype=np.float32).reshape(SAMPLES, *shape),
-        y=np.arange(SAMPLES, dtype=np.int32) % SIZE.classes,
+        arrays=labelled(
+            np.arange(SAMPLES * int(np.prod(shape)), dtype=np.float32).reshape(SAMPLES, *shape),
+            np.arange(SAMPLES, dtype=np.int32) % SIZE.classes,
+        ),
         batch_size=SIZE.batch_size,
         seed=3,
     )
@@ -173,13 +176,13 @@ def _input(engine: Engine, options: dict[str, str], job: Job, name: str) -> dict
     given = [feed.read(batch) for batch in islice(feed, 2 * SAMPLES // SIZE.batch_size)]
     last = next(feed)
     processes, settings = feed.processes(), feed.settings()
-    losses = [_loss(step, batch) for batch in (last, step.prepare(*feed.read(last)))]
+    losses = [_loss(step, batch) for batch in (last, step.prepare(feed.read(last)))]
     feed.close()
     return {
-        "x": np.concatenate([x for x, _ in given]),
-        "y": np.concatenate([y for _, y in given]),
-        "samples_x": samples.x,
-        "samples_y": samples.y,
+        "x": np.concatenate([batch.inputs["x"] for batch in given]),
+        "y": np.concatenate([batch.targets["y"] for batch in given]),
+        "samples_x": samples.arrays.inputs["x"],
+        "samples_y": samples.arrays.targets["y"],
         "losses": losses,
         "left": np.array([pid for pid in processes if _is_running(pid)], int),
         "call": np.array(str(settings["input_call"]), "U"),
@@ -236,13 +239,13 @@ def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
         )
         for rate in (0.0, 1.0)
     )
-    batch = still.prepare(x, y)
+    batch = still.prepare(labelled(x, y))
     losses = []
     for _ in range(dropout.STEPS):
         still.run(batch)
         still.wait()
         losses.append(still.result())
-    moving.run(moving.prepare(x, y))
+    moving.run(moving.prepare(labelled(x, y)))
     moving.wait()
     moved = weights["first.bias"] - moving.parameters()["first.bias"]
     return {"outputs": still.outputs(batch), "losses": losses, "moved": moved}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -8,9 +9,11 @@ import numpy as np
 import pytest
 
 from bakeoff import data
+from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.workload import Size, Workload
+from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,3 +170,37 @@ def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match=r"cannot write the batches to .*file"):
         data.prepare("synthetic", WORKLOAD, FLAT, 8, 0, tmp_path / "file" / "inside")
+
+
+@pytest.mark.parametrize(("source", "start"), [("synthetic", "c6a4d1e476dbc54e"), ("digits", "62fa949b2100e9bf")])
+def test_batches_stay_what_they_were(source: str, start: str, tmp_path: Path) -> None:
+    """The batches of the first releases are drawn again bit by bit, so that their comparisons can be resumed."""
+    loaded = load("mlp-mnist")
+    inputs = data.prepare(source, loaded.workload, loaded.size("reduced"), 16, 0, tmp_path)
+    assert inputs.sha256.startswith(start)
+    assert (inputs.inputs, inputs.targets) == (("x",), ("y",))
+
+
+@pytest.mark.parametrize("source", ["digits", "huggingface"])
+def test_labelled_images_are_refused_where_other_arrays_are_declared(source: str, tmp_path: Path) -> None:
+    """A source of images and classes says what the workload takes instead."""
+    size = Size(batch_size=4, inputs={"tokens": ArraySpec(shape=(3,), dtype="int32", high=9)}, classes=10)
+    workload = msgspec.structs.replace(WORKLOAD, data=("digits", "huggingface"))
+    with pytest.raises(UsageError, match=r"this workload takes tokens int32 \(3,\) -> y int32 \(\)"):
+        data.prepare(source, workload, size, 4, 0, tmp_path)
+
+
+def test_the_number_of_batches_follows_from_all_declared_arrays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large target counts as an input of its size does."""
+    prepare = sys.modules["bakeoff.data.prepare"]
+    monkeypatch.setattr(prepare, "_LIMITS", prepare._Limits(race_bytes=256_000))
+    image = ArraySpec(shape=(1000,))
+    labels = Size(batch_size=2, inputs={"image": image}, classes=2)
+    images = Size(batch_size=2, inputs={"image": image}, targets={"other": image})
+    counts = [
+        data.prepare("synthetic", WORKLOAD, size, 2, 0, tmp_path / name).batches
+        for name, size in (("labels", labels), ("images", images))
+    ]
+    assert counts == [32, 16]

@@ -11,6 +11,7 @@ import numpy as np
 
 from bakeoff.frameworks.engine import Model
 from bakeoff.frameworks.jittor.engine import Engine
+from bakeoff.spec.batch import labelled
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size
 
@@ -32,7 +33,7 @@ def told() -> list[dict[str, Any]]:
     )
     step = engine.build(model, "train", OPTIONS)
     batches = [
-        step.prepare(random.normal(size=(count, 5)).astype(np.float32), np.arange(count, dtype=np.int32) % 3)
+        step.prepare(labelled(random.normal(size=(count, 5)).astype(np.float32), np.arange(count, dtype=np.int32) % 3))
         for count in (4, 4, 7)
     ]
     before = step.compilation()

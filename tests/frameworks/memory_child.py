@@ -29,12 +29,12 @@ def torch() -> list[Any]:
     import torch
 
     from bakeoff.frameworks.torch.accumulation import accumulation
-    from bakeoff.frameworks.torch.memory import is_exhausted, told
+    from bakeoff.frameworks.torch.memory import is_exhausted, reading
 
     torch.cuda.max_memory_allocated = lambda device: 1
     torch.cuda.max_memory_reserved = lambda device: 2
     torch.cuda.get_allocator_backend = lambda: "native"
-    answers = [told(torch.device("cuda")), told(torch.device("cpu"))]
+    answers = [reading(torch.device("cuda")), reading(torch.device("cpu"))]
     half, short, full = torch.float16, torch.bfloat16, torch.float32
     sums = [accumulation(dtype, "cuda") for dtype in (half, short, full)] + [accumulation(short, "cpu")]
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
@@ -47,16 +47,16 @@ def jax() -> list[Any]:
     """Return what is reported of a GPU under three policies, and of a processor."""
     import jax.numpy as jnp
 
-    from bakeoff.frameworks.jax.memory import is_exhausted, told
+    from bakeoff.frameworks.jax.memory import is_exhausted, reading
 
     statistics = {"peak_bytes_in_use": 1, "pool_bytes": 2, "peak_pool_bytes": 3}
     gpu = SimpleNamespace(platform="gpu", memory_stats=lambda: statistics)
-    answers = [told(gpu)]
+    answers = [reading(gpu)]
     os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = ".5"
-    answers.append(told(gpu))
+    answers.append(reading(gpu))
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
-    answers.append(told(gpu))
-    answers.append(told(SimpleNamespace(platform="cpu")))
+    answers.append(reading(gpu))
+    answers.append(reading(SimpleNamespace(platform="cpu")))
     return [*answers, exhausted(is_exhausted, lambda: jnp.zeros(TOO_MUCH).block_until_ready())]
 
 
@@ -64,7 +64,7 @@ def tensorflow() -> list[Any]:
     """Return what is reported of a GPU that takes all, one that grows as configured, and one that is forced to."""
     import tensorflow as tf
 
-    from bakeoff.frameworks.tensorflow.memory import is_exhausted, told
+    from bakeoff.frameworks.tensorflow.memory import is_exhausted, reading
 
     tf.config.experimental.get_memory_info = lambda device: {"current": 1, "peak": 2}
     tf.config.get_visible_devices = lambda kind: ["gpu"]
@@ -73,7 +73,7 @@ def tensorflow() -> list[Any]:
         tf.config.experimental.get_memory_growth = lambda gpu, grows=configured: grows
         if forced:
             os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = forced
-        answers.append(told())
+        answers.append(reading())
     return [*answers, exhausted(is_exhausted, lambda: tf.zeros([TOO_MUCH >> 20, 1 << 20]))]
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from bakeoff.frameworks.engine import Model
 from bakeoff.frameworks.mlx import compilation, engine, memory, threads
+from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.workload import Size
@@ -58,7 +59,7 @@ def made(mode: str) -> tuple[Any, Any]:
     )
     step = engine.Engine().build(model, "train", OPTIONS | {"mode": mode})
     x = np.random.default_rng(0).normal(size=(4, 6, 6, 2)).astype(np.float32)
-    return step, step.prepare(x, np.arange(4, dtype=np.int32) % 3)
+    return step, step.prepare(labelled(x, np.arange(4, dtype=np.int32) % 3))
 
 
 def refusal(**options: str) -> str:
@@ -80,7 +81,7 @@ def with_metal() -> dict[str, Any]:
     ):
         refused = refusal(device="mps")
         devices = engine.Engine().devices()
-        told = memory.told("mps")
+        told = memory.reading("mps")
     return {
         "refused": refused,
         "chosen": [one == mx.gpu for one in chosen],
@@ -165,7 +166,7 @@ WORK: dict[str, Callable[[], Any]] = {
     "without": without_compiler,
     "float64": in_float64,
     "threads": threads.in_force,
-    "cpu": lambda: msgspec.to_builtins(memory.told("cpu")),
+    "cpu": lambda: msgspec.to_builtins(memory.reading("cpu")),
     "exhausted": lambda: [
         memory.is_exhausted(error)
         for error in (

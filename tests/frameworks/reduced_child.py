@@ -14,6 +14,7 @@ import numpy as np
 
 import bakeoff.frameworks
 from bakeoff.frameworks.engine import Model
+from bakeoff.spec.batch import labelled
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size
 from bakeoff.trial.framework import import_engine
@@ -56,7 +57,7 @@ def main(framework: str, options: str) -> None:
     )
     step = engine.build(model, "train", chosen)
     x = np.random.RandomState(0).standard_normal((4, *SIZE.input_shape)).astype(np.float32)
-    batch = step.prepare(x, np.arange(4, dtype=np.int32) % 3)
+    batch = step.prepare(labelled(x, np.arange(4, dtype=np.int32) % 3))
     step.run(batch)
     step.wait()
     state = step.state()

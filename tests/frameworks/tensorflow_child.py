@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.frameworks.engine import Model
+from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
 from bakeoff.spec.workload import Size
@@ -67,7 +68,8 @@ def traces(engine: Engine) -> dict[str, Any]:
         for scenario in ("train", "infer"):
             step = engine.build(model(), scenario, OPTIONS | {"mode": mode})
             for seed in range(BATCHES):
-                step.run(step.prepare(np.full((2, 4, 4, 3), seed, np.float32), np.array([seed, 0], np.int32)))
+                x = np.full((2, 4, 4, 3), seed, np.float32)
+                step.run(step.prepare(labelled(x, np.array([seed, 0], np.int32))))
                 step.wait()
             found[f"{mode} {scenario}"] = step.settings()["traces"]
     return found
@@ -85,7 +87,7 @@ def cuda(engine: Engine) -> str:
 def settings(engine: Engine) -> dict[str, Any]:
     """Run one step; return what was in force, and the outputs' sum as text."""
     step = engine.build(model(), "train", OPTIONS)
-    batch = step.prepare(np.ones((2, 4, 4, 3)), np.zeros(2, np.int32))
+    batch = step.prepare(labelled(np.ones((2, 4, 4, 3)), np.zeros(2, np.int32)))
     outputs = step.outputs(batch)
     step.run(batch)
     step.wait()

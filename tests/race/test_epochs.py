@@ -151,6 +151,7 @@ def test_numbers_that_cannot_be_are_refused(race: Any, asked: dict[str, int]) ->
 
 def test_a_data_set_that_is_too_large_for_memory_is_refused(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """What to do instead is said before anything is started."""
-    monkeypatch.setattr(sys.modules["bakeoff.data.prepare"], "_MOST_EPOCH_BYTES", 1_000_000)
+    prepare = sys.modules["bakeoff.data.prepare"]
+    monkeypatch.setattr(prepare, "_LIMITS", prepare._Limits(epoch_bytes=1_000_000))
     with pytest.raises(UsageError, match="--steps N"):
         race("fake", data="digits", epochs=1)

@@ -136,12 +136,13 @@ def test_batches_go_round_in_their_order(trial_of: Any, fake: Path, tmp_path: Pa
     """Step i takes batch i % batches, each time as an array of its own."""
     trial_of(fake)
     batches = Batches(tmp_path / "inputs")
-    x, y = batches.at(1)
-    again, _ = batches.at(1 + batches.count)
-    other, _ = batches.at(2)
+    first = batches.at(1)
+    x, y = first.inputs["x"], first.targets["y"]
+    again = batches.at(1 + batches.count).inputs["x"]
+    other = batches.at(2).inputs["x"]
     assert (x.shape, x.dtype, y.shape, y.dtype) == ((4, 784), np.float32, (4,), np.int32)
     assert np.array_equal(x, again)
     assert not np.array_equal(x, other)
     x[:] = 0
-    assert np.array_equal(batches.at(1)[0], again)
+    assert np.array_equal(batches.at(1).inputs["x"], again)
     assert batches.test is None

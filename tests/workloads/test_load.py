@@ -13,6 +13,7 @@ from bakeoff.workloads import load as loading
 from bakeoff.workloads.load import load, names
 
 GOOD = """
+from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size, Tolerance, Workload
 
@@ -188,6 +189,14 @@ def test_build_is_no_function(file: Any) -> None:
         ("input_shape=(5,)", "input_shape=()", "sizes['full'].input_shape is ()"),
         ("input_shape=(5,)", "input_shape=(5, 0)", "sizes['full'].input_shape is (5, 0)"),
         ("classes=3", "classes=0", "sizes['full'].classes is 0"),
+        ("classes=3", "inputs={'a': ArraySpec()}, classes=3", "inputs and input_shape are both given; declare either"),
+        ("classes=3", "classes=3, targets={'a': ArraySpec()}", "targets and classes are both given; declare either"),
+        ("classes=3", "targets={'x': ArraySpec()}", "'x' is an input and a target"),
+        ("classes=3", "targets={'a b': ArraySpec()}", "targets['a b'] is no name for an array"),
+        ("classes=3", "targets={'a_test': ArraySpec()}", "it must be a Python name that does not end in _test"),
+        ("classes=3", "targets={'a': ArraySpec(shape=(2, 0))}", "targets['a'] has shape (2, 0)"),
+        ("classes=3", "targets={'a': ArraySpec(dtype='int32')}", "has integers from 0 to below None"),
+        ("classes=3", "targets={'a': ArraySpec(dtype='text')}", "Invalid enum value 'text'"),
         ("classes=3", "classes=3, parameters=0", "sizes['full'].parameters is 0"),
         ('source="a test"', 'source="a test", scenarios=()', "scenarios is ()"),
         ('source="a test"', 'source="a test", scenarios=("fly",)', "fly"),

@@ -13,13 +13,18 @@ from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.sample import distance, kept, largest
 from bakeoff.certify.state import check_state
 from bakeoff.certify.tolerances import own_tolerance, tolerance
+from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.record import Evidence
+from bakeoff.spec.scenario import SCENARIOS, EvidencePart
 from bakeoff.spec.verdict import Certificate, Check
+from bakeoff.spec.workload import Tolerance
 from bakeoff.workloads.optimizers import Arrays
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bakeoff.spec.scenario import Scenario
-    from bakeoff.spec.workload import Size, Tolerance, Workload
+    from bakeoff.spec.workload import Size, Workload
 
 GRADIENT_FLOOR = 1e-3
 """The least scale of a gradient array's error, as a share of the largest gradient of all parameters. A smaller array,
@@ -41,24 +46,47 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
     """The precision of its arithmetic: a reduced precision has larger tolerances."""
 
 
+class _Case(msgspec.Struct, frozen=True, kw_only=True):
+    """Both sides' evidence, and how closely they must agree."""
+
+    contender: Exhibit
+    reference: Exhibit
+    allowed: Tolerance
+    optimizer: Optimizer | None
+    steps: int
+    """How many losses there have to be at least."""
+
+
+_CHECKS: dict[EvidencePart, Callable[[_Case], Check]] = {
+    "outputs": lambda case: _outputs(case.contender, case.reference, case.allowed.output),
+    "losses": lambda case: _loss(case.contender, case.reference, case.allowed, case.steps),
+    "gradients": lambda case: _gradients(case.contender, case.reference, case.allowed),
+    "optimizer": lambda case: check_optimizer(case.contender.arrays, case.optimizer),
+}
+"""What is checked for each part that a scenario can owe; `state`, which not every model has, is checked beside them."""
+
+
 def certify(
     contender: Exhibit, reference: Exhibit, *, workload: Workload, size: Size, scenario: Scenario, steps: int
 ) -> Certificate:
-    """Return the certificate of a contender against the reference; training needs at least `steps` losses."""
+    """Compare all that the scenario owes of a contender's evidence with the reference's.
+
+    Where losses are owed there have to be at least `steps` of them. A scenario that is unknown, or that owes what
+    nothing checks, is refused.
+    """
+    if reason := _why_uncertifiable(scenario):
+        return refuse(contender.label, reference.label, reason)
+    owed = SCENARIOS[scenario].evidence
     allowed = tolerance(workload, size, contender.precision)
-    checks = [_parameters(contender, reference, size), _outputs(contender, reference, allowed.output)]
-    if scenario == "train":
-        checks += [
-            _loss(contender, reference, allowed, steps),
-            _gradients(contender, reference, allowed),
-            check_optimizer(contender.arrays, workload.optimizer),
-        ]
+    case = _Case(contender=contender, reference=reference, allowed=allowed, optimizer=workload.optimizer, steps=steps)
+    checks = [_parameters(contender, reference, size)]
+    checks += [check(case) for part, check in _CHECKS.items() if part in owed]
     if contender.evidence.state_shapes or reference.evidence.state_shapes:
         sides = contender.evidence, contender.arrays, reference.evidence, reference.arrays
-        checks.append(check_state(*sides, trained=scenario == "train", allowed=allowed.output))
-    if contender.evidence.fed is not None:
-        checks.append(check_inputs(contender.evidence.fed))
-    checks.append(_informative(reference, scenario, own_tolerance(workload, size).loss))
+        checks.append(check_state(*sides, trained="state" in owed, allowed=allowed.output))
+    if contender.evidence.input_pass is not None:
+        checks.append(check_inputs(contender.evidence.input_pass))
+    checks.append(_informative(reference, owed, own_tolerance(workload, size).loss))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
     return Certificate(
         contender=contender.label,
@@ -69,8 +97,16 @@ def certify(
     )
 
 
+def _why_uncertifiable(scenario: Scenario) -> str:
+    """Return why nothing certifies a scenario; empty where something does."""
+    if scenario not in SCENARIOS:
+        return f"nothing says which evidence the scenario {scenario!r} owes"
+    unchecked = SCENARIOS[scenario].evidence - _CHECKS.keys() - {"state"}
+    return f"nothing checks what the scenario {scenario!r} owes: {', '.join(sorted(unchecked))}" if unchecked else ""
+
+
 def refuse(contender: str, reference: str, reason: str) -> Certificate:
-    """Return the certificate of a contender that left no evidence, or whose reference left none."""
+    """Return the certificate of a contender that is not certified, for this reason."""
     return Certificate(contender=contender, reference=reference, passed=False, checks=(), reason=reason)
 
 
@@ -138,7 +174,7 @@ def _loss(contender: Exhibit, reference: Exhibit, tolerance: Tolerance, steps: i
         detail = f"no evidence: losses of {len(found)} steps against {len(expected)}, and {steps} are needed"
         return Check(name="loss", passed=False, detail=detail, allowed=allowed)
     errors = [_relative(*pair) for pair in zip(found, expected, strict=True)][: tolerance.losses]
-    # Report the first step that exceeds the tolerance: later errors follow from it.
+    # The first step that is too far is reported: what follows it is its consequence.
     beyond = [step for step, error in enumerate(errors) if not error <= allowed]
     step = beyond[0] if beyond else max(range(len(errors)), key=lambda step: errors[step])
     detail = (
@@ -150,8 +186,8 @@ def _loss(contender: Exhibit, reference: Exhibit, tolerance: Tolerance, steps: i
     return Check(name="loss", passed=not beyond, detail=detail, error=_finite(errors[step]), allowed=allowed)
 
 
-def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) -> Check:
-    """Check that agreement with the reference means something: its results are not constant, zero or NaN."""
+def _informative(reference: Exhibit, owed: frozenset[EvidencePart], loss_tolerance: float) -> Check:
+    """Check that agreeing with the reference means something: what it computed is neither constant nor zero nor NaN."""
     faults = []
     outputs = [reference.arrays.get(f"output/{index}") for index in range(reference.evidence.outputs)]
     for index, output in enumerate(outputs):
@@ -159,12 +195,13 @@ def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) 
             faults.append(f"output {index} of the reference is missing or not finite")
         elif float(np.ptp(output, axis=0).max()) <= _VARIATION * largest(output):
             faults.append(f"output {index} of the reference is the same for every sample of the batch")
-    if scenario == "train":
+    if "losses" in owed:
         losses = _losses(reference)
         if not losses or not all(map(math.isfinite, losses)):
             faults.append("the reference's losses are missing or not finite")
         elif max(losses) - min(losses) <= _CHANGE * loss_tolerance * max(map(abs, losses)):
             faults.append("the reference's loss does not change over the steps")
+    if "gradients" in owed:
         gradients = [value for name, value in reference.arrays.items() if name.startswith("gradient/")]
         if not any(largest(value) > 0 for value in gradients):
             faults.append("every gradient of the reference is zero")
@@ -173,26 +210,26 @@ def _informative(reference: Exhibit, scenario: Scenario, loss_tolerance: float) 
 
 
 def _losses(exhibit: Exhibit) -> list[float]:
-    """Return the losses as numbers, NaN where one is not finite."""
+    """Return the losses as numbers."""
     return [math.nan if loss is None else loss for loss in exhibit.evidence.losses]
 
 
 def _relative(found: float, expected: float) -> float:
-    """Return the relative error; infinite where one of the values is not finite."""
+    """Return a relative error; where one side is not finite it is infinite."""
     if not (math.isfinite(found) and math.isfinite(expected)):
         return math.inf
     return _quotient(abs(found - expected), abs(expected))
 
 
 def _quotient(error: float, scale: float) -> float:
-    """Return the error divided by the scale; 0 of no error, infinite on a scale of zero."""
+    """Return an error in units of a scale."""
     if error == 0.0:
         return 0.0
     return error / scale if scale else math.inf
 
 
 def _finite(error: float) -> float | None:
-    """Return the error as JSON can hold it: None where it is not finite."""
+    """Return an error that JSON can hold; None where it is not finite."""
     return error if math.isfinite(error) else None
 
 

@@ -1,4 +1,4 @@
-"""Whether a contender's own input delivers the samples that all other contenders take."""
+"""Whether a contender's own way of input delivers the batches that all contenders are to take."""
 
 from __future__ import annotations
 
@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 from bakeoff.spec.verdict import Check
 
 if TYPE_CHECKING:
-    from bakeoff.spec.record import Fed
+    from bakeoff.spec.record import InputPass
 
 SHUFFLED = "pipeline"
 """The value of the option `input` with which a framework's own loader shuffles."""
 
 
-def check_inputs(fed: Fed) -> Check:
-    """Check one pass: every sample comes once with its own label, and in order unless the loader shuffles."""
-    passed = not (fed.missing or fed.strange) and (fed.in_order or fed.mode == SHUFFLED)
-    detail = f"input={fed.mode} gives each of {fed.samples:,} samples once with its own label"
-    if fed.missing or fed.strange:
+def check_inputs(seen: InputPass) -> Check:
+    """Check that one pass had each sample once with its own targets, and in order unless the loader shuffles."""
+    complete = not (seen.missing or seen.unexpected)
+    passed = complete and (seen.in_order or seen.mode == SHUFFLED)
+    detail = f"input={seen.mode} gives each of {seen.samples:,} samples once with its own label"
+    if not complete:
         detail = (
-            f"of {fed.samples:,} samples, input={fed.mode} leaves out {fed.missing:,} and gives {fed.strange:,} that "
-            "are others, have another label or come twice"
+            f"of {seen.samples:,} samples, input={seen.mode} leaves out {seen.missing:,} and gives "
+            f"{seen.unexpected:,} that are others, have another label or come twice"
         )
     elif not passed:
-        detail = f"input={fed.mode} gives the samples in another order"
-    elif fed.mode == SHUFFLED:
+        detail = f"input={seen.mode} gives the samples in another order"
+    elif seen.mode == SHUFFLED:
         detail += ", in an order of its own"
     return Check(name="inputs", passed=passed, detail=detail)

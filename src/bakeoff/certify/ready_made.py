@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.verdict import Certificate, Check
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, batch_size: int) -> Certificate:
-    """Return the certificate: parameters beside the workload's, and outputs and losses that are numbers and vary."""
-    checks = (_parameters(contender, size), _informative(contender, scenario, (batch_size, size.classes)))
+    """Report the parameters beside the workload's, and check that outputs and losses are numbers that change."""
+    checks = (_parameters(contender, size), _informative(contender, scenario, batch_size, size.classes))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
     return Certificate(
         contender=contender.label,
@@ -30,7 +31,7 @@ def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, ba
 
 
 def _parameters(contender: Exhibit, size: Size) -> Check:
-    """Check that there are parameters; a number other than the workload's is reported and is no failure."""
+    """Report how many there are; another number than the workload's is no failure."""
     count = sum(math.prod(shape) for shape in contender.evidence.parameter_shapes.values())
     return Check(name="parameters", passed=count > 0, detail=_counted(count, size.parameters))
 
@@ -42,11 +43,17 @@ def _counted(count: int, declared: int | None) -> str:
     return f"{count:,} parameters where the workload has {declared:,}"
 
 
-def _informative(contender: Exhibit, scenario: Scenario, shape: tuple[int, int]) -> Check:
-    """Check that it computes something: outputs of this shape that differ between samples, losses that change."""
+def _informative(contender: Exhibit, scenario: Scenario, batch_size: int, classes: int) -> Check:
+    """Check that it computes: outputs of the right shape that differ between samples, and losses that change.
+
+    With `classes` 0, as of a size that declares its targets by name, only the number of samples is known of the shape.
+    """
     faults = []
+    if scenario not in SCENARIOS:
+        faults.append(f"nothing says which evidence the scenario {scenario!r} owes")
     for index in range(contender.evidence.outputs):
         output = contender.arrays.get(f"output/{index}")
+        shape = (batch_size, classes) if classes or output is None else (batch_size, *output.shape[1:])
         if output is None or output.shape != shape:
             faults.append(f"output {index} is {None if output is None else output.shape} instead of {shape}")
         elif not np.isfinite(output).all():
@@ -54,7 +61,8 @@ def _informative(contender: Exhibit, scenario: Scenario, shape: tuple[int, int])
         elif len(output) > 1 and not np.ptp(output, axis=0).any():
             faults.append(f"output {index} is the same for every sample of the batch")
     losses = contender.evidence.losses
-    if scenario == "train" and (None in losses or len(set(losses)) < 2):  # noqa: PLR2004 (two that differ)
+    owes_losses = scenario in SCENARIOS and "losses" in SCENARIOS[scenario].evidence
+    if owes_losses and (None in losses or len(set(losses)) < 2):  # noqa: PLR2004 (two that differ)
         faults.append("its losses are missing, not finite, or do not change over the steps")
     detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant or NaN"
     return Check(name="informative", passed=not faults, detail=detail)

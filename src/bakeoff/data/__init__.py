@@ -1,4 +1,4 @@
-"""Where batches come from, as NumPy; in bakeoff's own process only, workers read the arrays it wrote."""
+"""Where batches come from, as NumPy arrays; used in the parent only: workers read the arrays that it wrote."""
 
 from __future__ import annotations
 

@@ -11,22 +11,27 @@ import msgspec
 import numpy as np
 
 from bakeoff.data import sources
+from bakeoff.spec.batch import HELD_OUT
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.trial import Inputs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from bakeoff.data.samples import Samples
+    from bakeoff.data.dataset import DataSet
     from bakeoff.spec.workload import Size, Workload
 
-# The batches lie on the device during a race, the same ones for all contenders.
-_MOST_BYTES = 256_000_000  # leaves room for the model even on a small machine
-_MOST = 64  # more would not be seen again within a block
-_MOST_EPOCH_BYTES = 4_000_000_000  # of a whole data set: CIFAR-10 has 0.6 GB, and a worker holds all of it
-_LEAST = 4  # with fewer, a large cache would hold the batch of the step before
+
+class _Limits(msgspec.Struct, frozen=True):
+    """How many batches are written; in a race they all lie on the device, the same ones for all contenders."""
+
+    race_bytes: int = 256_000_000  # leaves room for the model even on a small machine
+    most: int = 64  # more would not be seen again within a block
+    least: int = 4  # with fewer, a large cache would hold the batch of the step before
+    epoch_bytes: int = 4_000_000_000  # of a whole data set: CIFAR-10 has 0.6 GB, and a worker holds all of it
+
+
+_LIMITS = _Limits()
 
 
 def names() -> list[str]:
@@ -35,7 +40,7 @@ def names() -> list[str]:
 
 
 def named(source: str | None, workload: Workload) -> tuple[str, str]:
-    """Give a source's name and its location, which may be empty; raise UsageError for one that does not fit."""
+    """Return a source's name and its location, which may be empty; raise UsageError for one that does not fit."""
     name, _, location = (source or workload.data[0]).partition(":")
     if name not in names():
         kind = "data source"
@@ -56,7 +61,7 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     *,
     whole: bool = False,
 ) -> Inputs:
-    """Write x.npy, y.npy, what is held out, and inputs.json; raise UsageError or StoreError, which say what to do.
+    """Write the arrays and inputs.json, as `Inputs` says; raise UsageError or StoreError, which say what to do.
 
     `source` is a name, or a name and a location as in "huggingface:/path/to/folder"; None: the workload's first.
     `whole` writes all batches of the data set, of which a race takes the first.
@@ -65,44 +70,33 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     if batch_size < 1:
         msg = f"batch size {batch_size}: it must be at least 1"
         raise UsageError(msg)
-    most = _most_batches(size, batch_size)
+    batch_bytes = batch_size * size.sample.sample_bytes
+    most = max(_LIMITS.least, min(_LIMITS.most, _LIMITS.race_bytes // batch_bytes))
     module: Any = importlib.import_module(f"{sources.__name__}.{name}")
     whole = whole and not getattr(module, "ENDLESS", False)
-    most_in_all = max(most, _MOST_EPOCH_BYTES // _batch_bytes(size, batch_size)) if whole else most
-    # One sample more tells whether that was all.
-    samples: Samples = module.load(size, most_in_all * batch_size + whole, seed, location or None)
-    if len(samples.x) > most_in_all * batch_size:
+    most_in_all = max(most, _LIMITS.epoch_bytes // batch_bytes) if whole else most
+    # One sample more shows whether that was all.
+    found: DataSet = module.load(size, most_in_all * batch_size + whole, seed, location or None)
+    if len(found.train) > most_in_all * batch_size:
         msg = (
-            f"an epoch of {samples.source} takes more than {_MOST_EPOCH_BYTES / 1e9:g} GB as arrays; "
+            f"an epoch of {found.source} takes more than {_LIMITS.epoch_bytes / 1e9:g} GB as arrays; "
             "say how many steps to run, of an epoch or in all: --steps N"
         )
         raise UsageError(msg)
-    batches = min(most, len(samples.x) // batch_size)
+    batches = min(most, len(found.train) // batch_size)
     if batches == 0:
-        msg = f"batch size {batch_size}: {samples.source} has only {len(samples.x)} samples to train on"
+        msg = f"batch size {batch_size}: {found.source} has only {len(found.train)} samples to train on"
         raise UsageError(msg)
-    return _write(samples, batches, batch_size, folder, whole=whole)
+    return _write(found, batches, batch_size, folder, whole=whole)
 
 
-def _most_batches(size: Size, batch_size: int) -> int:
-    """Give how many batches fit."""
-    return max(_LEAST, min(_MOST, _MOST_BYTES // _batch_bytes(size, batch_size)))
-
-
-def _batch_bytes(size: Size, batch_size: int) -> int:
-    """Give the bytes of a batch."""
-    return batch_size * int(np.prod(size.input_shape)) * np.dtype(np.float32).itemsize
-
-
-def _write(samples: Samples, batches: int, batch_size: int, folder: Path, *, whole: bool) -> Inputs:
+def _write(found: DataSet, batches: int, batch_size: int, folder: Path, *, whole: bool) -> Inputs:
     """Write the arrays and inputs.json, which comes last: where it is, all is."""
-    written = len(samples.x) // batch_size if whole else batches
-    arrays: dict[str, NDArray[Any]] = {
-        "x": samples.x[: written * batch_size].reshape(written, batch_size, *samples.x.shape[1:]),
-        "y": samples.y[: written * batch_size].reshape(written, batch_size),
-    }
-    if samples.x_test is not None and samples.y_test is not None:
-        arrays |= {"x_test": samples.x_test, "y_test": samples.y_test}
+    written = len(found.train) // batch_size if whole else batches
+    train = found.train.taken(slice(written * batch_size))
+    arrays = train.mapped(lambda array: array.reshape(written, batch_size, *array.shape[1:])).arrays
+    if found.test is not None:
+        arrays |= {f"{name}{HELD_OUT}": array for name, array in found.test.arrays.items()}
     digest = hashlib.sha256()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -110,11 +104,13 @@ def _write(samples: Samples, batches: int, batch_size: int, folder: Path, *, who
             np.save(folder / f"{name}.npy", array, allow_pickle=False)
             digest.update(np.ascontiguousarray(array).data)
         inputs = Inputs(
-            source=samples.source,
+            source=found.source,
             batches=batches,
             sha256=digest.hexdigest(),
-            has_test="x_test" in arrays,
+            has_test=found.test is not None,
             epoch_batches=written,
+            inputs=tuple(train.inputs),
+            targets=tuple(train.targets),
         )
         (folder / "inputs.json").write_bytes(msgspec.json.format(msgspec.json.encode(inputs)))
     except OSError as error:

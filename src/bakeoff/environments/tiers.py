@@ -1,8 +1,8 @@
 """Tiers: which form of a framework races: the workload's model, a ready-made model, or the fastest settings.
 
-matched  the workload's model with the framework's default options, compared with the reference
-native   the ready-made model that the framework's users would take, from its zoo.py; compared with no reference
-best     the workload's model with the settings that the framework's documents call the fastest, from framework.toml
+matched  the workload's model with the framework's default options: equal settings, held against the reference
+native   what the framework's users would take ready-made, from its ready_made.py; held against nothing
+best     the workload's model with the settings that the framework's documents name as the fastest, from framework.toml
 """
 
 from __future__ import annotations

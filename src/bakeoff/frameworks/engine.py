@@ -1,8 +1,11 @@
 """The port between bakeoff's worker and a framework: what `frameworks/<name>/engine.py` provides.
 
 The harness, not the framework's folder, defines the timed region: it times `Step.run` and `Step.wait` and nothing else.
-A folder's engine.py has a class `Engine` (constructed without arguments; its module may import the framework at its
-top, because it is imported only after `framework.toml`'s variables are set) and its nn.py is the vocabulary.
+A folder's engine.py has a class `Engine`, constructed without arguments, and its nn.py is the vocabulary. engine.py may
+import the framework at its top, because it is imported only after the variables of `framework.toml` are set.
+
+What all engines share stands beside this file: steps.py (scenarios, batches by name), feeds.py (ways of input),
+ready_made.py (models that a library ships).
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import msgspec
 from numpy.typing import NDArray
 
+from bakeoff.spec.batch import Batch
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.workload import Size
 
@@ -31,9 +35,9 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     """All that an engine needs to build a workload's step."""
 
     build: Callable[[ModuleType, Size], Any]
-    """The workload's `build(nn, size)`: gives the model as the vocabulary's Module."""
+    """The workload's `build(nn, size)`: returns the model, a Module of the vocabulary."""
     loss: Callable[[ModuleType, Any, Any], Any] | None
-    """The workload's `loss(nn, outputs, targets)`: gives a scalar; None for inference only."""
+    """The workload's `loss(nn, outputs, targets)`: returns a scalar; None for inference only."""
     size: Size
     optimizer: Optimizer | None
     weights: Arrays
@@ -43,48 +47,50 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Samples(msgspec.Struct, frozen=True, kw_only=True):
-    """What a framework's own way of input draws from: every sample of a trial, in the order of its batches.
+    """What a framework's own way of input draws batches from: every sample of a trial."""
 
-    Shapes: x (samples, ...) float32 channels last; y (samples,) int32; the samples are a multiple of `batch_size`.
-    """
-
-    x: NDArray[Any]
-    y: NDArray[Any]
+    arrays: Batch
+    """All samples in the order of the trial's batches; their number is a multiple of `batch_size`."""
     batch_size: int
     seed: int
     """Of the order, where it is shuffled."""
 
 
 class Feed(Protocol):
-    """A framework's own way of input: `feed(step, samples, options)` in its folder's input.py gives it.
+    """A framework's own way of input, made by `feed(step, samples, options)` in its folder's input.py.
 
     A folder without that file has no option `input`: its batches are on the device before the clock starts.
     """
 
     def __iter__(self) -> Iterator[Any]:
-        """Give itself."""
+        """Return this object."""
 
     def __next__(self) -> Any:
-        """Give the next batch as `Step.run` takes it, without end; all of this is in the timed region."""
+        """Return the next batch as `Step.run` takes it, without end; all of this is in the timed region."""
 
-    def read(self, batch: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give a batch that it gave, or that the step has prepared, in the canonical layout; for checks only."""
+    def read(self, batch: Any) -> Batch:
+        """Return a batch that came from this feed, or from `Step.prepare`, as canonical arrays; for checks only."""
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Read back what is in force: `input_call` names the framework's calls."""
+        """Return what is in force, read back; `input_call` names the framework's calls."""
 
     def processes(self) -> list[int]:
-        """Give the processes that load for it: what they use is the contender's own."""
+        """Return the ids of the processes that load batches: the processor time they use is the contender's own."""
 
     def close(self) -> None:
         """End whatever loads in the background."""
 
 
 class Step(Protocol):
-    """One step of a workload in one scenario: forward, and in training loss, backward and optimiser."""
+    """One step of a workload in one scenario: the forward pass and, in training, loss, backward pass and optimiser."""
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> Any:
-        """Put one batch on the device in the framework's layout and precision, and wait until it is there."""
+    def prepare(self, batch: Batch) -> Any:
+        """Put a batch on the device, and return it there in the form that `run` takes, once it is complete.
+
+        Real numbers are converted to the framework's precision, integers to the type that it takes for indices and
+        labels, feature maps to its layout. The model is called with the one input itself, or with a mapping where
+        there are several; the loss gets the targets in the same way.
+        """
 
     def run(self, batch: Any) -> None:
         """Start one step on a prepared batch; may return before it is done. In training, the parameters change."""
@@ -93,67 +99,77 @@ class Step(Protocol):
         """Return when the results of all started steps exist, by waiting for the results themselves."""
 
     def result(self) -> float:
-        """Give the loss of the last step that was run in training; for checks only, never in a timed region."""
+        """Return the loss of the last training step; for checks only, never in a timed region.
+
+        Raises UnsupportedError in a scenario that does not train.
+        """
 
     def outputs(self, batch: Any) -> NDArray[np.float64]:
-        """Give the model's outputs in evaluation mode on a prepared batch, (batch, classes)."""
+        """Return the model's outputs on a prepared batch, computed in evaluation mode; first axis samples."""
 
     def gradients(self, batch: Any) -> Arrays:
-        """Give every parameter's gradient at the present parameters, by canonical name and layout; changes nothing.
+        """Return the gradient of every parameter, by canonical name and in canonical layout.
 
-        Computed by the same function, in the same mode, as `run` computes them, and nothing means the running
-        statistics too. Called only on models whose Dropout
-        drops nothing: draws are each framework's own, so the certificate runs without.
+        The gradients are computed by the function and in the mode that `run` uses, at the present parameters. The call
+        leaves the step as it was: an engine whose forward pass moves running statistics restores them. It is called
+        only on models whose Dropout drops nothing, because each framework draws its own random numbers. Raises
+        UnsupportedError in a scenario that does not train.
         """
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now, by canonical name and layout."""
+        """Return the present value of every parameter, by canonical name and in canonical layout."""
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now, by canonical name; empty in a model that has none."""
+        """Return the present value of every running statistic, by canonical name; empty in a model that has none."""
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Read back what is really in force: mode, precision, threads, device, TF32, layout, optimiser's class.
+        """Return what is really in force, read back from the framework.
 
-        Keys shared by all frameworks: mode, precision, device, threads, tf32_matmul, tf32_convolution, accumulation,
-        layout, optimizer. None is "the framework does not tell". Further keys are the framework's own.
+        Every framework has the keys mode, precision, device, threads, tf32_matmul, tf32_convolution, accumulation,
+        layout and optimizer; None means that the framework does not report it. Further keys are a framework's own.
         """
 
     def compilation(self) -> Compilation:
-        """Tell what this process has traced and compiled so far; read around the first step and around every block."""
+        """Return what this process has traced and compiled so far; read around the first step and every block."""
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Do the work, which is steps of this object, under the framework's own profiler or device events.
+        """Call `work`, which runs steps of this object, and return the time that the framework itself measured for it.
 
-        Gives the span that the framework itself has seen, to its last result and not to the end of `wait`. An engine
-        may leave this method out.
+        Measured by the framework's profiler or device events, from the first operation to the last result, which may
+        be earlier than the end of `wait`. An engine may leave this method out.
         """
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the allocator of an accelerator has held and reserved at most, and what it takes beforehand."""
+        """Return the most that an accelerator's allocator held and reserved, and what it takes in advance."""
 
 
 class Engine(Protocol):
     """One framework in this process."""
 
     running_variance: Literal["biased", "unbiased"]
-    """Which variance of the batch its BatchNorm moves the running one towards: biased divides by the number n of values
-    that a channel has in the batch, unbiased by n - 1. The certificate holds it to what it says."""
+    """Which variance of the batch BatchNorm moves the running variance towards: biased divides by the number n of
+    values that a channel has in the batch, unbiased by n - 1. The certificate checks that it is so."""
 
     def configure(self, options: Mapping[str, str]) -> None:
-        """Set device, precision and threads for this process, before anything is built; raise UnsupportedError."""
+        """Set device, precision and threads for this process, before anything is built.
+
+        Raises UnsupportedError for a value that this framework or this machine lacks.
+        """
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of the framework's packages."""
+        """Return the versions of the framework's packages, by name."""
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether this error says that the memory of the device, or of the host, is at its end."""
+        """Return whether this error means that the memory of the device, or of the host, is exhausted."""
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used, by the names of the option `device`."""
+        """Return the devices that can be used, by the names that the option `device` has for them."""
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
-        """Build the model, load its weights and make its step; nothing is traced or compiled yet."""
+        """Build the model, load its weights and return its step; nothing is traced or compiled yet.
+
+        Raises UnsupportedError for a scenario that the engine has no step for.
+        """
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the same optimiser that `build` makes to given gradients; give the parameters after each step."""
+        """Apply the optimiser that `build` makes to given gradients; return the parameters after each step."""

@@ -1,7 +1,7 @@
-"""The models of keras.applications, as users of Keras run them: for the zoo.py of each framework that Keras runs on.
+"""The models of keras.applications, as users of Keras run them, for each framework that Keras runs on.
 
-Keras has one backend in a process, chosen before its import by KERAS_BACKEND; a framework's zoo.py sees to that. A
-model is trained by `train_on_batch`, asked by `predict_on_batch`, and its optimiser is Keras' own with Keras' formula.
+Keras has one backend in a process, chosen before its import by KERAS_BACKEND; a framework's ready_made.py sees to that.
+A model trains by `train_on_batch`, infers by `predict_on_batch`, and its optimiser is Keras' own with Keras' formula.
 """
 
 from __future__ import annotations
@@ -11,14 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.frameworks.zoo import ReadyMade
-from bakeoff.spec import optimizer as spec
+from bakeoff.frameworks.ready_made import ReadyMadeModel
+from bakeoff.frameworks.steps import NO_LOSS, for_scenario, training_parts
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.frameworks.steps import DeviceBatch
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
 
@@ -28,69 +33,77 @@ NO_TRANSFORMER = (
 )
 
 
+def _train(network: Any, inputs: Any, targets: Any) -> Any:
+    """Do one training step as Keras does it; return its loss."""
+    return network.train_on_batch(inputs, targets)
+
+
+def _infer(network: Any, inputs: Any, targets: Any = None) -> Any:
+    """Return the outputs in evaluation mode."""
+    del targets
+    return network.predict_on_batch(inputs)
+
+
+_RUNS: dict[Scenario, Callable[..., Any]] = {"train": _train, "infer": _infer}
+"""What each scenario asks of a Keras model."""
+
+
 class KerasStep:
-    """One step of a Keras model; what a backend does beyond Keras is a framework's zoo.py's."""
+    """One step of a Keras model; what a backend does beyond Keras is for a framework's ready_made.py."""
 
     _last: Any = None
 
     def __init__(self, network: Any, model: Model, scenario: Scenario, mode: str) -> None:
-        """Compile the model, in Keras' sense: give it loss, optimiser and mode; nothing is traced yet."""
+        """Compile the model, in Keras' sense: with loss, optimiser and mode; nothing is traced yet."""
         import keras
 
+        self._run = for_scenario(_RUNS, scenario)
+        self._trains = SCENARIOS[scenario].trains
         self._network = network
-        self._scenario = scenario
         training: dict[str, Any] = {}
-        if scenario == "train":
-            if model.optimizer is None:
-                msg = "the workload has no optimiser: it is for inference only"
-                raise UnsupportedError(msg)
-            # Every ready-made model here is a classifier that gives logits.
+        if self._trains:
+            _, optimizer = training_parts(model)
+            # Every ready-made model here is a classifier that returns logits.
             loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-            training = {"loss": loss, "optimizer": _optimizer(keras, model.optimizer)}
+            training = {"loss": loss, "optimizer": _optimizer(keras, optimizer)}
         network.compile(run_eagerly=mode == "eager", jit_compile=mode == "compiled", **training)
 
-    def run(self, batch: tuple[Any, Any]) -> None:
-        """Do one step as Keras does it: it waits for the loss or the outputs by itself."""
-        x, y = batch
-        self._last = self._network.train_on_batch(x, y) if self._scenario == "train" else self._predict(x)
-
-    def _predict(self, x: Any) -> Any:
-        """Give the outputs in evaluation mode."""
-        return self._network.predict_on_batch(x)
+    def run(self, batch: DeviceBatch) -> None:
+        """Do one step as Keras does: it waits for the loss or the outputs by itself."""
+        self._last = self._run(self._network, *batch)
 
     def result(self) -> float:
-        """Give the loss of the last step; Keras tells the mean since its metrics were reset, which is done here."""
-        if self._scenario != "train":
-            msg = "a step of the scenario infer has no loss"
-            raise UnsupportedError(msg)
+        """Return the loss of the last step; Keras has the mean since its metrics were reset, which is done here."""
+        if not self._trains:
+            raise UnsupportedError(NO_LOSS)
         self._network.reset_metrics()
         return float(self._last)
 
-    def outputs(self, batch: tuple[Any, Any]) -> NDArray[np.float64]:
-        """Give the outputs in evaluation mode."""
-        return np.asarray(self._predict(batch[0]), np.float64)
+    def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
+        """Return the outputs in evaluation mode."""
+        return np.asarray(_infer(self._network, batch[0]), np.float64)
 
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
-        """Refuse: no reference has these parameters."""
+    def gradients(self, batch: DeviceBatch) -> Arrays:
+        """Raise UnsupportedError: no reference has these parameters."""
         del batch
         msg = "a ready-made model has no gradients to compare"
         raise UnsupportedError(msg)
 
     def parameters(self) -> Arrays:
-        """Give every trainable variable by Keras' path."""
+        """Return every trainable variable by Keras' path."""
         return {variable.path: np.asarray(variable) for variable in self._network.trainable_variables}
 
     def state(self) -> Arrays:
-        """Give none: running statistics are the workload's to compare, and these are the model's own."""
+        """Return nothing: running statistics are the workload's to compare, and these are the model's own."""
         return {}
 
-    def told(self) -> dict[str, str | int | float | bool | None]:
-        """Tell the settings that Keras has."""
+    def keras_settings(self) -> dict[str, str | int | float | bool | None]:
+        """Return the settings that Keras has."""
         import keras
 
         network = self._network
         mode = "eager" if network.run_eagerly else "compiled" if network.jit_compile else "graph"
-        name = f"keras.optimizers.{type(network.optimizer).__name__}" if self._scenario == "train" else None
+        name = f"keras.optimizers.{type(network.optimizer).__name__}" if self._trains else None
         return {
             "mode": mode,
             "precision": network.dtype_policy.compute_dtype,
@@ -101,23 +114,23 @@ class KerasStep:
         }
 
 
-def _optimizer(keras: Any, optimizer: spec.Optimizer) -> Any:
-    """Give Keras' own optimiser with the workload's settings, by Keras' formula."""
+def _optimizer(keras: Any, optimizer: Optimizer) -> Any:
+    """Return Keras' own optimiser with the workload's settings, by Keras' formula."""
     rate = float(optimizer.learning_rate)
     make = keras.optimizers
     match optimizer:
-        case spec.SGD(momentum=momentum, weight_decay=decay):
+        case SGD(momentum=momentum, weight_decay=decay):
             return make.SGD(rate, momentum=momentum, weight_decay=decay or None)
-        case spec.Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
+        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
             return make.Adam(rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
-        case spec.AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+        case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return make.AdamW(rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon, weight_decay=decay)
-        case spec.RMSprop(decay=decay, epsilon=epsilon):
+        case RMSprop(decay=decay, epsilon=epsilon):
             return make.RMSprop(rate, rho=decay, epsilon=epsilon)
 
 
 def _make(name: str, size: Size) -> Any:
-    """Make one of keras.applications' classifiers with logits."""
+    """Return one of keras.applications' classifiers with logits."""
     import keras
 
     keras.config.set_image_data_format("channels_last")  # as batches are, whatever the user's keras.json says
@@ -125,9 +138,9 @@ def _make(name: str, size: Size) -> Any:
     return build(weights=None, input_shape=size.input_shape, classes=size.classes, classifier_activation=None)
 
 
-def _ready(name: str, parameters: int) -> ReadyMade:
+def _ready(name: str, parameters: int) -> ReadyMadeModel:
     """Describe one of keras.applications' classifiers."""
-    return ReadyMade(name=f"keras.applications.{name}", parameters=parameters, make=partial(_make, name))
+    return ReadyMadeModel(name=f"keras.applications.{name}", parameters=parameters, make=partial(_make, name))
 
 
 MODELS = {

@@ -137,19 +137,19 @@ class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """Number of held-out samples behind `accuracy`."""
 
 
-class Fed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a contender's own input delivered in one pass, held against the samples that every contender has to take."""
+class InputPass(msgspec.Struct, frozen=True, kw_only=True):
+    """One pass through a contender's own way of input, compared with the batches that every contender is to take."""
 
     mode: str
     """Value of the option `input`."""
     samples: int
-    """How many samples there are."""
+    """How many samples the batches hold."""
     missing: int
-    """Samples that were not delivered with their own label."""
-    strange: int
-    """Delivered samples that do not belong to the data, or that came a second time."""
+    """Samples that did not come, or came with another's targets."""
+    unexpected: int = msgspec.field(name="strange")
+    """Samples that came and are none of the batches', or came a second time."""
     in_order: bool
-    """Whether the samples came in the order of the batches."""
+    """The samples came in the order of the batches."""
 
 
 class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,7 +173,7 @@ class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender computed, for the certificate; the arrays are in evidence.npz.
 
-    Arrays: `output/0`... (batch, classes); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
+    Arrays: `output/0`... (batch, ...); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
     canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients;
     `state/<name>` what the first training step added to a running statistic: its new value less (1 - momentum) times
     its old value, sampled likewise.
@@ -194,8 +194,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     accuracy: float | None = None
     """Accuracy on held-out data after `learning_steps` training steps, 0 to 1."""
     learning_steps: int = 0
-    fed: Fed | None = None
-    """What the contender's own input delivered; None where batches are on the device."""
+    input_pass: InputPass | None = msgspec.field(default=None, name="fed")
+    """What came by the contender's own way of input; None where batches are on the device."""
     arrays_sha256: str = ""
     """SHA-256 of evidence.npz."""
 

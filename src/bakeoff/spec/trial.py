@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from bakeoff.spec.batch import INPUT, TARGET
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.scenario import Scenario
 
@@ -90,16 +91,19 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """The batches of a comparison, in inputs.json beside the arrays.
 
-    Arrays: x.npy (batches, batch, ...) channels last, y.npy (batches, batch) int32 and, where there are labels to
-    learn, x_test.npy (samples, ...) and y_test.npy (samples,). Every contender takes batch i % batches at step i.
+    Each array of a batch is a file: <name>.npy (batches, batch size, ...), channels last, and, where samples are held
+    out to be tested on, <name>_test.npy (samples, ...). Every contender takes batch i % batches at step i.
     """
 
     source: str
     """The data source with its version: "digits (scikit-learn 1.9.1)"."""
     batches: int
     sha256: str
-    """SHA-256 of the arrays' bytes, in the order above."""
+    """Of the arrays' bytes: inputs, targets, held-out inputs, held-out targets, each in the order below."""
     has_test: bool = False
     epoch_batches: int = 0
-    """Number of batches in x.npy and y.npy: those of the race and, where whole epochs are run, the rest of the data
-    set after them."""
+    """That the arrays hold: those of the race and, where whole epochs are run, the rest of the data set after them."""
+    inputs: tuple[str, ...] = (INPUT,)
+    """The names of the arrays that the model takes."""
+    targets: tuple[str, ...] = (TARGET,)
+    """The names of the arrays that the loss takes."""

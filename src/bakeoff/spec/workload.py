@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from bakeoff.spec.batch import INPUT, TARGET, ArraySpec, SampleSpec
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.scenario import Scenario
 
@@ -32,12 +33,18 @@ class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
 class Size(msgspec.Struct, frozen=True, kw_only=True):
     """One size of a workload: what `build` needs, and what the batches look like.
 
-    Shapes: one sample is `input_shape` (channels last); its target is one class out of `classes`.
+    In the short form a sample is one float32 array of `input_shape` (channels last), and its target is one class out of
+    `classes`. In the general form `inputs` and `targets` declare each array by its name. With one input the model is
+    called with that array, with several it is called with a mapping of names to arrays; so is the loss with targets.
     """
 
     batch_size: int
-    input_shape: tuple[int, ...]
-    classes: int
+    input_shape: tuple[int, ...] = ()
+    classes: int = 0
+    inputs: dict[str, ArraySpec] = {}
+    """Instead of `input_shape`."""
+    targets: dict[str, ArraySpec] = {}
+    """Instead of `classes`."""
     parameters: int | None = None
     tolerance: Tolerance | None = None
     """None: the workload's tolerance."""
@@ -48,8 +55,16 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     config: dict[str, int | float | str | bool | tuple[int, ...]] = {}
     """Whatever `build` needs, under names of its own: `size.config["hidden"]`."""
 
+    @property
+    def sample(self) -> SampleSpec:
+        """Return what one sample is made of, whichever form declares it."""
+        return SampleSpec(
+            inputs=self.inputs or {INPUT: ArraySpec(shape=self.input_shape)},
+            targets=self.targets or {TARGET: ArraySpec(dtype="int32", high=self.classes)},
+        )
+
     def at_batch(self, batch_size: int) -> Size:
-        """Return this size with another batch size, and with the tolerance that holds for it."""
+        """Return this size with another batch, and the tolerance that holds there."""
         larger = batch_size > self.batch_size and self.larger_batch_tolerance
         return msgspec.structs.replace(self, batch_size=batch_size, tolerance=larger or self.tolerance)
 

@@ -12,7 +12,7 @@ from bakeoff.trial.worker import TrialProcess
 
 
 def main(arguments: list[str], started_ns: int) -> int:
-    """Run one trial, or tell what a framework is here."""
+    """Run one trial, or probe a framework in this interpreter."""
     match arguments:
         case ["trial", folder, command_fd, answer_fd, lifeline_fd, spawned_ns]:
             guard_lifeline(int(lifeline_fd))

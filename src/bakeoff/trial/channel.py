@@ -35,7 +35,7 @@ class Channel:
         self._answers.close()
 
     def receive(self) -> Command | None:
-        """Block until the next command; None when the parent is gone."""
+        """Wait for the next command and return it; None when the parent is gone."""
         line = self._commands.readline()
         return self._decoder.decode(line) if line else None
 
@@ -50,7 +50,7 @@ class Channel:
 def guard_lifeline(lifeline_fd: int) -> None:
     """Make this process and its children end when the parent does, however that dies.
 
-    A thread sleeps in a read of a pipe whose other end only the parent holds; on Linux the kernel tells too, which
+    A thread sleeps in a read of a pipe whose other end only the parent holds; on Linux the kernel signals it too, which
     serves even when the main thread hangs in native code with the interpreter's lock held.
     """
     os.set_inheritable(lifeline_fd, False)  # noqa: FBT003 - takes no keyword

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bakeoff.measure import contention
 from bakeoff.spec.protocol import Ran
 from bakeoff.spec.record import EpochRun
+from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.trial.evidence import accuracy_of
 
 if TYPE_CHECKING:
@@ -39,15 +40,16 @@ class LongRun:
         return Ran(steps=steps, elapsed_ns=elapsed_ns)
 
     def conclude(self, step: Step, trial: TrialSpec, batches: Batches) -> EpochRun:
-        """Give what was run, with the loss and the accuracy at its end."""
-        trains = trial.scenario == "train"
+        """Return what was run, with the loss and the accuracy at its end."""
+        trains = SCENARIOS[trial.scenario].trains
         loss = float(step.result()) if trains else None
         test = batches.test if trains else None
+        accuracy = None if test is None else accuracy_of(step, test, batch_size=trial.batch_size)
         return EpochRun(
             steps=self._steps,
             epochs_ns=self._epochs_ns,
             foreign_shares=self._foreign_shares,
             loss=loss if loss is not None and math.isfinite(loss) else None,
-            accuracy=None if test is None else accuracy_of(step, *test, batch_size=trial.batch_size),
-            test_samples=0 if test is None else len(test[0]),
+            accuracy=accuracy,
+            test_samples=0 if test is None or accuracy is None else len(test),
         )

@@ -13,16 +13,17 @@ from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.certify.state import added
 from bakeoff.spec.record import Evidence
+from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.store.files import EVIDENCE_FILE, write_atomically
-from bakeoff.trial import ready_made
+from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
     from bakeoff.frameworks.engine import Arrays, Engine, Model, Step
+    from bakeoff.spec.batch import Batch
+    from bakeoff.spec.scenario import EvidencePart
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.inputs import Batches
 
@@ -30,10 +31,16 @@ OUTPUT_BATCHES = 2
 """Batches whose outputs are kept: two, so that an output that ignores its input is seen."""
 
 
+WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer", "state"})
+"""What a ready-made model does not owe: there is no reference that has its parameters."""
+
+
 def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: Batches, folder: Path) -> Evidence:
-    """Run the checks' computations, write the arrays to evidence.npz and give the rest."""
-    name = ready_made.name(trial)
-    prepared = [step.prepare(*batches.at(index)) for index in range(batches.count)]
+    """Compute all that the trial's scenario owes, write the arrays to evidence.npz and return the rest."""
+    name = ready_made_name(trial)
+    scenario = SCENARIOS[trial.scenario]
+    owed = scenario.evidence - WITHOUT_REFERENCE if name else scenario.evidence
+    prepared = [step.prepare(batches.at(index)) for index in range(batches.count)]
     shapes = _shapes(step.parameters())
     arrays: Arrays = {
         f"output/{index}": np.asarray(step.outputs(prepared[index % len(prepared)]), np.float64)
@@ -41,17 +48,20 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
     }
     losses: list[float] = []
     accuracy = None
-    if trial.scenario == "train" and not name:  # No reference has the gradients of a ready-made model.
+    # In this order: gradients are those before the first step, and what that step adds to a state is read after it.
+    if "gradients" in owed:
         arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
+    if "optimizer" in owed:
         arrays |= _optimizer_arrays(engine, model)
     state = {} if name else plan.state(model.build, model.size)
-    if trial.scenario == "train":
+    if scenario.trains:
         losses = _train(step, prepared, 0, 1)
-        arrays |= _state_arrays(step, model, state)
+        if "state" in owed:
+            arrays |= _state_arrays(step, model, state)
         losses += _train(step, prepared, 1, trial.certify_steps)
         if batches.test is not None and trial.learning_steps:
             _train(step, prepared, len(losses), trial.learning_steps - len(losses))
-            accuracy = accuracy_of(step, *batches.test, batch_size=trial.batch_size)
+            accuracy = accuracy_of(step, batches.test, batch_size=trial.batch_size)
     return Evidence(
         parameter_shapes=shapes,
         state_shapes=_shapes(step.state()),
@@ -66,12 +76,12 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
 
 
 def _shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:
-    """Give the shape of each array."""
+    """Return the shape of each array."""
     return {name: tuple(int(n) for n in value.shape) for name, value in arrays.items()}
 
 
 def _train(step: Step, prepared: list[Any], first: int, count: int) -> list[float]:
-    """Run `count` training steps from step `first` on; give the loss of each."""
+    """Run `count` training steps from step `first` on; return the loss of each."""
     losses = []
     for index in range(first, first + count):
         step.run(prepared[index % len(prepared)])
@@ -81,7 +91,7 @@ def _train(step: Step, prepared: list[Any], first: int, count: int) -> list[floa
 
 
 def _state_arrays(step: Step, model: Model, state: dict[str, plan.Array]) -> Arrays:
-    """Give what the one step that was run has added to each running statistic."""
+    """Return what the one step that was run has added to each running statistic."""
     momentum = {name: array.momentum for name, array in state.items() if array.momentum is not None}
     after = step.state() if momentum else {}
     return {f"state/{name}": sample(value) for name, value in added(after, model.state, momentum)}
@@ -94,22 +104,28 @@ def _optimizer_arrays(engine: Engine, model: Model) -> Arrays:
     return {f"optimizer/{t}/{name}": value for t, state in enumerate(trajectory) for name, value in state.items()}
 
 
-def accuracy_of(step: Step, x: NDArray[Any], y: NDArray[Any], *, batch_size: int) -> float:
-    """Give the share of held-out samples whose largest output is their label.
+def accuracy_of(step: Step, test: Batch, *, batch_size: int) -> float | None:
+    """Return the share of held-out labels that are the class with the largest output; None where there are no labels.
 
-    The last batch is filled up with the first samples, whose answers are dropped: one shape, one compilation.
+    Labels are the one target, integers of the outputs' shape without its last axis. The last batch is filled up with
+    the first samples, whose answers are dropped: one shape, one compilation.
     """
+    if len(test.targets) != 1:
+        return None
+    (labels,) = test.targets.values()
     right = 0
-    for start in range(0, len(x), batch_size):
-        index = np.arange(start, start + batch_size) % len(x)
-        outputs = step.outputs(step.prepare(x[index], y[index]))
-        counted = min(batch_size, len(x) - start)
-        right += int((outputs.argmax(axis=1) == y[index])[:counted].sum())
-    return right / len(x)
+    for start in range(0, len(test), batch_size):
+        index = np.arange(start, start + batch_size) % len(test)
+        outputs = step.outputs(step.prepare(test.taken(index)))
+        if labels.dtype.kind != "i" or outputs.shape[:-1] != (batch_size, *labels.shape[1:]):
+            return None
+        counted = min(batch_size, len(test) - start)
+        right += int((outputs.argmax(axis=-1) == labels[index])[:counted].sum())
+    return right / labels.size
 
 
 def _save(arrays: Arrays, path: Path) -> str:
-    """Write the arrays; give the file's SHA-256."""
+    """Write the arrays; return the file's SHA-256."""
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **arrays)
     write_atomically(path, file.getvalue())

@@ -13,7 +13,7 @@ import numpy as np
 
 import bakeoff.frameworks
 from bakeoff.frameworks.engine import Samples
-from bakeoff.spec.record import Fed
+from bakeoff.spec.record import InputPass
 from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
@@ -29,55 +29,51 @@ RESIDENT = "resident"
 
 
 def resident(step: Step, batches: Batches) -> list[Any]:
-    """Put every batch on the device."""
-    return [step.prepare(*batches.at(index)) for index in range(batches.count)]
+    """Put every batch on the device and return them."""
+    return [step.prepare(batches.at(index)) for index in range(batches.count)]
 
 
 def mode_of(trial: TrialSpec) -> str:
-    """Give how the contender takes its batches; a framework without the option has them on the device."""
+    """Return how the contender takes its batches; a framework without the option has them on the device."""
     return trial.contender.options.get("input", RESIDENT)
 
 
 def feed_of(trial: TrialSpec, step: Step, batches: Batches) -> Feed | None:
-    """Give the framework's own way of input, from its folder's input.py; None where batches are on the device.
-
-    The timer is tested with batches on the device: it is the clock and `wait` that have to be honest.
-    """
+    """Return the framework's own way of input, from its folder's input.py; None where batches are on the device."""
     if mode_of(trial) == RESIDENT or not KINDS[trial.purpose].own_input:
         return None
     module: Any = importlib.import_module(f"{bakeoff.frameworks.__name__}.{Path(trial.framework_path).name}.input")
-    x, y = batches.samples()
-    samples = Samples(x=x, y=y, batch_size=trial.batch_size, seed=trial.seed)
-    found: Feed = module.feed(step, samples, trial.contender.options)
-    return found
+    samples = Samples(arrays=batches.samples(), batch_size=trial.batch_size, seed=trial.seed)
+    feed: Feed = module.feed(step, samples, trial.contender.options)
+    return feed
 
 
-def examined(trial: TrialSpec, step: Step, batches: Batches) -> Fed | None:
-    """Take one pass from the framework's own way of input and hold it against the batches themselves."""
+def input_pass(trial: TrialSpec, step: Step, batches: Batches) -> InputPass | None:
+    """Take one pass from the framework's own way of input and compare it with the batches themselves."""
     feed = feed_of(trial, step, batches)
     if feed is None:
         return None
     try:
-        wanted = [key for index in range(batches.count) for key in _keys(feed, [step.prepare(*batches.at(index))])]
+        wanted = [key for index in range(batches.count) for key in _keys(feed, [step.prepare(batches.at(index))])]
         given = list(_keys(feed, islice(feed, batches.count)))
     finally:
         feed.close()
-    return Fed(
+    return InputPass(
         mode=mode_of(trial),
         samples=len(wanted),
         missing=(Counter(wanted) - Counter(given)).total(),
-        strange=(Counter(given) - Counter(wanted)).total(),
+        unexpected=(Counter(given) - Counter(wanted)).total(),
         in_order=given == wanted,
     )
 
 
-def _keys(feed: Feed, batches: Iterable[Any]) -> Iterable[bytes]:
-    """Give a short name for each sample with its label."""
-    for batch in batches:
-        x, y = feed.read(batch)
-        yield from (_key(sample, label) for sample, label in zip(x, y, strict=True))
+def _keys(feed: Feed, prepared: Iterable[Any]) -> Iterable[bytes]:
+    """Yield a short name for each sample, made of all that it has in every array."""
+    for batch in prepared:
+        rows = zip(*feed.read(batch).arrays.values(), strict=True)
+        yield from (_key(row) for row in rows)
 
 
-def _key(sample: NDArray[Any], label: NDArray[Any]) -> bytes:
-    """Name a sample with its label by what is in it."""
-    return hashlib.blake2b(np.ascontiguousarray(sample).tobytes() + label.tobytes(), digest_size=16).digest()
+def _key(row: Iterable[NDArray[Any]]) -> bytes:
+    """Return a digest of a sample's arrays."""
+    return hashlib.blake2b(b"".join(np.ascontiguousarray(part).tobytes() for part in row), digest_size=16).digest()

@@ -40,7 +40,7 @@ def import_engine(folder: Path) -> ModuleType:
 
 
 def make_engine(folder: Path) -> tuple[Engine, Clock]:
-    """Give the framework's engine, and the clock to time it by: a scripted framework brings its own."""
+    """Return the framework's engine, and the clock to time it by: a scripted framework brings its own."""
     module = import_engine(folder)
     clock: Clock = getattr(module, "virtual_clock", monotonic)
     engine: Engine = module.Engine()

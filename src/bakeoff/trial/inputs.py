@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from bakeoff.spec.batch import HELD_OUT, Batch
 from bakeoff.spec.trial import KINDS, Inputs, TrialSpec
 
 if TYPE_CHECKING:
@@ -15,33 +16,25 @@ if TYPE_CHECKING:
 
 
 class Batches:
-    """Batches in their fixed order, and the held-out samples where there are any.
-
-    Shapes: x (batches, batch, ...) float32 channels last; y (batches, batch) int32.
-    """
+    """Batches in their fixed order, and the held-out samples where there are any."""
 
     def __init__(self, folder: Path, *, whole: bool = False) -> None:
         """Map the arrays, nothing is copied yet; `whole` takes all batches of the data set, not those of a race."""
-        self._x = np.load(folder / "x.npy", mmap_mode="r", allow_pickle=False)
-        self._y = np.load(folder / "y.npy", mmap_mode="r", allow_pickle=False)
         inputs = msgspec.json.decode((folder / "inputs.json").read_bytes(), type=Inputs)
-        self.count = len(self._x) if whole else inputs.batches
-        self.test: tuple[NDArray[Any], NDArray[Any]] | None = None
-        if (folder / "x_test.npy").exists():
-            self.test = (
-                np.load(folder / "x_test.npy", allow_pickle=False),
-                np.load(folder / "y_test.npy", allow_pickle=False),
-            )
+        every = _mapped(folder, inputs, "")
+        self.count = len(every) if whole else inputs.batches
+        self._arrays = every.taken(slice(self.count))
+        """Each of shape (batches, batch size, ...)."""
+        self.test = _mapped(folder, inputs, HELD_OUT).mapped(np.array) if inputs.has_test else None
 
-    def samples(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give all samples of these batches in their order, as arrays of this process's own."""
-        x, y = self._x[: self.count], self._y[: self.count]
-        return np.array(x).reshape(-1, *x.shape[2:]), np.array(y).reshape(-1)
+    def samples(self) -> Batch:
+        """Return all samples of these batches in their order, as arrays of this process's own."""
+        return self._arrays.mapped(lambda array: np.array(_joined(array)))
 
-    def at(self, index: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give the batch of step `index`, as arrays of this process's own."""
+    def at(self, index: int) -> Batch:
+        """Return the batch of step `index`, as arrays of this process's own."""
         position = index % self.count
-        return np.array(self._x[position]), np.array(self._y[position])
+        return self._arrays.mapped(lambda array: np.array(array[position]))
 
 
 class Repeated(Batches):
@@ -52,15 +45,14 @@ class Repeated(Batches):
         super().__init__(folder)
         self.count, self._samples = 1, samples
 
-    def at(self, index: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give the batch, the same for every step."""
+    def at(self, index: int) -> Batch:
+        """Return the batch, the same for every step."""
         del index
-        x, y = (array.reshape(-1, *array.shape[2:]) for array in (self._x, self._y))
-        taken = np.arange(self._samples) % len(x)
-        return x[taken], y[taken]
+        joined = self._arrays.mapped(_joined)
+        return joined.taken(np.arange(self._samples) % len(joined))
 
-    def samples(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give the batch as the whole data set."""
+    def samples(self) -> Batch:
+        """Return the batch as the whole data set."""
         return self.at(0)
 
 
@@ -74,3 +66,17 @@ def batches_of(trial: TrialSpec) -> Batches:
             return Batches(folder, whole=True)
         case "race":
             return Batches(folder)
+
+
+def _mapped(folder: Path, inputs: Inputs, ending: str) -> Batch:
+    """Map the arrays whose files have this ending after their names."""
+    named, others = (
+        {name: np.load(folder / f"{name}{ending}.npy", mmap_mode="r", allow_pickle=False) for name in names}
+        for names in (inputs.inputs, inputs.targets)
+    )
+    return Batch(named, others)
+
+
+def _joined(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array of batches as one of samples."""
+    return array.reshape(-1, *array.shape[2:])

@@ -42,6 +42,6 @@ def _without_dropout(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], A
 
 
 def _checked(nn: Any, rate: float) -> Any:
-    """Make the framework's own layer with the given rate, so that a bad one is refused, and give one of rate 0."""
+    """Make the framework's own layer with the given rate, so that a bad one is refused, and return one of rate 0."""
     nn.Dropout(rate)
     return nn.Dropout(0.0)

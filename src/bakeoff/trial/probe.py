@@ -1,4 +1,4 @@
-"""Tell what a framework is in this interpreter: its versions and devices, or why it cannot be used."""
+"""What a framework is in this interpreter: its versions and devices, or why it cannot be used."""
 
 from __future__ import annotations
 

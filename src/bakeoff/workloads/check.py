@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.spec.batch import HELD_OUT
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size, Tolerance, Workload
 
@@ -18,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from bakeoff.spec.batch import ArraySpec
+
 
 def check_fields(path: Path, declared: Any) -> Workload:
-    """Return WORKLOAD if every field has its declared type and range; else raise ModelFileError with all faults."""
+    """Return WORKLOAD with every field of its declared type and range; raise ModelFileError with all that is wrong."""
     if not isinstance(declared, Workload):
         msg = f"{path}: WORKLOAD is {declared!r}; it must be a bakeoff.spec.workload.Workload"
         raise ModelFileError(msg)
@@ -76,9 +80,10 @@ def _faults(workload: Workload) -> Iterator[str]:
     for name, size in workload.sizes.items():
         yield from (f"sizes[{name!r}].{fault}" for fault in _size_faults(size))
     if not workload.scenarios or len(set(workload.scenarios)) < len(workload.scenarios):
-        yield f"scenarios is {workload.scenarios!r}; it must hold train, infer or both, each once"
-    if "train" in workload.scenarios and workload.optimizer is None:
-        yield "the scenarios include train, and optimizer is None"
+        yield f"scenarios is {workload.scenarios!r}; it must hold at least one of {', '.join(SCENARIOS)}, each once"
+    for scenario in workload.scenarios:
+        if "optimizer" in SCENARIOS[scenario].evidence and workload.optimizer is None:
+            yield f"the scenarios include {scenario}, and optimizer is None"
     if workload.optimizer is not None:
         yield from (f"optimizer.{fault}" for fault in _optimizer_faults(workload.optimizer))
     yield from (f"tolerance.{fault}" for fault in _tolerance_faults(workload.tolerance))
@@ -89,16 +94,43 @@ def _faults(workload: Workload) -> Iterator[str]:
 
 
 def _size_faults(size: Size) -> Iterator[str]:
-    """Yield a sentence for each field of a size with an impossible value."""
-    for field in ("batch_size", "classes", "parameters", "macs"):
+    """Name each field of a size whose value cannot be."""
+    for field in ("batch_size", "parameters", "macs"):
         value = getattr(size, field)
         if value is not None and value < 1:
             yield f"{field} is {value}; it must be at least 1"
-    if not size.input_shape or min(size.input_shape) < 1:
-        yield f"input_shape is {size.input_shape}; it must hold at least one axis, each at least 1"
+    yield from _sample_faults(size)
     for field in ("tolerance", "larger_batch_tolerance"):
         if (tolerance := getattr(size, field)) is not None:
             yield from (f"{field}.{fault}" for fault in _tolerance_faults(tolerance))
+
+
+def _sample_faults(size: Size) -> Iterator[str]:
+    """Name what is wrong with the declared arrays: inputs and targets are each declared in one of two forms."""
+    if size.inputs and size.input_shape:
+        yield "inputs and input_shape are both given; declare either"
+    elif not size.inputs and (not size.input_shape or min(size.input_shape) < 1):
+        yield f"input_shape is {size.input_shape}; it must hold at least one axis, each at least 1"
+    if size.targets and size.classes:
+        yield "targets and classes are both given; declare either"
+    elif not size.targets and size.classes < 1:
+        yield f"classes is {size.classes}; it must be at least 1"
+    sample = size.sample
+    for name in sorted(sample.inputs.keys() & sample.targets.keys()):
+        yield f"{name!r} is an input and a target; each array needs a name of its own"
+    for field, arrays in (("inputs", size.inputs), ("targets", size.targets)):
+        for name, array in arrays.items():
+            yield from (f"{field}[{name!r}] {fault}" for fault in _array_faults(name, array))
+
+
+def _array_faults(name: str, array: ArraySpec) -> Iterator[str]:
+    """Name what is wrong with one declared array."""
+    if not name.isidentifier() or name.endswith(HELD_OUT):
+        yield f"is no name for an array; it must be a Python name that does not end in {HELD_OUT}"
+    if min(array.shape, default=1) < 1:
+        yield f"has shape {array.shape}; each axis must be at least 1"
+    if array.dtype == "int32" and (array.high is None or array.high <= array.low):
+        yield f"has integers from {array.low} to below {array.high}; say a high that is above low"
 
 
 def _tolerance_faults(tolerance: Tolerance) -> Iterator[str]:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.spec.errors import ModelFileError, UnknownNameError
+from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.check import check_fields, check_names
 
@@ -134,9 +135,10 @@ def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:
             raise ModelFileError(msg)
     workload = check_fields(path, module.WORKLOAD)
     build, loss = module.build, getattr(module, "loss", None)
-    if loss is None and "train" in workload.scenarios:
-        msg = f"{path}: loss is missing, and the scenarios include train. {EXPECTED}"
-        raise ModelFileError(msg)
+    for scenario in workload.scenarios:
+        if loss is None and SCENARIOS[scenario].evidence & {"losses", "gradients"}:
+            msg = f"{path}: loss is missing, and the scenarios include {scenario}. {EXPECTED}"
+            raise ModelFileError(msg)
     _check_signature(path, build, ("nn", "size"))
     if loss is not None:
         _check_signature(path, loss, ("nn", "outputs", "targets"))

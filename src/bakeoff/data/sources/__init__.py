@@ -1,1 +1,1 @@
-"""One file a source of data, found by its name: `load(size, count, seed, location)` gives Samples."""
+"""One file for each source of data, found by its name: `load(size, count, seed, location)` returns a DataSet."""

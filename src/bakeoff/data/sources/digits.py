@@ -1,7 +1,7 @@
 """The 1,797 handwritten digits that come with scikit-learn, at MNIST's 28 x 28: real data without a network.
 
 Source: E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits (UCI Machine Learning Repository 1998), its
-test set, as `sklearn.datasets.load_digits` gives it: 8 x 8 counts from 0 to 16.
+test set, as `sklearn.datasets.load_digits` returns it: 8 x 8 counts from 0 to 16.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bakeoff.data.samples import Samples
+from bakeoff.data.dataset import DataSet
+from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,15 +23,14 @@ _HELD_OUT = 0.2  # 359 samples: an accuracy of 0.95 is then known to about 0.012
 _SHAPES = ((_SIDE * _SIDE,), (_SIDE, _SIDE, 1))
 
 
-def load(size: Size, count: int, seed: int, location: str | None) -> Samples:
-    """Give all digits, in an order from the seed: four fifths to train on, but at most `count`."""
+def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
+    """Return all digits, in an order from the seed: four fifths to train on, but at most `count`."""
     if location is not None:
         msg = f"digits come with scikit-learn: write 'digits' instead of 'digits:{location}'"
         raise UsageError(msg)
     if size.input_shape not in _SHAPES or size.classes != 10:  # noqa: PLR2004 - there are ten digits
         msg = (
-            f"digits are samples of shape {_SHAPES[0]} or {_SHAPES[1]} in 10 classes; "
-            f"this workload takes {size.input_shape} in {size.classes}"
+            f"digits are samples of shape {_SHAPES[0]} or {_SHAPES[1]} in 10 classes; this workload takes {size.sample}"
         )
         raise UsageError(msg)
     import sklearn
@@ -46,10 +46,9 @@ def load(size: Size, count: int, seed: int, location: str | None) -> Samples:
     y = labels[order].astype(np.int32)
     held_out = int(_HELD_OUT * len(x))
     train = slice(held_out, held_out + count)
-    return Samples(
+    samples = labelled(x, y)
+    return DataSet(
         source=f"digits (scikit-learn {sklearn.__version__})",
-        x=x[train],
-        y=y[train],
-        x_test=x[:held_out],
-        y_test=y[:held_out],
+        train=samples.taken(train),
+        test=samples.taken(slice(held_out)),
     )

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.data.samples import Samples
+from bakeoff.data.dataset import DataSet
+from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.workload import Size
 
 # By the shape of an image, height, width and channels: the data set that is meant when no location is given.
@@ -21,8 +21,8 @@ _FLAT = {784: (28, 28, 1), 3072: (32, 32, 3)}
 _TEST_SAMPLES = 2000  # an accuracy of 0.95 is then known to about 0.005 (one standard error)
 
 
-def load(size: Size, count: int, seed: int, location: str | None) -> Samples:
-    """Give up to `count` images of the split `train` in an order from the seed, scaled to 0 to 1, and some of `test`.
+def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
+    """Return up to `count` images of the split `train` in an order from the seed, scaled to 0 to 1, and some of `test`.
 
     `location` is a folder as `datasets` reads or saves it; without one, the data set is found by the shape.
     """
@@ -30,13 +30,16 @@ def load(size: Size, count: int, seed: int, location: str | None) -> Samples:
     if "train" not in splits:
         msg = f"{source} has no split 'train'; it has {', '.join(splits)}"
         raise UsageError(msg)
-    x, y = _arrays(splits["train"], size, count, seed, source)
-    held_out = _arrays(splits["test"], size, _TEST_SAMPLES, seed, source) if "test" in splits else (None, None)
-    return Samples(source=source, x=x, y=y, x_test=held_out[0], y_test=held_out[1])
+    train = _samples(splits["train"], size, count, seed, source)
+    test = _samples(splits["test"], size, _TEST_SAMPLES, seed, source) if "test" in splits else None
+    return DataSet(source=source, train=train, test=test)
 
 
 def _open(size: Size, location: str | None) -> tuple[Any, str]:
-    """Open a data set; give its splits and its name with the version of the library."""
+    """Open a data set; return its splits and its name with the version of the library."""
+    if size.inputs or size.targets:
+        msg = f"data from Hugging Face are one image and one class a sample; this workload takes {size.sample}"
+        raise UsageError(msg)
     try:
         import datasets
         import PIL.Image  # noqa: F401 - what `datasets` decodes images with, and does not itself depend on
@@ -75,12 +78,12 @@ def _by_shape(size: Size) -> str:
 
 
 def _image_shape(size: Size) -> tuple[int, ...]:
-    """Give the shape of an image whose flat form the workload may take."""
+    """Return the shape of an image whose flat form the workload may take."""
     return _FLAT.get(size.input_shape[0], size.input_shape) if len(size.input_shape) == 1 else size.input_shape
 
 
-def _arrays(split: Any, size: Size, count: int, seed: int, source: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give up to `count` images and labels of a split, in an order from the seed."""
+def _samples(split: Any, size: Size, count: int, seed: int, source: str) -> Batch:
+    """Return up to `count` images and labels of a split, in an order from the seed."""
     image, label = _columns(split, size, source)
     order = np.random.RandomState(seed).permutation(len(split))[:count]
     # Selected before they are decoded: decoding all of MNIST takes longer than most races.
@@ -93,7 +96,7 @@ def _arrays(split: Any, size: Size, count: int, seed: int, source: str) -> tuple
         msg = f"{source} has images of shape {images.shape[1:]}; this workload takes {size.input_shape}"
         raise UsageError(msg)
     x = (images.astype(np.float32) / 255).reshape(-1, *size.input_shape)
-    return x, np.asarray(chosen[label], np.int32)
+    return labelled(x, np.asarray(chosen[label], np.int32))
 
 
 def _columns(split: Any, size: Size, source: str) -> tuple[str, str]:
@@ -103,7 +106,7 @@ def _columns(split: Any, size: Size, source: str) -> tuple[str, str]:
     labels = [name for name, kind in kinds.items() if kind == "ClassLabel"]
     fitting = [name for name in labels if split.features[name].num_classes == size.classes]
     if not images or not fitting:
-        told = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
-        msg = f"{source} has columns {told}; needed are an Image and a ClassLabel of {size.classes} classes"
+        present = ", ".join(f"{name} ({kind})" for name, kind in kinds.items())
+        msg = f"{source} has columns {present}; needed are an Image and a ClassLabel of {size.classes} classes"
         raise UsageError(msg)
     return images[0], fitting[0]

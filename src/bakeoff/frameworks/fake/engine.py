@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bakeoff.frameworks.fake.faults import strike
+from bakeoff.frameworks.steps import WithoutLoss, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
 from bakeoff.spec.selftest import Profiled
 from bakeoff.workloads.optimizers import trajectory
@@ -19,12 +19,12 @@ from bakeoff.workloads.optimizers import trajectory
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.scenario import Scenario
-
-Batch = tuple[NDArray[Any], NDArray[Any]]
-
 
 WRONG_STEP = 4
 """The step whose loss is wrong, where that is asked for: not the first, so that every step has to be looked at."""
@@ -69,9 +69,9 @@ pass_time = _time.let_pass
 class Step:
     """One scripted step."""
 
-    def __init__(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> None:
+    def __init__(self, model: Model, options: Mapping[str, str]) -> None:
         """Draw what belongs to this process."""
-        self._model, self._scenario, self._options = model, scenario, options
+        self._model, self._options = model, options
         # Seeded by the system: each process is a draw of its own, as with a real framework.
         self._random = np.random.default_rng()
         process = math.exp(self._random.normal(0.0, self._number("process_noise")))
@@ -89,9 +89,9 @@ class Step:
     def _number(self, name: str) -> float:
         return float(self._options[name])
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> Batch:
+    def prepare(self, batch: Batch) -> Batch:
         """Keep the batch as it is."""
-        return x, y
+        return batch
 
     def run(self, batch: Batch) -> None:
         """Let a step's time pass."""
@@ -103,7 +103,7 @@ class Step:
         duration_ns = self._step_ns * math.exp(self._random.normal(0.0, self._number("noise")))
         duration_ns *= 1.0 + self._number("drift") * self._steps
         self._held = None  # Before the next is taken: twice as much would be held else.
-        self._held = self._allocate(len(batch[0]))
+        self._held = self._allocate(len(batch))
         if self._random.random() < self._number("outliers"):
             duration_ns *= 10.0
         if self._steps == 0:
@@ -117,7 +117,7 @@ class Step:
         _time.let_pass(int(duration_ns))
 
     def _compile(self) -> int:
-        """Compile, unless an earlier process has left that in the cache; give how long it takes."""
+        """Compile, unless an earlier process has left that in the cache; return how long it takes."""
         kept = Path(self._cache) / "compiled" if self._cache else None
         took_ns = 0 if kept and kept.exists() else int(self._number("compile_ms") * 1e6)
         if kept:
@@ -137,11 +137,11 @@ class Step:
         return np.ones(kibibytes << 10, np.uint8)
 
     def compilation(self) -> Compilation:
-        """Tell what the script has compiled."""
+        """Return what the script has compiled."""
         return self._compilation
 
     def wait(self) -> None:
-        """Return: a scripted step is done when it returns; by its fault, an asynchronous one is not."""
+        """Return at once: a scripted step is done when `run` returns; by its fault, an asynchronous one is not."""
         self._started = 0
 
     def _finish(self) -> None:
@@ -151,14 +151,14 @@ class Step:
             self._pending_ns = 0
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give the time that has passed in steps, by the script's own ledger."""
+        """Return the time that has passed in steps, by the script's own ledger."""
         before_ns = _time.passed_ns
         work()
         self._finish()
         return Profiled(_time.passed_ns - before_ns, "the script's own ledger")
 
     def result(self) -> float:
-        """Give a loss that falls from step to step."""
+        """Return a loss that falls from step to step."""
         self._finish()
         if self._options["wrong"] == "nan":
             return math.nan
@@ -166,36 +166,39 @@ class Step:
         return 2.3 * 0.98**self._steps * wrong
 
     def outputs(self, batch: Batch) -> NDArray[np.float64]:
-        """Give outputs that follow from the inputs; after some training they name the labels."""
+        """Return outputs that follow from the inputs; after some training they name the labels."""
         self._finish()
-        x, y = batch
-        flat = np.asarray(x, np.float64).reshape(len(x), -1)
+        flat = np.concatenate([np.asarray(x, np.float64).reshape(len(x), -1) for x in batch.inputs.values()], axis=1)
         classes = self._model.size.classes
-        outputs = np.stack([flat[:, k::classes].mean(axis=1) for k in range(classes)], axis=1)
+        means = [flat[:, k :: classes or 1].mean(axis=1) for k in range(classes or 1)]
+        outputs = np.stack(means, axis=1)
         if self._options["wrong"] == "outputs":
             outputs = outputs[:, ::-1]
-        return outputs + 100.0 * np.eye(classes)[y] if self._steps > LEARNED_STEPS else outputs
+        if self._steps <= LEARNED_STEPS or not classes:
+            return outputs
+        (labels,) = batch.targets.values()
+        return outputs + 100.0 * np.eye(classes)[labels]
 
     def gradients(self, batch: Batch) -> Arrays:
-        """Give arrays that follow from the weights."""
+        """Return arrays that follow from the weights."""
         del batch
         strike(self._options, "certify")
         wrong = 1.01 if self._options["wrong"] == "gradients" else 1.0
         return {name: 0.1 * value * wrong for name, value in self._model.weights.items()}
 
     def parameters(self) -> Arrays:
-        """Give the weights."""
+        """Return the weights."""
         weights = dict(self._model.weights)
         if self._options["wrong"] == "parameters":
             weights["extra"] = np.zeros(3)
         return weights
 
     def state(self) -> Arrays:
-        """Give the state."""
+        """Return the state."""
         return dict(self._model.state)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Give the options back."""
+        """Return the options back."""
         options = self._options
         return {
             "mode": options["mode"],
@@ -214,6 +217,13 @@ class Step:
         return DeviceMemory()
 
 
+class InferStep(WithoutLoss, Step):
+    """One scripted step without a loss."""
+
+
+_STEPS: dict[Scenario, type[Step]] = {"train": Step, "infer": InferStep}
+
+
 class Engine:
     """The scripted framework in this process."""
 
@@ -225,7 +235,7 @@ class Engine:
         strike(options, "import")
 
     def versions(self) -> dict[str, str]:
-        """Give the script's version."""
+        """Return the script's version."""
         return {"fake": "1.0"}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
@@ -240,7 +250,7 @@ class Engine:
         """Make a scripted step."""
         strike(options, "build")
         self._options = options
-        return Step(model, scenario, options)
+        return for_scenario(_STEPS, scenario)(model, options)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Compute the formula itself."""

@@ -13,45 +13,41 @@ from bakeoff.frameworks.feeds import BatchFeed
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
-    from numpy.typing import NDArray
-
     from bakeoff.frameworks.engine import Samples, Step
-
-Batch = tuple["NDArray[Any]", "NDArray[Any]"]
+    from bakeoff.spec.batch import Batch
 
 
 class _Feed(BatchFeed):
-    """Gives batches of samples."""
+    """Batches of samples."""
 
     def __init__(self, samples: Samples, options: Mapping[str, str]) -> None:
         """Start at the first epoch."""
-        self._samples, self._options = samples, options
-        super().__init__()
+        self._samples, self._options = samples.arrays, options
+        super().__init__(samples, list(samples.arrays.arrays.values()))
 
-    def _endless(self) -> Generator[Batch]:
-        """Give epoch after epoch."""
-        x, y, size = self._samples.x, self._samples.y, self._samples.batch_size
+    def _endless(self) -> Generator[Any]:
+        """Yield epoch after epoch."""
         for epoch in count():
-            order = np.arange(len(x))
+            order = np.arange(self._count)
             if self._options["input"] == "pipeline":
-                order = np.random.RandomState(self._samples.seed + epoch).permutation(len(x))
+                order = np.random.RandomState(self._seed + epoch).permutation(self._count)
             if self._options["wrong"] == "inputs":
                 order[0] = order[1]
-            for start in range(0, len(x), size):
+            for start in range(0, self._count, self._size):
                 pass_time(int(float(self._options["input_ms"]) * 1e6))
-                chosen = order[start : start + size]
-                yield x[chosen], y[chosen]
+                yield self._samples.taken(order[start : start + self._size])
 
-    def read(self, batch: Batch) -> Batch:
-        """Give a batch in canonical layout, which is its own."""
-        return batch
+    def read(self, batch: Any) -> Batch:
+        """Return a batch as it is: the script has no arrays of its own."""
+        found: Batch = batch
+        return found
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell that it is scripted."""
+        """Return that it is scripted."""
         return {"input_call": "scripted"}
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> _Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     del step
     return _Feed(samples, options)

@@ -46,11 +46,11 @@ class Split:
         self.shapes: dict[str, tuple[int, ...]] = {name: arrays[path].shape for name, path in self._paths.items()}
 
     def has(self, layer: type[nnx.Module]) -> bool:
-        """Tell whether a layer of this class is somewhere in the model."""
+        """Return whether a layer of this class is somewhere in the model."""
         return layer in self._modules
 
     def part(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Give the parameters among the model's arrays, and the running statistics."""
+        """Return the parameters among the model's arrays, and the running statistics."""
         parameters = {name: array for name, array in arrays.items() if name not in self._statistics}
         return parameters, {name: arrays[name] for name in arrays if name in self._statistics}
 
@@ -64,25 +64,25 @@ class Split:
         return nnx.merge(self._graph, state, copy=True)
 
     def statistics(self, model: Any) -> dict[str, jax.Array]:
-        """Give the running statistics of a model that was put together here, as it has left them."""
+        """Return the running statistics of a model that was put together here, as it has left them."""
         found = dict(flat(nnx.state(model, nnx.BatchStat)))
         return {name: found[self._paths[name]][...] for name in sorted(self._statistics)}
 
 
 def flat(state: Any) -> Any:
-    """Give a state's variables, each with its path of attributes."""
+    """Return a state's variables, each with its path of attributes."""
     return nnx.to_flat_state(state)
 
 
 def _canonical_name(path: Path, layers: Mapping[Path, type[nnx.Module]]) -> str:
-    """Give the canonical name of the array at a path of attributes: `blocks.0.conv.weight`."""
+    """Return the canonical name of the array at a path of attributes: `blocks.0.conv.weight`."""
     *parents, last = path
     last = _CANONICAL.get(layers[tuple(parents)], {}).get(str(last), last)
     return ".".join(map(str, (*parents, last)))
 
 
 def load(split: Split, weights: Arrays, dtype: np.dtype[Any]) -> dict[str, jax.Array]:
-    """Give the model's arrays in a precision, from canonical ones; raise ModelFileError where they differ in shape."""
+    """Return the model's arrays in a precision, from canonical ones; raise ModelFileError where shapes differ."""
     given = {(name, weight.shape) for name, weight in weights.items()}
     if differing := sorted({name for name, _ in given ^ set(split.shapes.items())}):
         msg = (
@@ -94,5 +94,5 @@ def load(split: Split, weights: Arrays, dtype: np.dtype[Any]) -> dict[str, jax.A
 
 
 def export(arrays: Mapping[str, jax.Array]) -> Arrays:
-    """Give parameters or gradients as canonical arrays, copied: the step may donate the memory that they are in."""
+    """Return parameters or gradients as canonical arrays, copied: the step may donate the memory that they are in."""
     return {name: np.array(array, np.float64) for name, array in arrays.items()}

@@ -1,4 +1,4 @@
-"""What JAX tells of tracing, lowering and compiling, through its own monitoring events."""
+"""What JAX reports of tracing, lowering and compiling, through its own monitoring events."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bakeoff.spec.record import Compilation
 
 _TRACED = ("/jax/core/compile/jaxpr_trace_duration", "/jax/core/compile/jaxpr_to_mlir_module_duration")
 _COMPILED = "/jax/core/compile/backend_compile_duration"
-"""Also told when the compiled program comes from a cache: then it is the time to fetch it."""
+"""Also reported when the compiled program comes from a cache: then it is the time to fetch it."""
 
 
 class _Spans:
@@ -30,7 +30,7 @@ class _Spans:
         self._spans.append((begin, end))
 
     def total_ns(self) -> int:
-        """Give the time in all spans."""
+        """Return the time in all spans."""
         return round(1e9 * sum(end - begin for begin, end in self._spans))
 
 
@@ -51,5 +51,5 @@ jax.monitoring.register_event_duration_secs_listener(_listen)
 
 
 def compiled() -> Compilation:
-    """Tell what this process has traced and compiled so far, whole steps and single operations alike."""
+    """Return what this process has traced and compiled so far, whole steps and single operations alike."""
     return Compilation(trace_ns=_traced.total_ns(), compile_ns=_compiled.total_ns(), count=_counts["compiled"])

@@ -36,7 +36,7 @@ def products(x: jax.Array, kernel: jax.Array, window_strides: Sequence[int], pad
 
 
 def _pays(shape: Sequence[int], kernel: Sequence[int]) -> bool:
-    """Tell whether a product is faster: for kernels of one point, and on small maps."""
+    """Return whether a product is faster: for kernels of one point, and on small maps."""
     return kernel[0] * kernel[1] == 1 or max(shape[1:3]) <= SMALL_MAP
 
 
@@ -70,12 +70,12 @@ class _InForce:
 
 
 def choose(name: str) -> None:
-    """Have every convolution of this process computed in one of WAYS."""
+    """Choose one of WAYS for every convolution of this process."""
     _InForce.name = name
 
 
 def chosen() -> str:
-    """Give the way that is in force."""
+    """Return the way that is in force."""
     return _InForce.name
 
 

@@ -21,6 +21,7 @@ from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, 
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
+from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
@@ -82,25 +85,24 @@ class Engine:
         self._precision.check(device)
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of jax, jaxlib, flax and optax."""
+        """Return the versions of jax, jaxlib, flax and optax."""
         return {name: metadata.version(name) for name in ("jax", "jaxlib", "flax", "optax")}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether JAX has found the memory at its end."""
+        """Return whether JAX reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
     def devices(self) -> list[str]:
-        """Give the devices whose backend starts."""
+        """Return the devices whose backend starts."""
         return [device for device in _PLATFORMS if _starts(device)]
 
-    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:  # noqa: ARG002
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; the options are those of `configure`."""
-        if scenario == "infer":
-            return InferStep(model, self._precision, self._switches)
-        return TrainStep(model, self._precision, self._switches)
+        del options
+        return for_scenario(_STEPS, scenario)(model, self._precision, self._switches)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step, in float64."""
+        """Apply the optimiser to given gradients; return the parameters after each step, in float64."""
         transformation = optimizers.make(optimizer)
         apply = self._switches.executed(partial(_apply, transformation))
         present = {name: jnp.array(value, self._precision.dtype) for name, value in parameters.items()}
@@ -114,7 +116,7 @@ class Engine:
 
 
 class Step:
-    """What both scenarios share: the model, its state, evaluation, and what is in force."""
+    """What the steps of all scenarios have in common: the model, its state, evaluation, and what is in force."""
 
     def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
         """Build the model and load its weights."""
@@ -125,28 +127,28 @@ class Step:
         parameters, statistics = self._split.part(loaded)
         self._state = State(parameters, None, statistics, None)
 
-    def _evaluate(self, parameters: dict[str, jax.Array], statistics: dict[str, jax.Array], x: jax.Array) -> jax.Array:
+    def _evaluate(self, parameters: dict[str, jax.Array], statistics: dict[str, jax.Array], inputs: Any) -> jax.Array:
         """Compute the model's outputs as in evaluation."""
-        return self._precision.called(self._split.merge(self._precision.reduced(parameters), statistics), x)
+        return self._precision.called(self._split.merge(self._precision.reduced(parameters), statistics), inputs)
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[jax.Array, jax.Array]:
-        """Copy one batch to the device."""
-        return jax.block_until_ready((self._array(x), self._array(y)))
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Copy a batch to the device."""
+        return jax.block_until_ready(on_device(batch, self._array))
 
     def _array(self, values: NDArray[Any]) -> jax.Array:
-        """Copy values to the device: numbers in the parameters' precision, indices and labels as int32."""
-        return jnp.array(values, self._precision.dtype if np.issubdtype(values.dtype, np.floating) else np.int32)
+        """Copy values to the device: real numbers in the parameters' precision, integers as int32."""
+        return jnp.array(values, {"i": np.int32, "f": self._precision.dtype}.get(values.dtype.kind))
 
-    def outputs(self, batch: tuple[jax.Array, jax.Array]) -> NDArray[np.float64]:
-        """Give the model's outputs in evaluation mode."""
+    def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
+        """Return the model's outputs in evaluation mode."""
         return np.array(self._forward(self._state.parameters, self._state.statistics, batch[0]), np.float64)
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now, in float64."""
+        """Return every parameter as it is now, in float64."""
         return border.export(self._state.parameters)
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now, in float64."""
+        """Return every running statistic as it is now, in float64."""
         return border.export(self._state.statistics)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -170,21 +172,21 @@ class Step:
         }
 
     def compilation(self) -> Compilation:
-        """Tell what this process has traced and compiled so far."""
+        """Return what this process has traced and compiled so far."""
         return compiled()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what JAX's profiler tells of some steps."""
+        """Return the time that JAX's profiler measured for some steps."""
         return profiling.profiled(work, lambda: jax.device_get(self._results()))
 
     def _results(self) -> tuple[jax.Array | None, ...]:
-        """Give what only a finished step has: the smallest parameter is as good as all of them."""
+        """Return what only a finished step has: the smallest parameter is as good as all of them."""
         return (min(self._state.parameters.values(), key=lambda parameter: parameter.size),)
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the allocator has held; JAX tells it on accelerators only."""
+        """Return what the allocator has held; JAX reports it on accelerators only."""
         (device,) = next(iter(self._state.parameters.values())).devices()
-        return memory.told(device)
+        return memory.reading(device)
 
 
 class TrainStep(Step):
@@ -193,12 +195,10 @@ class TrainStep(Step):
     def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
         """Make the state and the function that changes it."""
         super().__init__(model, precision, switches)
-        if model.loss is None or model.optimizer is None:
-            msg = "the workload has no loss or no optimiser: it is for inference only"
-            raise UnsupportedError(msg)
-        self._loss_of = partial(model.loss, nn)
-        self._optimizer_name = optimizers.native_name(model.optimizer)
-        self._transformation = optimizers.make(model.optimizer)
+        loss, optimizer = training_parts(model)
+        self._loss_of = partial(loss, nn)
+        self._optimizer_name = optimizers.native_name(optimizer)
+        self._transformation = optimizers.make(optimizer)
         self._differentiate = differentiated(self._compute_loss)
         self._gradients = switches.executed(self._differentiate)
         # The old state is never needed again, so the new one takes its memory, as in a training loop by hand.
@@ -216,17 +216,17 @@ class TrainStep(Step):
         parameters: dict[str, jax.Array],
         statistics: dict[str, jax.Array],
         key: jax.Array | None,
-        batch: tuple[jax.Array, jax.Array],
+        batch: DeviceBatch,
     ) -> tuple[jax.Array, dict[str, jax.Array]]:
-        """Give the loss, and what the forward pass made of the running statistics."""
-        x, y = batch
+        """Return the loss, and what the forward pass made of the running statistics."""
+        inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
         with nn.training(key):
-            loss = self._loss_of(self._precision.called(model, x), y)
+            loss = self._loss_of(self._precision.called(model, inputs), targets)
         return loss, self._split.statistics(model)
 
-    def _next(self, state: State, batch: tuple[jax.Array, jax.Array]) -> tuple[State, jax.Array]:
-        """Give the state after one step, and the loss before it."""
+    def _next(self, state: State, batch: DeviceBatch) -> tuple[State, jax.Array]:
+        """Return the state after one step, and the loss before it."""
         key, draw = (None, None) if state.key is None else jax.random.split(state.key)
         scale, finite, (loss, statistics), gradients = self._differentiate(
             state.scale, state.parameters, state.statistics, draw, batch
@@ -235,7 +235,7 @@ class TrainStep(Step):
         parameters, optimizer = kept(finite, new, (state.parameters, state.optimizer))
         return State(parameters, optimizer, statistics, key, scale), loss
 
-    def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one training step."""
         self._state, self._loss = self._advance(self._state, batch)
 
@@ -244,11 +244,11 @@ class TrainStep(Step):
         jax.block_until_ready((self._state, self._loss))
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._loss)
 
-    def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:
-        """Give every parameter's gradient in float64, without dropout; a scale that is too large ends smaller."""
+    def gradients(self, batch: DeviceBatch) -> Arrays:
+        """Return every parameter's gradient in float64, without dropout; a scale that is too large ends smaller."""
         while True:
             state = self._state
             scale, finite, _, gradients = self._gradients(state.scale, state.parameters, state.statistics, None, batch)
@@ -257,7 +257,7 @@ class TrainStep(Step):
             self._state = state._replace(scale=scale)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Read back what is in force; `donation` tells whether a step has really consumed the arrays it was given."""
+        """Read back what is in force; `donation` is whether a step has really consumed the arrays it was given."""
         return super().settings() | {
             "optimizer": self._optimizer_name,
             "loss_scaling": scaling(self._state.scale),
@@ -265,7 +265,7 @@ class TrainStep(Step):
         }
 
 
-class InferStep(Step):
+class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode."""
 
     def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
@@ -273,7 +273,7 @@ class InferStep(Step):
         super().__init__(model, precision, switches)
         self._outputs: jax.Array | None = None
 
-    def run(self, batch: tuple[jax.Array, jax.Array]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one forward pass."""
         state = self._state
         self._outputs = self._forward(state.parameters, state.statistics, batch[0])
@@ -283,18 +283,11 @@ class InferStep(Step):
         jax.block_until_ready(self._outputs)
 
     def _results(self) -> tuple[jax.Array | None, ...]:
-        """Give what only a finished step has."""
+        """Return what only a finished step has."""
         return (self._outputs,)
 
-    def result(self) -> float:
-        """Refuse: there is no loss."""
-        msg = "a step of the scenario infer has no loss"
-        raise UnsupportedError(msg)
 
-    def gradients(self, batch: tuple[jax.Array, jax.Array]) -> Arrays:  # noqa: ARG002 - the port's signature
-        """Refuse: there is no loss to differentiate."""
-        msg = "a step of the scenario infer has no gradients"
-        raise UnsupportedError(msg)
+_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
 
 
 def _apply(
@@ -303,13 +296,13 @@ def _apply(
     state: Any,
     gradients: dict[str, jax.Array],
 ) -> tuple[dict[str, jax.Array], Any]:
-    """Give parameters and optimiser state after one step."""
+    """Return parameters and optimiser state after one step."""
     updates, state = transformation.update(gradients, state, parameters)
     return optax.apply_updates(parameters, updates), state
 
 
 def _starts(device: str) -> bool:
-    """Tell whether JAX can start the backend of a device."""
+    """Return whether JAX can start the backend of a device."""
     try:
         return bool(jax.devices(device))
     except RuntimeError:
@@ -317,12 +310,12 @@ def _starts(device: str) -> bool:
 
 
 def _device(array: jax.Array) -> str:
-    """Give the device that holds an array, by the name of the option `device`."""
+    """Return the device that holds an array, by the name of the option `device`."""
     (device,) = array.devices()
     return {"gpu": "cuda"}.get(device.platform, device.platform)
 
 
 def _threads() -> int | None:
-    """Count the threads of XLA's pool for one operation; None where the system does not tell (only Linux does)."""
+    """Count the threads of XLA's pool for one operation; None where the system lists none (only Linux does)."""
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
     return names.count(_POOL_THREAD) or None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
-from bakeoff.frameworks.feeds import BatchFeed, cut
+from bakeoff.frameworks.feeds import BatchFeed, first_arrays, is_copied
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Feed, Samples, Step
+    from bakeoff.frameworks.steps import DeviceBatch
 
 _SHARED = 64
 """Bytes: on a processor JAX takes over the memory of an array that starts at a multiple of this, without a copy."""
@@ -35,56 +36,49 @@ class _Feed(BatchFeed):
 
     def __init__(self, step: Step, samples: Samples) -> None:
         """Convert the samples once, as their users hold them."""
-        size = samples.batch_size
-        x, y = step.prepare(samples.x[:size], samples.y[:size])
-        self._x = samples.x.astype(x.dtype, copy=False)
-        self._y = samples.y.astype(y.dtype, copy=False)
-        self._size, self._seed = size, samples.seed
-        super().__init__()
+        pairs = zip(samples.arrays.arrays.values(), first_arrays(step, samples), strict=True)
+        super().__init__(samples, [array.astype(prepared.dtype, copy=False) for array, prepared in pairs])
 
-    def read(self, batch: tuple[Any, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give a batch in canonical layout, which is the step's."""
-        x, y = batch
-        return np.asarray(x), np.asarray(y)
+    def _put(self, arrays: Any) -> DeviceBatch:
+        """Put a batch on the device."""
+        return self._names.paired(jax.device_put(arrays))
+
+    def _canonical(self, array: Any) -> NDArray[Any]:
+        """Return an array as NumPy's; the canonical layout is the step's."""
+        return np.asarray(array)
 
 
 class _Copied(_Feed):
     """jax.device_put each step; on a processor that is a copy too, unless an array starts where XLA's would."""
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
+    def _endless(self) -> Generator[DeviceBatch]:
         """Copy batch after batch in their fixed order."""
-        pairs = [(_placed(x), _placed(y)) for x, y in cut(self._x, self._y, self._size)]
-        for pair in cycle(pairs):
-            x, y = jax.device_put(pair)
-            yield x, y
+        batches = [tuple(map(_placed, arrays)) for arrays in self._cut()]
+        yield from map(self._put, cycle(batches))
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell the call, and whether it copies: a change of the array is then not seen in the copy."""
-        array = _placed(self._x[: self._size])
-        copy = jax.block_until_ready(jax.device_put(array))
-        before = float(np.asarray(copy).flat[0])
-        array.flat[0] = before + 1
-        return {"input_call": "jax.device_put(x)", "input_copies": float(np.asarray(copy).flat[0]) == before}
+        """Return the call, and whether it copies."""
+        array = _placed(self._arrays[0][: self._size])
+        copies = is_copied(array, lambda values: jax.block_until_ready(jax.device_put(values)), np.asarray)
+        return {"input_call": "jax.device_put(x)", "input_copies": copies}
 
 
 class _Loaded(_Feed):
     """A Grain dataset of samples: shuffled whole, batched, read by its threads, and put on the device."""
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
-        """Give epoch after epoch, each shuffled anew."""
+    def _endless(self) -> Generator[DeviceBatch]:
+        """Yield epoch after epoch, each shuffled anew."""
         module = grain()
-        dataset = module.MapDataset.source(_Source(self._x, self._y)).seed(self._seed).shuffle().repeat()
+        dataset = module.MapDataset.source(_Source(self._arrays)).seed(self._seed).shuffle().repeat()
         reading = module.ReadOptions(num_threads=_READERS, prefetch_buffer_size=_READERS)
         batches = iter(dataset.batch(self._size, drop_remainder=True).to_iter_dataset(reading))
         try:
-            for batch in batches:
-                x, y = jax.device_put(batch)
-                yield x, y
+            yield from map(self._put, batches)
         finally:
             batches.close()
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         call = f"grain.MapDataset.shuffle.batch (grain {metadata.version('grain')}), jax.device_put(x)"
         return {"loader": "grain", "input_call": call}
 
@@ -92,35 +86,34 @@ class _Loaded(_Feed):
 class _Shuffled(_Feed):
     """A permutation of the samples each epoch and NumPy's indexing, by hand; and put on the device."""
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
-        """Give epoch after epoch, each shuffled anew."""
+    def _endless(self) -> Generator[DeviceBatch]:
+        """Yield epoch after epoch, each shuffled anew."""
         random = np.random.default_rng(self._seed)
         while True:
-            order = random.permutation(len(self._x))
+            order = random.permutation(self._count)
             for start in range(0, len(order), self._size):
                 chosen = order[start : start + self._size]
-                x, y = jax.device_put((self._x[chosen], self._y[chosen]))
-                yield x, y
+                yield self._put(tuple(array[chosen] for array in self._arrays))
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how batches are made."""
+        """Return how batches are made."""
         return {"loader": "hand", "input_call": "x[permutation[start:end]], jax.device_put(x)"}
 
 
 class _Source:
     """Random access to samples, as Grain reads them."""
 
-    def __init__(self, x: NDArray[Any], y: NDArray[Any]) -> None:
+    def __init__(self, arrays: list[NDArray[Any]]) -> None:
         """Keep the arrays."""
-        self._x, self._y = x, y
+        self._arrays = arrays
 
     def __len__(self) -> int:
         """Count the samples."""
-        return len(self._x)
+        return len(self._arrays[0])
 
-    def __getitem__(self, index: int) -> tuple[NDArray[Any], Any]:
-        """Give one sample with its label."""
-        return self._x[index], self._y[index]
+    def __getitem__(self, index: int) -> tuple[Any, ...]:
+        """Return what one sample has in each array."""
+        return tuple(array[index] for array in self._arrays)
 
 
 def grain() -> Any:
@@ -134,7 +127,7 @@ def grain() -> Any:
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     if options["input"] == "pipeline" and options["loader"] == "hand":
         return _Shuffled(step, samples)
     if options["input"] == "pipeline":

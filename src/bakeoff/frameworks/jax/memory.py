@@ -1,4 +1,4 @@
-"""What JAX tells of its allocators."""
+"""What JAX reports of its allocators."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ DEFAULT_FRACTION = 0.75
 allocation"."""
 
 
-def told(device: Any) -> DeviceMemory:
-    """Read the device's allocator; JAX tells nothing of a processor's. Not run on a GPU by us."""
+def reading(device: Any) -> DeviceMemory:
+    """Read the device's allocator; JAX reports nothing of a processor's. Not run on a GPU by us."""
     if device.platform == "cpu":
         return DeviceMemory()
     statistics = device.memory_stats() or {}
@@ -27,7 +27,7 @@ def told(device: Any) -> DeviceMemory:
 
 
 def _preallocation() -> str:
-    """Tell the policy by the options that JAX itself gives its GPU client, from the variables of this process."""
+    """Return the policy by the options that JAX itself gives its GPU client, from the variables of this process."""
     options = xla_client.generate_pjrt_gpu_plugin_options()
     allocator = options["allocator"]
     # The platform's allocator has no pool that could be filled beforehand.
@@ -37,5 +37,5 @@ def _preallocation() -> str:
 
 
 def is_exhausted(error: BaseException) -> bool:
-    """Tell whether an allocator has said so, by XLA's status code."""
+    """Return whether an allocator reports that memory is exhausted, by XLA's status code."""
     return isinstance(error, jax.errors.JaxRuntimeError) and "RESOURCE_EXHAUSTED" in str(error)

@@ -62,7 +62,7 @@ RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch flax's normalisation moves the running one towards."""
 
 ATTENTION: Literal["xla"] = "xla"
-"""What JAX takes by default in 0.10 on every device, said here so that it can be told; cudnn has to be asked for."""
+"""What JAX takes by default in 0.10 on every device, set here so that it can be reported; cudnn is to be asked for."""
 
 # --- Layers -------------------------------------------------------------------------------------------------------
 
@@ -192,12 +192,12 @@ def training(key: jax.Array | None) -> Iterator[None]:
 
 
 def in_training(module: nnx.Module) -> bool:  # noqa: ARG001 - in JAX it is the step that is in training
-    """Tell whether a training step is being traced."""
+    """Return whether a training step is being traced."""
     return bool(_training)
 
 
 def _rngs() -> nnx.Rngs:
-    """Give the random streams that flax's constructors demand."""
+    """Return the random streams that flax's constructors demand."""
     return nnx.Rngs(0)
 
 
@@ -205,64 +205,64 @@ def _rngs() -> nnx.Rngs:
 
 
 def relu(x: jax.Array) -> jax.Array:
-    """Give max(x, 0)."""
+    """Return max(x, 0)."""
     return nnx.relu(x)
 
 
 def gelu(x: jax.Array) -> jax.Array:
-    """Give the exact form, with the error function; flax's default approximates it by tanh."""
+    """Return the exact form, with the error function; flax's default approximates it by tanh."""
     return nnx.gelu(x, approximate=False)
 
 
 def tanh(x: jax.Array) -> jax.Array:
-    """Give the hyperbolic tangent."""
+    """Return the hyperbolic tangent."""
     return jnp.tanh(x)
 
 
 def sigmoid(x: jax.Array) -> jax.Array:
-    """Give 1 / (1 + exp(-x))."""
+    """Return 1 / (1 + exp(-x))."""
     return nnx.sigmoid(x)
 
 
 def softmax(x: jax.Array) -> jax.Array:
-    """Give the softmax over the last axis."""
+    """Return the softmax over the last axis."""
     return nnx.softmax(x)
 
 
 def log_softmax(x: jax.Array) -> jax.Array:
-    """Give the logarithm of the softmax over the last axis."""
+    """Return the logarithm of the softmax over the last axis."""
     return nnx.log_softmax(x)
 
 
 def max_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
-    """Give the maxima of windows; flax pads with -inf."""
+    """Return the maxima of windows; flax pads with -inf."""
     return nnx.max_pool(x, (kernel, kernel), _strides(kernel, stride), _padding(padding))
 
 
 def avg_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
-    """Give the means of windows, without the padding; unpadded windows need no counts."""
+    """Return the means of windows, without the padding; unpadded windows need no counts."""
     return nnx.avg_pool(
         x, (kernel, kernel), _strides(kernel, stride), _padding(padding), count_include_pad=padding == 0
     )
 
 
 def global_avg_pool2d(x: jax.Array) -> jax.Array:
-    """Give the mean of each channel, (batch, channels)."""
+    """Return the mean of each channel, (batch, channels)."""
     return jnp.mean(x, axis=(1, 2))
 
 
 def flatten(x: jax.Array) -> jax.Array:
-    """Give (batch, everything else)."""
+    """Return (batch, everything else)."""
     return jnp.reshape(x, (x.shape[0], -1))
 
 
 def reshape(x: jax.Array, shape: Sequence[int]) -> jax.Array:
-    """Give x in another shape."""
+    """Return x in another shape."""
     return jnp.reshape(x, shape)
 
 
 def tokens(x: jax.Array) -> jax.Array:
-    """Give a feature map as (batch, height * width, channels)."""
+    """Return a feature map as (batch, height * width, channels)."""
     return jnp.reshape(x, (x.shape[0], -1, x.shape[-1]))
 
 
@@ -277,43 +277,43 @@ def concat_channels(maps: Sequence[jax.Array]) -> jax.Array:
 
 
 def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:
-    """Give x repeated to a shape."""
+    """Return x repeated to a shape."""
     return jnp.broadcast_to(x, shape)
 
 
 def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-    """Give scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it."""
+    """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it."""
     return jax.nn.dot_product_attention(q, k, v, implementation=ATTENTION)
 
 
 def permute_dims(x: jax.Array, axes: Sequence[int]) -> jax.Array:
-    """Give x with its axes in another order."""
+    """Return x with its axes in another order."""
     return jnp.permute_dims(x, axes)
 
 
 def matmul(a: jax.Array, b: jax.Array) -> jax.Array:
-    """Give the matrix product over the last two axes."""
+    """Return the matrix product over the last two axes."""
     return jnp.matmul(a, b)
 
 
 def mean(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:
-    """Give the mean over axes, or over all of them."""
+    """Return the mean over axes, or over all of them."""
     return jnp.mean(x, axis=axis)
 
 
 def sum(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:  # noqa: A001 - the vocabulary's name
-    """Give the sum over axes, or over all of them."""
+    """Return the sum over axes, or over all of them."""
     return jnp.sum(x, axis=axis)
 
 
 def _strides(kernel: int, stride: int | None) -> tuple[int, int]:
-    """Give the strides of a pool; None is the kernel, where flax would take 1."""
+    """Return the strides of a pool; None is the kernel, where flax would take 1."""
     step = kernel if stride is None else stride
     return step, step
 
 
 def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Give the same padding on all four sides."""
+    """Return the same padding on all four sides."""
     return (padding, padding), (padding, padding)
 
 
@@ -321,15 +321,15 @@ def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
 
 
 def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
-    """Give the mean over the batch; logits (batch, classes), labels int32 (batch,)."""
+    """Return the mean over the batch; logits (batch, classes), labels int32 (batch,)."""
     return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, labels))
 
 
 def binary_cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
-    """Give the mean over all elements, from logits."""
+    """Return the mean over all elements, from logits."""
     return jnp.mean(optax.sigmoid_binary_cross_entropy(logits, targets))
 
 
 def mse(outputs: jax.Array, targets: jax.Array) -> jax.Array:
-    """Give the mean of squares over all elements."""
+    """Return the mean of squares over all elements."""
     return jnp.mean(optax.squared_error(outputs, targets))

@@ -8,7 +8,7 @@ from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 
 
 def make(optimizer: Optimizer) -> optax.GradientTransformation:
-    """Give the transformation of gradients into updates that are added to the parameters."""
+    """Return the transformation of gradients into updates that are added to the parameters."""
     match optimizer:
         case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
             sgd = optax.sgd(rate, momentum=momentum or None)
@@ -22,5 +22,5 @@ def make(optimizer: Optimizer) -> optax.GradientTransformation:
 
 
 def native_name(optimizer: Optimizer) -> str:
-    """Give the name of the optax function that `make` calls."""
+    """Return the name of the optax function that `make` calls."""
     return f"optax.{type(optimizer).__name__.lower()}"

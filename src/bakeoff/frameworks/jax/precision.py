@@ -72,14 +72,14 @@ class Precision:
         """Cast one array of real numbers."""
         return value.astype(self._compute) if jnp.issubdtype(value.dtype, jnp.floating) else value
 
-    def called(self, model: Callable[[jax.Array], Any], x: jax.Array) -> Any:
-        """Give a model's outputs in the type of the parameters; what they were computed in is seen while tracing."""
-        outputs = model(self.reduced(x))
+    def called(self, model: Callable[[Any], Any], inputs: Any) -> Any:
+        """Return a model's outputs in the type of the parameters; what they were computed in is seen while tracing."""
+        outputs = model(self.reduced(inputs))
         self._seen = np.dtype(jax.tree.leaves(outputs)[0].dtype)
         return jax.tree.map(lambda output: output.astype(self.dtype), outputs)
 
     def scale(self) -> DynamicScale | None:
-        """Give the loss scaling that gradients in float16 need; None for all other precisions."""
+        """Return the loss scaling that gradients in float16 need; None for all other precisions."""
         if self._compute != np.float16:
             return None
         # As arrays: Python's numbers would be another type than what the step gives back, and compile it twice.
@@ -99,9 +99,11 @@ class Precision:
 
 
 def differentiated(loss: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function from a scale, or None, and the loss's arguments to scale, whether all is finite, loss, gradients.
+    """Return a function of a scale, or None, and the loss's arguments.
 
-    The loss gives something beside itself, and so does the function; the gradients are those of the loss unscaled.
+    It returns the next scale, whether all gradients are finite, the loss and the gradients.
+
+    The loss has an auxiliary value, which is returned beside it; the gradients are those of the unscaled loss.
     """
     plain = jax.value_and_grad(loss, has_aux=True)
 
@@ -115,12 +117,12 @@ def differentiated(loss: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def kept(finite: jax.Array | None, new: Any, old: Any) -> Any:
-    """Give the new state of a step, or the old one where its gradients overflowed."""
+    """Return the new state of a step, or the old one where its gradients overflowed."""
     return new if finite is None else jax.tree.map(lambda n, o: jnp.where(finite, n, o), new, old)
 
 
 def scaling(scale: DynamicScale | None) -> str | None:
-    """Tell how the loss is scaled; None where it is not."""
+    """Return how the loss is scaled; None where it is not."""
     if scale is None:
         return None
     grows = f"times {scale.growth_factor:g} after {scale.growth_interval} steps"

@@ -1,4 +1,4 @@
-"""What JAX's own profiler tells of some work."""
+"""What JAX's own profiler measures of some work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def profiled(work: Callable[[], None], fetch: Callable[[], object]) -> Profiled:
-    """Do the work and give its span; `fetch` needs its results, so that none is still to come when the trace ends."""
+    """Do the work and return its span; `fetch` needs its results, so that none is still to come when the trace ends."""
     options = jax.profiler.ProfileOptions()
     # Python's own calls are not XLA's work, and tracing them costs more than the work.
     options.python_tracer_level = 0

@@ -40,13 +40,13 @@ class Switches:
         self._is_compiled = options["mode"] == "compiled"
 
     def executed(self, function: Callable[..., Any], donate_argnums: int | tuple[int, ...] = ()) -> Any:
-        """Give the function jitted, or as it is: then JAX runs each operation by itself."""
+        """Return the function jitted, or as it is: then JAX runs each operation by itself."""
         if not self._is_compiled:
             return function
         return jax.jit(function, donate_argnums=donate_argnums, compiler_options=self._flags or None)
 
     def settings(self, device: str, mode: str) -> dict[str, str | int | float | bool | None]:
-        """Tell what every jitted function was given; None where there is nothing that it could be in force for."""
+        """Return what every jitted function was given; None where there is nothing that it could be in force for."""
         return {
             "layout": "nhwc",
             "optimizer_kernel": DEFAULT,

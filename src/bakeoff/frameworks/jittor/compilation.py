@@ -35,7 +35,7 @@ def settle() -> None:
 
 
 def compiled() -> Compilation:
-    """Tell how many operations this process has made ready, and how long g++ worked for it.
+    """Return how many operations this process has made ready, and how long g++ worked for it.
 
     Several are compiled at a time: a moment in which two were counts once. What Jittor does between Python and g++ it
     does anew in every step, and does not tell apart. Another process that takes the same folder at the same time
@@ -53,14 +53,14 @@ def compiled() -> Compilation:
 
 
 def _loaded() -> set[Path] | None:
-    """Give the libraries of operations that this process has loaded; None where the system does not tell."""
+    """Return the libraries of operations that this process has loaded; None where the system does not report them."""
     lines = home.mapped()
     folder = f"{Path(str(jt.flags.cache_path)).resolve()}/jit/"
     return {Path(line[line.index("/") :]) for line in lines if folder in line} if lines else None
 
 
 def _span_ns(library: Path) -> tuple[int, int] | None:
-    """Give when an operation's compilation began and ended; None where it was there before this process."""
+    """Return when an operation's compilation began and ended; None where it was there before this process."""
     source, key = library.with_suffix(".cc"), Path(f"{library}.key")
     try:
         begin_ns, end_ns = source.stat().st_mtime_ns, key.stat().st_mtime_ns

@@ -19,6 +19,7 @@ home.settle()
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
 from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers  # noqa: E402
+from bakeoff.frameworks.steps import WithoutLoss, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
 from bakeoff.spec.record import DeviceMemory  # noqa: E402
 from bakeoff.spec.selftest import Profiled  # noqa: E402
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
-    from bakeoff.frameworks.engine import Step as StepPort
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation
     from bakeoff.spec.scenario import Scenario
@@ -58,28 +60,30 @@ class Engine:
         compilation.settle()
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of Jittor and of the oneDNN that it has loaded."""
+        """Return the versions of Jittor and of the oneDNN that it has loaded."""
         onednn = home.onednn()
         return {"jittor": metadata.version("jittor")} | ({"oneDNN": onednn} if onednn else {})
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether Jittor has found the memory at its end: it hands on what the system said."""
+        """Return whether Jittor reports that memory is exhausted: it hands on what the system said."""
         return "bad_alloc" in str(error) or "out of memory" in str(error)
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used."""
+        """Return the devices that can be used."""
         return ["cpu"]
 
-    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> StepPort:  # noqa: ARG002
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; the options are those of `configure`."""
+        del options
+        make = for_scenario(_STEPS, scenario)
         network = model.build(nn, model.size)
         nn.load(network, model.weights | model.state)
-        step = InferStep(network) if scenario == "infer" else TrainStep(network, model)
+        step = make(network, model)
         jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
         return step
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step."""
+        """Apply the optimiser to given gradients; return the parameters after each step."""
         arrays = {name: _array(value) for name, value in parameters.items()}
         native = optimizers.make(optimizer, arrays.values())
         trajectory = []
@@ -90,40 +94,39 @@ class Engine:
         return trajectory
 
 
-class _Step:
-    """What steps of both scenarios have in common: a network, and its forward pass."""
+class Step:
+    """What the steps of all scenarios have in common: a network, and its forward pass."""
 
-    def __init__(self, network: Any) -> None:
-        """Take a network whose weights are loaded."""
+    def __init__(self, network: Any, model: Model) -> None:
+        """Take a network whose weights are loaded, and the model that it was built from."""
+        del model  # for steps that train
         self._network = network
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
-        """Make Jittor's arrays of one batch: feature maps with channels first, real numbers in float32."""
-        batch = _array(channels_first(x)), _array(y)
-        for array in batch:
-            array.stop_grad()
-        jt.sync(list(batch), True)  # noqa: FBT003 - wait for the device, too
-        return batch
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Make Jittor's arrays of a batch: feature maps with channels first, real numbers in float32."""
+        prepared = on_device(batch, lambda array: _array(channels_first(array)).stop_grad())
+        jt.sync(names_of(batch).listed(prepared), True)  # noqa: FBT003 - wait for the device, too
+        return prepared
 
     def wait(self) -> None:
         """Return when all that was noted is computed."""
         jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
 
-    def outputs(self, batch: tuple[Any, Any]) -> NDArray[np.float64]:
-        """Give the network's outputs in evaluation mode."""
+    def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
+        """Return the network's outputs in evaluation mode."""
         training = self._network.is_training()
         _set_training(self._network, training=False)
         with jt.no_grad():
             outputs = self._network(batch[0]).numpy()
         _set_training(self._network, training=training)
-        return np.array(outputs, np.float64)
+        return channels_last(np.array(outputs, np.float64))
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now."""
+        """Return every parameter as it is now."""
         return nn.read(self._network, lambda parameter: parameter)
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now."""
+        """Return every running statistic as it is now."""
         return {name: np.array(array.numpy()) for name, array in nn.state(self._network).items()}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -148,47 +151,44 @@ class _Step:
         }
 
     def compilation(self) -> Compilation:
-        """Tell which operations this process has compiled or loaded so far."""
+        """Return which operations this process has compiled or loaded so far."""
         return compilation.compiled()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Do the work; Jittor's profiler tells nothing to hold the clock against."""
+        """Do the work and return no time: Jittor's profiler reports nothing to compare the clock with."""
         work()
         return Profiled(None, "jittor.profile_scope adds up each operation's time, and gives no moments of time")
 
     def device_memory(self) -> DeviceMemory:
-        """Tell nothing: a processor has no memory of its own."""
+        """Return nothing: a processor has no memory of its own."""
         return DeviceMemory()
 
 
-class TrainStep(_Step):
+class TrainStep(Step):
     """Forward, loss, backward and optimiser."""
 
     def __init__(self, network: Any, model: Model) -> None:
         """Take the network with its workload's loss and optimiser."""
-        super().__init__(network)
-        if model.loss is None or model.optimizer is None:
-            msg = "the workload has no loss or no optimiser: it is for inference only"
-            raise UnsupportedError(msg)
+        super().__init__(network, model)
+        self._loss_of, optimizer = training_parts(model)
         network.train()
-        self._loss_of = model.loss
-        self._optimizer = optimizers.make(model.optimizer, [array for array, _ in nn.parameters(network).values()])
+        self._optimizer = optimizers.make(optimizer, [array for array, _ in nn.parameters(network).values()])
 
-    def run(self, batch: tuple[Any, Any]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Train on one batch, as Jittor's users do: the next step, or `wait`, has it computed."""
-        x, y = batch
-        self._loss = self._loss_of(nn, self._network(x), y)
+        inputs, targets = batch
+        self._loss = self._loss_of(nn, self._network(inputs), targets)
         self._optimizer.step(self._loss)
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._loss.item())
 
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
-        """Give every parameter's gradient, by the loss that `run` takes."""
+    def gradients(self, batch: DeviceBatch) -> Arrays:
+        """Return every parameter's gradient, by the loss that `run` takes."""
         before = self.state()
-        x, y = batch
-        loss = self._loss_of(nn, self._network(x), y)
+        inputs, targets = batch
+        loss = self._loss_of(nn, self._network(inputs), targets)
         arrays = [array for array, _ in nn.parameters(self._network).values()]
         gradients = {id(array): gradient for array, gradient in zip(arrays, jt.grad(loss, arrays), strict=True)}
         found = nn.read(self._network, lambda array: gradients[id(array)])
@@ -202,40 +202,38 @@ class TrainStep(_Step):
         return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
 
 
-class InferStep(_Step):
+class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode, without gradients."""
 
-    def __init__(self, network: Any) -> None:
+    def __init__(self, network: Any, model: Model) -> None:
         """Take the network and leave it in evaluation mode."""
-        super().__init__(network)
+        super().__init__(network, model)
         network.eval()
 
-    def run(self, batch: tuple[Any, Any]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Compute the outputs of one batch, and keep them: what nobody asks for, Jittor would never compute."""
         with jt.no_grad():
             self._outputs = self._network(batch[0])
         jt.sync([self._outputs])
 
-    def result(self) -> float:
-        """Refuse: nothing has a loss here."""
-        msg = "a step of the scenario infer has no loss"
-        raise UnsupportedError(msg)
 
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
-        """Refuse: nothing has a gradient here."""
-        del batch
-        msg = "a step of the scenario infer has no gradients"
-        raise UnsupportedError(msg)
+_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
 
 
-def channels_first(x: NDArray[Any]) -> NDArray[Any]:
-    """Give a canonical array in Jittor's order of axes."""
-    return np.ascontiguousarray(x.transpose(0, 3, 1, 2)) if x.ndim == _FEATURE_MAP_AXES else x
+def channels_first(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a canonical array in Jittor's order of axes."""
+    return np.ascontiguousarray(array.transpose(0, 3, 1, 2)) if array.ndim == _FEATURE_MAP_AXES else array
+
+
+def channels_last(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in Jittor's order of axes in canonical order."""
+    return array.transpose(0, 2, 3, 1) if array.ndim == _FEATURE_MAP_AXES else array
 
 
 def _array(values: NDArray[Any]) -> Any:
-    """Make Jittor's array of values: real numbers in float32, indices and labels as int32."""
-    return jt.array(values.astype(np.float32 if np.issubdtype(values.dtype, np.floating) else np.int32, copy=False))
+    """Make Jittor's array of values: real numbers in float32, integers as int32."""
+    dtype = {"i": np.int32, "f": np.float32}.get(values.dtype.kind, values.dtype)
+    return jt.array(values.astype(dtype, copy=False))
 
 
 def _set_training(network: Any, *, training: bool) -> None:

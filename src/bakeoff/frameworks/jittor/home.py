@@ -29,7 +29,7 @@ LINKED = "libmkldnn.so"
 
 
 def has_onednn() -> bool:
-    """Tell whether oneDNN is where Jittor looks for it."""
+    """Return whether oneDNN is where Jittor looks for it."""
     return (KEPT / ONEDNN / "lib" / LINKED).exists()
 
 
@@ -49,7 +49,7 @@ def settle() -> None:
 
 
 def onednn() -> str | None:
-    """Give the version of the oneDNN that this process has loaded; None where it has none."""
+    """Return the version of the oneDNN that this process has loaded; None where it has none."""
     if not any(LINKED in line or "libdnnl" in line for line in mapped()):
         return None
     library = ctypes.CDLL(str(KEPT / ONEDNN / "lib" / LINKED) if has_onednn() else LINKED)
@@ -59,7 +59,7 @@ def onednn() -> str | None:
 
 
 def mapped() -> list[str]:
-    """Give the lines of what is mapped into this process; none where the system does not tell (only Linux does)."""
+    """Return the lines of what is mapped into this process; none where the system lists none (only Linux does)."""
     try:
         return Path("/proc/self/maps").read_text("utf-8").splitlines()
     except OSError:
@@ -67,7 +67,7 @@ def mapped() -> list[str]:
 
 
 def _find_python_config() -> None:
-    """Name the script that tells where Python's headers are: Jittor looks for it beside a virtual environment's own."""
+    """Point Jittor to the script that locates Python's headers: it looks for it in a virtual environment only."""
     name = f"python{sys.version_info.major}.{sys.version_info.minor}-config"
     found = Path(sysconfig.get_config_var("BINDIR") or sys.base_prefix) / name
     if found.is_file():
@@ -96,7 +96,7 @@ def _no_other_home() -> Iterator[None]:
 
 
 def _main() -> None:
-    """Import Jittor and tell its version, and with which oneDNN."""
+    """Import Jittor and print its version, and with which oneDNN it runs."""
     sys.path.pop(0)  # this folder, whose modules have names of their own
     # As in a worker: what is compiled without them is another Jittor.
     declared = tomllib.loads(Path(__file__).with_name("framework.toml").read_text("utf-8"))

@@ -9,8 +9,8 @@ import jittor as jt
 import numpy as np
 from jittor.dataset import Dataset
 
-from bakeoff.frameworks.feeds import BatchFeed, cut
-from bakeoff.frameworks.jittor.engine import channels_first
+from bakeoff.frameworks.feeds import BatchFeed, is_copied
+from bakeoff.frameworks.jittor.engine import channels_first, channels_last
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Feed, Samples, Step
-
-_FEATURE_MAP_AXES = 4  # batch, height, width, channels
+    from bakeoff.frameworks.steps import DeviceBatch
 
 
 class _Feed(BatchFeed):
@@ -27,47 +26,40 @@ class _Feed(BatchFeed):
 
     def __init__(self, samples: Samples) -> None:
         """Lay the samples out as the step takes them."""
-        self._is_map = samples.x.ndim == _FEATURE_MAP_AXES
-        self._x, self._y = channels_first(samples.x), samples.y
-        self._size = samples.batch_size
-        super().__init__()
+        super().__init__(samples, [channels_first(array) for array in samples.arrays.arrays.values()])
 
-    def read(self, batch: tuple[Any, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give a batch in canonical layout."""
-        x, y = (np.array(array.numpy()) for array in batch)
-        return (x.transpose(0, 2, 3, 1) if self._is_map else x), y
+    def _canonical(self, array: Any) -> NDArray[Any]:
+        """Return an array as NumPy's, in canonical layout."""
+        return channels_last(np.array(array.numpy()))
 
 
 class _Copied(_Feed):
     """jittor.array(...) each step, which copies on a processor too."""
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
+    def _endless(self) -> Generator[DeviceBatch]:
         """Copy batch after batch in their fixed order."""
-        for x, y in cycle(cut(self._x, self._y, self._size)):
-            yield jt.array(x).stop_grad(), jt.array(y)
+        for arrays in cycle(self._cut()):
+            yield self._names.paired([jt.array(array).stop_grad() for array in arrays])
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell the call, and whether it copies: a change of the array is then not seen in Jittor's."""
-        values = self._x[:2].copy()
-        array = jt.array(values)
-        before = float(values.flat[0])
-        values.flat[0] = before + 1
-        return {"input_call": "jittor.array(x)", "input_copies": float(array.numpy().flat[0]) == before}
+        """Return the call, and whether it copies."""
+        copies = is_copied(self._arrays[0][:2].copy(), jt.array, lambda array: array.numpy())
+        return {"input_call": "jittor.array(x)", "input_copies": copies}
 
 
 class _Samples(Dataset):
-    """Samples with their labels, one by one: Jittor's loader puts them together."""
+    """Samples one by one: Jittor's loader puts them together."""
 
-    def __init__(self, x: NDArray[Any], y: NDArray[Any], size: int, seed: int) -> None:
+    def __init__(self, arrays: list[NDArray[Any]], size: int, seed: int) -> None:
         """Shuffle anew in every epoch, from a seed."""
         super().__init__(batch_size=size, shuffle=True, drop_last=True)
-        self.set_attrs(total_len=len(x))
+        self.set_attrs(total_len=len(arrays[0]))
         self._shuffle_rng = np.random.default_rng(seed)
-        self._x, self._y = x, y
+        self._arrays = arrays
 
-    def __getitem__(self, index: int) -> tuple[Any, Any]:
-        """Give one sample."""
-        return self._x[index], self._y[index]
+    def __getitem__(self, index: int) -> tuple[Any, ...]:
+        """Return what one sample has in each array."""
+        return tuple(array[index] for array in self._arrays)
 
 
 class _Loaded(_Feed):
@@ -76,19 +68,19 @@ class _Loaded(_Feed):
     def __init__(self, samples: Samples) -> None:
         """Make the loader."""
         super().__init__(samples)
-        self._loader = _Samples(self._x, self._y, samples.batch_size, samples.seed)
+        self._loader = _Samples(self._arrays, self._size, self._seed)
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
-        """Give epoch after epoch, each shuffled anew."""
+    def _endless(self) -> Generator[DeviceBatch]:
+        """Yield epoch after epoch, each shuffled anew."""
         while True:
-            yield from self._loader
+            yield from map(self._names.paired, self._loader)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         return {"input_call": "jittor.dataset.Dataset", "loader_workers": self._loader.num_workers}
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names; every step takes the same arrays."""
+    """Return the way of input that the option names; every step takes the same arrays."""
     del step
     return _Loaded(samples) if options["input"] == "pipeline" else _Copied(samples)

@@ -1,7 +1,7 @@
 """What pip does not do: have Jittor compile itself once, with oneDNN; run by the environment's own interpreter.
 
 Jittor downloads oneDNN from its own site. Where that cannot be reached, Debian's packages of it are unpacked in its
-place; where there are none either, Jittor goes without, and bakeoff tells that in every record (`onednn: off`).
+place; where there are none either, Jittor goes without, and every record of bakeoff says so (`onednn: off`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ PACKAGES = ("libdnnl-dev", "libdnnl2", "ocl-icd-libopencl1")
 TIMES = 3
 """To import Jittor: it ends itself once, with exit code 0, where it has compiled what it had itself begun with."""
 
-TOLD_S = 10.0
+REPORT_EVERY_S = 10.0
 """Between two lines of progress."""
 
 NEEDED = "Jittor compiles C++ on this machine, and needs {what}; on Debian: apt install {package}"
@@ -38,11 +38,11 @@ def main() -> None:
     home.KEPT.mkdir(exist_ok=True)
     said = _compiled(home, use_mkl="1")
     if said and not home.has_onednn():
-        _tell(f"Jittor's own oneDNN cannot be had ({said[-1]}); trying Debian's")
+        _report(f"Jittor's own oneDNN cannot be had ({said[-1]}); trying Debian's")
         reason = _unpack_debians(home.KEPT / home.ONEDNN)
         said = [reason] if reason else _compiled(home, use_mkl="1")
     if said:
-        _tell(f"Jittor cannot be had with oneDNN ({said[-1]}); without it, convolutions are many times slower")
+        _report(f"Jittor cannot be had with oneDNN ({said[-1]}); without it, convolutions are many times slower")
         shutil.rmtree(home.KEPT / home.ONEDNN, ignore_errors=True)
         said = _compiled(home, use_mkl="0")
     if said:
@@ -68,13 +68,13 @@ def _check_tools() -> None:
 
 
 def _compiled(home: Any, **variables: str) -> list[str]:
-    """Import Jittor until it works, which compiles what is missing; give its last lines where it does not."""
-    _tell("compiling Jittor, which takes one to four minutes")
+    """Import Jittor until it works, which compiles what is missing; return its last lines where it does not."""
+    _report("compiling Jittor, which takes one to four minutes")
     last: list[str] = []
     for _ in range(TIMES):
         last = _run(home, variables)
         if any(line.startswith("Jittor ") for line in last):
-            _tell(last[-1])
+            _report(last[-1])
             return []
         if not any("please rerun" in line for line in last):
             break
@@ -83,7 +83,7 @@ def _compiled(home: Any, **variables: str) -> list[str]:
 
 
 def _run(home: Any, variables: dict[str, str]) -> list[str]:
-    """Run home.py, tell its progress now and then, and give its last lines."""
+    """Run home.py, report its progress now and then, and return its last lines."""
     own = {"HOME": str(home.KEPT), "JITTOR_HOME": str(home.KEPT)}
     process = subprocess.Popen(
         [sys.executable, str(HERE / "home.py")],
@@ -95,20 +95,20 @@ def _run(home: Any, variables: dict[str, str]) -> list[str]:
         env=os.environ | own | variables,
     )
     lines: list[str] = []
-    told = time.monotonic()
+    reported_s = time.monotonic()
     with process:
         assert process.stdout is not None
         # Jittor overwrites its lines of progress: text mode takes each carriage return for the end of a line.
         for line in map(str.strip, process.stdout):
             lines = [*lines[-9:], line] if line else lines
-            if "eta:" in line and time.monotonic() - told > TOLD_S:
-                _tell(line)
-                told = time.monotonic()
+            if "eta:" in line and time.monotonic() - reported_s > REPORT_EVERY_S:
+                _report(line)
+                reported_s = time.monotonic()
     return lines
 
 
 def _unpack_debians(folder: Path) -> str:
-    """Unpack Debian's oneDNN where Jittor looks for its own; give the reason where that is not possible."""
+    """Unpack Debian's oneDNN where Jittor looks for its own; return the reason where that is not possible."""
     fetch, unpack = shutil.which("apt-get"), shutil.which("dpkg")
     if fetch is None or unpack is None:
         return "there is no apt-get or no dpkg"
@@ -128,8 +128,8 @@ def _unpack_debians(folder: Path) -> str:
     return ""
 
 
-def _tell(line: str) -> None:
-    """Tell a waiting user."""
+def _report(line: str) -> None:
+    """Report progress to a waiting user."""
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

@@ -241,7 +241,7 @@ def _windows(size: int, kernel: int, stride: int, padding: int) -> int:
 
 @functools.cache
 def _shares(height: int, width: int, kernel: int, stride: int, padding: int) -> Any:
-    """Give by how much a window's mean with its padding is less than that of its values, for each window."""
+    """Return by how much a window's mean with its padding is less than that of its values, for each window."""
     counts = [
         [
             min(start + kernel, size) - max(start, 0)
@@ -254,7 +254,7 @@ def _shares(height: int, width: int, kernel: int, stride: int, padding: int) -> 
 
 
 def in_training(module: jt.Module) -> bool:
-    """Tell whether the module computes for a training step."""
+    """Return whether the module computes for a training step."""
     return bool(module.is_training())
 
 
@@ -324,7 +324,7 @@ _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
 
 
 def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
-    """Give every parameter by canonical name, with its layout; None where Jittor's is the canonical one."""
+    """Return every parameter by canonical name, with its layout; None where Jittor's is the canonical one."""
     found = {}
     for path, layer in model.named_modules():
         for name, array in _arrays(layer).items():
@@ -337,7 +337,7 @@ def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
 
 
 def state(model: Any) -> dict[str, Any]:
-    """Give every running statistic by canonical name."""
+    """Return every running statistic by canonical name."""
     return {
         f"{path}.{_STATE[name]}".removeprefix("."): array
         for path, layer in model.named_modules()
@@ -348,7 +348,7 @@ def state(model: Any) -> dict[str, Any]:
 
 
 def _arrays(layer: Any) -> dict[str, Any]:
-    """Give a layer's own arrays by the names of their attributes."""
+    """Return a layer's own arrays by the names of their attributes."""
     return {name: value for name, value in vars(layer).items() if isinstance(value, jt.Var)}
 
 
@@ -367,12 +367,12 @@ def load(model: Any, weights: Arrays) -> None:
 
 
 def put(array: Any, values: NDArray[Any]) -> None:
-    """Give one of a model's arrays other values; Jittor keeps whether it has a gradient."""
+    """Set one of a model's arrays to other values; Jittor keeps whether it has a gradient."""
     array.update(jt.array(np.ascontiguousarray(values, np.float32)))
 
 
 def read(model: Any, take: Callable[[Any], Any]) -> Arrays:
-    """Give what `take` gives for each parameter (its value, its gradient) as canonical arrays that share no memory."""
+    """Return what `take` makes of each parameter (its value, its gradient), as canonical arrays of their own memory."""
     arrays = {}
     for name, (array, layout) in parameters(model).items():
         values = take(array).numpy()

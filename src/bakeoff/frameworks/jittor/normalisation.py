@@ -22,7 +22,7 @@ def choose(value: str) -> None:
 
 
 def chosen() -> str:
-    """Tell what is in force."""
+    """Return what is in force."""
     return _chosen["batch_norm"]
 
 
@@ -44,7 +44,7 @@ class BatchNorm(jt.nn.BatchNorm):
 
 
 def _staged(x: Any) -> Any:
-    """Give each channel's mean: along one axis after the other, so that no sum is long."""
+    """Return each channel's mean: along one axis after the other, so that no sum is long."""
     for axis in range(x.ndim - 1, 1, -1):
         x = jt.mean(x, axis)
     return jt.mean(x, 0)

@@ -1,4 +1,4 @@
-"""bakeoff's optimisers as Jittor's own; only Adam computes another formula, and is told its epsilon step by step."""
+"""bakeoff's optimisers as Jittor's own; only Adam computes another formula, and gets its epsilon step by step."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import jittor as jt
 
-from bakeoff.spec import optimizer as spec
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Adam(jt.optim.Adam):
+class FormulaAdam(jt.optim.Adam):
     """Jittor's Adam with epsilon added after bias correction; Jittor adds it before, to the uncorrected root."""
 
     note = "epsilon after bias correction"
@@ -28,17 +28,17 @@ class Adam(jt.optim.Adam):
         super().step(loss, retain_graph)
 
 
-def make(optimizer: spec.Optimizer, parameters: Iterable[Any]) -> Any:
-    """Give Jittor's optimiser of these parameters that computes the formula."""
+def make(optimizer: Optimizer, parameters: Iterable[Any]) -> Any:
+    """Return Jittor's optimiser of these parameters that computes the formula."""
     arrays = list(parameters)
     match optimizer:
-        case spec.SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
+        case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
             return jt.optim.SGD(arrays, rate, momentum=momentum, weight_decay=decay)
-        case spec.Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon):
-            return Adam(arrays, epsilon, lr=rate, betas=(beta1, beta2))
-        case spec.AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+        case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon):
+            return FormulaAdam(arrays, epsilon, lr=rate, betas=(beta1, beta2))
+        case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return jt.optim.AdamW(arrays, rate, eps=epsilon, betas=(beta1, beta2), weight_decay=decay)
-        case spec.RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):
+        case RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):
             return jt.optim.RMSprop(arrays, rate, eps=epsilon, alpha=decay)
 
 

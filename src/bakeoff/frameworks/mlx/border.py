@@ -51,15 +51,15 @@ class Border:
         mx.eval(model.parameters())
 
     def parameters(self, tree: Any) -> Arrays:
-        """Give the parameters, or their gradients, of a tree as MLX has it, as canonical arrays."""
+        """Return the parameters, or their gradients, of a tree as MLX has it, as canonical arrays."""
         return self._export((path, array) for path, array in tree_flatten(tree) if path in self._trained)
 
     def state(self, tree: Any) -> Arrays:
-        """Give the running statistics among them."""
+        """Return the running statistics among them."""
         return self._export((path, array) for path, array in tree_flatten(tree) if path not in self._trained)
 
     def _export(self, arrays: Iterable[tuple[str, mx.array]]) -> Arrays:
-        """Give canonical arrays in float64 that share no memory with MLX's."""
+        """Return canonical arrays in float64 that share no memory with MLX's."""
         found = {path: np.array(array, np.float64) for path, array in arrays}
         return {
             self._names[path]: np.moveaxis(array, 0, -1) if path in self._first_last else array
@@ -72,13 +72,13 @@ class Border:
 
 
 def _canonical_name(path: str, layers: dict[str, type[Any]]) -> str:
-    """Give the canonical name of the array at a path: `blocks.0.norm.weight` is `blocks.0.norm.scale`."""
+    """Return the canonical name of the array at a path: `blocks.0.norm.weight` is `blocks.0.norm.scale`."""
     parent, _, last = path.rpartition(".")
     renamed = _CANONICAL.get(layers.get(parent, object), {}).get(last, last)
     return f"{parent}.{renamed}".removeprefix(".")
 
 
 def _is_output_first(path: str, layers: dict[str, type[Any]]) -> bool:
-    """Tell whether MLX has the last canonical axis of this array first."""
+    """Return whether MLX has the last canonical axis of this array first."""
     parent, _, last = path.rpartition(".")
     return last == "weight" and layers.get(parent) in (nn.Linear, nn.Conv2d)

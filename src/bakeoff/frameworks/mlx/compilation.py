@@ -27,7 +27,7 @@ class _Tracing:
     total_ns = 0
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Give the function with a clock around it."""
+        """Return the function with a clock around it."""
 
         def trace(*args: Any) -> Any:
             began = time.perf_counter_ns()
@@ -44,7 +44,7 @@ _tracing = _Tracing()
 
 
 def executed(function: Callable[..., Any], mode: str, *, reads: Any, writes: Any = None) -> Callable[..., Any]:
-    """Give the function as the mode executes it; `reads` and `writes` are trees whose arrays it takes and replaces."""
+    """Return the function as the mode executes it; it takes the arrays of the tree `reads`, and replaces `writes`."""
     if mode == "eager":
         return function
     return mx.compile(_tracing.timed(function), inputs=reads, outputs=writes)
@@ -57,7 +57,7 @@ def keep_programs() -> None:
 
 
 def is_in_force() -> bool:
-    """Tell whether mx.compile compiles here: without a compiler it silently gives the function as it is."""
+    """Return whether mx.compile compiles here: without a compiler it silently returns the function as it is."""
     calls = []
 
     def probe(x: mx.array) -> mx.array:
@@ -70,9 +70,9 @@ def is_in_force() -> bool:
     return len(calls) == 1
 
 
-def told(mode: str) -> Compilation:
-    """Tell what was traced in this process so far."""
+def reading(mode: str) -> Compilation:
+    """Return what was traced in this process so far."""
     if mode == "eager":
-        # Activations of mlx.nn are compiled functions of their own in evaluation, and MLX tells nothing of them.
+        # Activations of mlx.nn are compiled functions of their own in evaluation, and MLX reports nothing of them.
         return Compilation(trace_ns=0, count=0)
     return Compilation(trace_ns=_tracing.total_ns, count=_tracing.count)

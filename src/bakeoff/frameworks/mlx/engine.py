@@ -11,13 +11,14 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
+import mlx.nn
 import numpy as np
-from mlx import nn as native
 from mlx.utils import tree_flatten
 
 from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, threads
 from bakeoff.frameworks.mlx.border import Border
 from bakeoff.frameworks.mlx.compilation import executed
+from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 from bakeoff.spec.selftest import Profiled
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
@@ -62,7 +65,7 @@ class Engine:
             raise UnsupportedError(msg)
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of MLX and of the package with its backend, by the names that they are installed by."""
+        """Return the versions of MLX and of the package with its backend, by the names that they are installed by."""
         found = {}
         for name in ("mlx", "mlx-cpu", "mlx-metal"):
             try:
@@ -72,19 +75,19 @@ class Engine:
         return found
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether MLX has found the memory at its end."""
+        """Return whether MLX reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used."""
+        """Return the devices that can be used."""
         return [device for device in _DEVICES if not _why_unavailable(device)]
 
-    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
-        return (InferStep if scenario == "infer" else TrainStep)(model, options["mode"])
+        return for_scenario(_STEPS, scenario)(model, options["mode"])
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step."""
+        """Apply the optimiser to given gradients; return the parameters after each step."""
         made = optimizers.make(optimizer)
         present = {name: _array(value) for name, value in parameters.items()}
         made.init(present)
@@ -100,7 +103,7 @@ class Engine:
 
 
 class Step:
-    """What both scenarios share: the model, evaluation, and what is in force."""
+    """What the steps of all scenarios have in common: the model, evaluation, and what is in force."""
 
     def __init__(self, model: Model, mode: str) -> None:
         """Build the model and load its weights."""
@@ -108,22 +111,22 @@ class Step:
         self._border = Border(self._model)
         self._border.load(self._model, model.weights | model.state)
         self._mode = mode
-        self._forward = executed(lambda x: self._model(x), mode, reads=[self._model.state])  # noqa: PLW0108
+        self._forward = executed(lambda inputs: self._model(inputs), mode, reads=[self._model.state])  # noqa: PLW0108
         self._results: Any = self._model.parameters()
         """What only finished steps have: this is waited for."""
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[mx.array, mx.array]:
-        """Copy one batch to the device."""
-        batch = _array(x), _array(y)
-        mx.eval(batch)
-        return batch
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Copy a batch to the device."""
+        prepared = on_device(batch, _array)
+        mx.eval(prepared)
+        return prepared
 
     def wait(self) -> None:
         """Return when the results of all started steps exist."""
         mx.eval(self._results)
 
-    def outputs(self, batch: tuple[mx.array, mx.array]) -> NDArray[np.float64]:
-        """Give the model's outputs in evaluation mode."""
+    def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
+        """Return the model's outputs in evaluation mode."""
         training = self._model.training
         self._model.eval()
         outputs = self._forward(batch[0])
@@ -131,11 +134,11 @@ class Step:
         return np.array(outputs, np.float64)
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now, in float64."""
+        """Return every parameter as it is now, in float64."""
         return self._border.parameters(self._model.parameters())
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now, in float64."""
+        """Return every running statistic as it is now, in float64."""
         return self._border.state(self._model.parameters())
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -162,16 +165,16 @@ class Step:
         }
 
     def compilation(self) -> Compilation:
-        """Tell what this process has traced and compiled so far."""
-        return compilation.told(self._mode)
+        """Return what this process has traced and compiled so far."""
+        return compilation.reading(self._mode)
 
     def profiled(self, work: Callable[[], None]) -> Profiled:  # noqa: ARG002 - the port's signature
-        """Say that there is nothing to ask."""
+        """Return no time: there is nothing to ask."""
         return Profiled(None, "MLX has no profiler of its own: on a GPU it writes captures for Xcode, else nothing")
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the GPU's allocator has held; a processor has none."""
-        return memory.told(_device())
+        """Return what the GPU's allocator has held; a processor has none."""
+        return memory.reading(_device())
 
 
 class TrainStep(Step):
@@ -180,37 +183,36 @@ class TrainStep(Step):
     def __init__(self, model: Model, mode: str) -> None:
         """Add the workload's loss and optimiser; `gradients` has the same function but for the update."""
         super().__init__(model, mode)
-        if model.loss is None or model.optimizer is None:
-            msg = "the workload has no loss or no optimiser: it is for inference only"
-            raise UnsupportedError(msg)
-        loss = model.loss
+        loss, optimizer = training_parts(model)
         mx.random.seed(0)
-        self._optimizer = optimizers.make(model.optimizer)
+        self._optimizer = optimizers.make(optimizer)
         self._optimizer.init(self._model.trainable_parameters())
         # As MLX's documents have it: all that a step changes, and Dropout draws from the last of them.
         self._state = [self._model.state, self._optimizer.state, mx.random.state]
-        self._loss_and_gradients = native.value_and_grad(self._model, lambda x, y: loss(nn, self._model(x), y))
+        self._loss_and_gradients = mlx.nn.value_and_grad(
+            self._model, lambda inputs, targets: loss(nn, self._model(inputs), targets)
+        )
         self._differentiate = executed(self._loss_and_gradients, mode, reads=self._state, writes=self._state)
         self._advance = executed(self._train, mode, reads=self._state, writes=self._state)
 
-    def _train(self, x: mx.array, y: mx.array) -> mx.array:
-        """Train on one batch; give the loss before it."""
-        loss, gradients = self._loss_and_gradients(x, y)
+    def _train(self, inputs: Any, targets: Any) -> mx.array:
+        """Train on one batch; return the loss before it."""
+        loss, gradients = self._loss_and_gradients(inputs, targets)
         self._optimizer.update(self._model, gradients)
         return loss
 
-    def run(self, batch: tuple[mx.array, mx.array]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one training step."""
         self._loss = self._advance(*batch)
         self._results = self._loss, self._state
         mx.async_eval(self._results)
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._loss.item())
 
-    def gradients(self, batch: tuple[mx.array, mx.array]) -> Arrays:
-        """Give every parameter's gradient, by the function that training runs."""
+    def gradients(self, batch: DeviceBatch) -> Arrays:
+        """Return every parameter's gradient, by the function that training runs."""
         before = self._model.parameters()
         _, gradients = self._differentiate(*batch)
         # What it leaves in the model are the arrays that it has differentiated by, and moved statistics.
@@ -222,7 +224,7 @@ class TrainStep(Step):
         return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
 
 
-class InferStep(Step):
+class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode."""
 
     def __init__(self, model: Model, mode: str) -> None:
@@ -230,25 +232,18 @@ class InferStep(Step):
         super().__init__(model, mode)
         self._model.eval()
 
-    def run(self, batch: tuple[mx.array, mx.array]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one forward pass, and keep its outputs: they are computed after all earlier ones."""
         self._results = self._forward(batch[0])
         mx.async_eval(self._results)
 
-    def result(self) -> float:
-        """Refuse: there is no loss."""
-        msg = "a step of the scenario infer has no loss"
-        raise UnsupportedError(msg)
 
-    def gradients(self, batch: tuple[mx.array, mx.array]) -> Arrays:  # noqa: ARG002 - the port's signature
-        """Refuse: there is no loss to differentiate."""
-        msg = "a step of the scenario infer has no gradients"
-        raise UnsupportedError(msg)
+_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
 
 
 def _array(values: NDArray[Any]) -> mx.array:
-    """Copy values to the device: numbers as float32, indices and labels as int32."""
-    return mx.array(values.astype(np.float32 if np.issubdtype(values.dtype, np.floating) else np.int32))
+    """Copy values to the device: real numbers as float32, integers as int32."""
+    return mx.array(values.astype({"i": np.int32, "f": np.float32}.get(values.dtype.kind, values.dtype)))
 
 
 def _precision(model: Any) -> str | None:
@@ -258,12 +253,12 @@ def _precision(model: Any) -> str | None:
 
 
 def _device() -> str:
-    """Give the device that MLX computes on, by the name of the option `device`."""
+    """Return the device that MLX computes on, by the name of the option `device`."""
     return "cpu" if mx.default_device() == mx.Device(mx.cpu) else "mps"
 
 
 def _why_unavailable(device: str) -> str:
-    """Say why a device cannot be used; nothing when it can."""
+    """Return why a device cannot be used; nothing when it can."""
     if device == "mps" and not mx.metal.is_available():
         return f"no MPS device: MLX {metadata.version('mlx')} has no Metal here, which is on Apple's computers only"
     return ""

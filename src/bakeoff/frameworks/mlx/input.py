@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import mlx.core as mx
 import numpy as np
 
-from bakeoff.frameworks.feeds import BatchFeed, cut
+from bakeoff.frameworks.feeds import BatchFeed, first_arrays, is_copied
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Feed, Samples, Step
+    from bakeoff.frameworks.steps import DeviceBatch
 
 _BATCHES_AHEAD, _LOADING_THREADS = 4, 4
 """As in MLX's own example for CIFAR-10 (mlx-examples, cifar/dataset.py)."""
@@ -27,51 +28,46 @@ class _Feed(BatchFeed):
 
     def __init__(self, step: Step, samples: Samples) -> None:
         """Convert the samples once, as their users hold them."""
-        size = samples.batch_size
-        x, y = (np.asarray(one) for one in step.prepare(samples.x[:size], samples.y[:size]))
-        self._x = samples.x.astype(x.dtype, copy=False)
-        self._y = samples.y.astype(y.dtype, copy=False)
-        self._size, self._seed = size, samples.seed
-        super().__init__()
+        pairs = zip(samples.arrays.arrays.values(), first_arrays(step, samples), strict=True)
+        arrays = [array.astype(np.asarray(prepared).dtype, copy=False) for array, prepared in pairs]
+        super().__init__(samples, arrays)
 
-    def read(self, batch: tuple[mx.array, mx.array]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give a batch in canonical layout, which is the step's."""
-        x, y = batch
-        return np.array(x), np.array(y)
+    def _canonical(self, array: mx.array) -> NDArray[Any]:
+        """Return an array as NumPy's; the canonical layout is the step's."""
+        return np.array(array)
 
 
 class _Copied(_Feed):
     """mx.array each step, which copies: the only way from NumPy to MLX."""
 
-    def _endless(self) -> Generator[tuple[mx.array, mx.array]]:
+    def _endless(self) -> Generator[DeviceBatch]:
         """Copy batch after batch in their fixed order."""
-        for x, y in cycle(cut(self._x, self._y, self._size)):
-            yield mx.array(x), mx.array(y)
+        for arrays in cycle(self._cut()):
+            yield self._names.paired([mx.array(array) for array in arrays])
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell the call, and whether it copies: a change of the array is then not seen in the copy."""
-        array = self._x[: self._size].copy()
-        copy = mx.array(array)
-        before = array.flat[0]
-        array.flat[0] = before + 1
-        return {"input_call": "mx.array(x)", "input_copies": bool(np.array(copy).flat[0] == before)}
+        """Return the call, and whether it copies."""
+        copies = is_copied(self._arrays[0][: self._size].copy(), mx.array, np.array)
+        return {"input_call": "mx.array(x)", "input_copies": copies}
 
 
 class _Loaded(_Feed):
     """A buffer of MLX Data: shuffled whole, batched, and prefetched by threads in the order of the shuffle."""
 
-    def _endless(self) -> Generator[tuple[mx.array, mx.array]]:
-        """Give epoch after epoch, each shuffled anew."""
+    def _endless(self) -> Generator[DeviceBatch]:
+        """Yield epoch after epoch, each shuffled anew."""
         module = mlx_data()
         module.core.set_state(self._seed)
-        samples = module.buffer_from_vector([{"x": x, "y": y} for x, y in zip(self._x, self._y, strict=True)])
+        names = self._names.inputs + self._names.targets
+        rows = zip(*self._arrays, strict=True)
+        samples = module.buffer_from_vector([dict(zip(names, row, strict=True)) for row in rows])
         while True:
             shuffled = samples.shuffle().batch(self._size)
             for batch in shuffled.ordered_prefetch(_BATCHES_AHEAD, _LOADING_THREADS):
-                yield mx.array(batch["x"]), mx.array(batch["y"])
+                yield self._names.paired([mx.array(batch[name]) for name in names])
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         call = f"mlx.data.Buffer.shuffle.batch.ordered_prefetch({_BATCHES_AHEAD}, {_LOADING_THREADS}), mx.array(x)"
         return {"input_call": call}
 
@@ -87,7 +83,7 @@ def mlx_data() -> Any:
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     if options["input"] == "pipeline":
         mlx_data()
         return _Loaded(step, samples)

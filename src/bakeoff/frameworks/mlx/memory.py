@@ -1,4 +1,4 @@
-"""What MLX tells of its allocators."""
+"""What MLX reports of its allocators."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _WORDS = ("[malloc]", "[metal::malloc]")
 """With which MLX's allocators begin their errors."""
 
 
-def told(device: str) -> DeviceMemory:
-    """Read Metal's allocator, which takes nothing before it is asked; nothing is told of a processor's.
+def reading(device: str) -> DeviceMemory:
+    """Read Metal's allocator, which takes nothing before it is asked; nothing is reported of a processor's.
 
     Not run on a GPU by us.
     """
@@ -21,7 +21,7 @@ def told(device: str) -> DeviceMemory:
 
 
 def is_exhausted(error: BaseException) -> bool:
-    """Tell whether an allocator has said so.
+    """Return whether an allocator reports that memory is exhausted.
 
     On a processor it says nothing: MLX 0.32 writes to what the system did not give, and the process ends by a signal.
     """

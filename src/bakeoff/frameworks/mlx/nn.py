@@ -11,8 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import mlx.core as mx
+import mlx.nn
 import numpy as np
-from mlx import nn as native
 
 from bakeoff.spec.errors import ModelFileError
 
@@ -59,12 +59,12 @@ RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch MLX's normalisation moves the running one towards."""
 
 ATTENTION = "mx.fast.scaled_dot_product_attention"
-"""The function that attention is computed by; which kernels it takes, MLX does not tell."""
+"""The function that attention is computed by; which kernels it takes, MLX does not report."""
 
 # --- Layers -----------------------------------------------------------------------------------------------------------
 
 
-class Module(native.Module):
+class Module(mlx.nn.Module):
     """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002 - a model's own takes what it needs
@@ -80,7 +80,7 @@ class Module(native.Module):
 ModuleList = list  # in MLX, layers in a list are Python's list
 
 
-class Linear(native.Linear):
+class Linear(mlx.nn.Linear):
     """x @ weight + bias over the last axis."""
 
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
@@ -89,7 +89,7 @@ class Linear(native.Linear):
         super().__init__(features, out_features, bias=bias)
 
 
-class Conv2d(native.Conv2d):
+class Conv2d(mlx.nn.Conv2d):
     """Cross-correlation with the same zero padding on opposite sides."""
 
     def __init__(
@@ -105,7 +105,7 @@ class Conv2d(native.Conv2d):
         super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
 
 
-class LayerNorm(native.LayerNorm):
+class LayerNorm(mlx.nn.LayerNorm):
     """Normalisation over the last axis."""
 
     def __init__(self, features: int, epsilon: float = 1e-5) -> None:
@@ -113,7 +113,7 @@ class LayerNorm(native.LayerNorm):
         super().__init__(features, eps=epsilon)
 
 
-class BatchNorm(native.BatchNorm):
+class BatchNorm(mlx.nn.BatchNorm):
     """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
 
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
@@ -121,7 +121,7 @@ class BatchNorm(native.BatchNorm):
         super().__init__(features, eps=epsilon, momentum=momentum)
 
 
-class Embedding(native.Embedding):
+class Embedding(mlx.nn.Embedding):
     """Rows by integer index."""
 
     def __init__(self, entries: int, features: int) -> None:
@@ -129,7 +129,7 @@ class Embedding(native.Embedding):
         super().__init__(entries, features)
 
 
-class Dropout(native.Dropout):
+class Dropout(mlx.nn.Dropout):
     """Drop at `rate` in training, do nothing in evaluation."""
 
     def __init__(self, rate: float) -> None:
@@ -144,31 +144,31 @@ def Parameter(shape: tuple[int, ...]) -> mx.array:  # noqa: N802 - the vocabular
 
 # --- Functions: MLX's own where it takes the same arguments -----------------------------------------------------------
 
-relu = native.relu
-gelu = native.gelu
-tanh = native.tanh
-sigmoid = native.sigmoid
-softmax = native.softmax
-log_softmax = native.log_softmax
+relu = mlx.nn.relu
+gelu = mlx.nn.gelu
+tanh = mlx.nn.tanh
+sigmoid = mlx.nn.sigmoid
+softmax = mlx.nn.softmax
+log_softmax = mlx.nn.log_softmax
 matmul = mx.matmul
 reshape = mx.reshape
 broadcast_to = mx.broadcast_to
 permute_dims = mx.transpose
 
 
-def in_training(module: native.Module) -> bool:
-    """Tell whether the module computes for a training step."""
+def in_training(module: mlx.nn.Module) -> bool:
+    """Return whether the module computes for a training step."""
     return bool(module.training)
 
 
 def max_pool2d(x: mx.array, kernel: int, stride: int | None = None, padding: int = 0) -> mx.array:
     """Largest of each window; MLX pads with minus infinity."""
-    return _pool(native.MaxPool2d, kernel, stride, padding)(x)
+    return _pool(mlx.nn.MaxPool2d, kernel, stride, padding)(x)
 
 
 def avg_pool2d(x: mx.array, kernel: int, stride: int | None = None, padding: int = 0) -> mx.array:
     """Mean of each window, without the padded zeros, which MLX counts."""
-    means = _pool(native.AvgPool2d, kernel, stride, padding)(x)
+    means = _pool(mlx.nn.AvgPool2d, kernel, stride, padding)(x)
     if not padding:
         return means
     return means / _counted(kernel, stride or kernel, padding, x.shape[1], x.shape[2])
@@ -176,19 +176,19 @@ def avg_pool2d(x: mx.array, kernel: int, stride: int | None = None, padding: int
 
 @cache
 def _pool(layer: Any, kernel: int, stride: int | None, padding: int) -> Any:
-    """Give MLX's layer for a pooling: it has no function for it, and making one at every call would cost a step."""
+    """Return MLX's layer for a pooling: it has no function for it, and making one at every call would cost a step."""
     return layer(kernel, stride=stride, padding=padding)
 
 
 @cache
 def _counted(kernel: int, stride: int, padding: int, height: int, width: int) -> mx.array:
-    """Give the share of each window that is not padding, (1, height, width, 1) of the pooled map."""
+    """Return the share of each window that is not padding, (1, height, width, 1) of the pooled map."""
     rows, columns = (_inside(kernel, stride, padding, size) for size in (height, width))
     return mx.array(np.outer(rows, columns)[None, :, :, None].astype(np.float32))
 
 
 def _inside(kernel: int, stride: int, padding: int, size: int) -> Any:
-    """Give for each window along one axis the share of its points that lie on the map."""
+    """Return for each window along one axis the share of its points that lie on the map."""
     starts = np.arange(-padding, size + padding - kernel + 1, stride)
     return (np.minimum(starts + kernel, size) - np.maximum(starts, 0)) / kernel
 
@@ -240,14 +240,14 @@ def sum(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:  # 
 
 def cross_entropy(logits: mx.array, labels: mx.array) -> mx.array:
     """Softmax cross-entropy, mean over the batch; labels int32."""
-    return native.losses.cross_entropy(logits, labels, reduction="mean")
+    return mlx.nn.losses.cross_entropy(logits, labels, reduction="mean")
 
 
 def binary_cross_entropy(logits: mx.array, targets: mx.array) -> mx.array:
     """Cross-entropy of independent yes-or-no logits, mean over all elements."""
-    return native.losses.binary_cross_entropy(logits, targets, reduction="mean")
+    return mlx.nn.losses.binary_cross_entropy(logits, targets, reduction="mean")
 
 
 def mse(outputs: mx.array, targets: mx.array) -> mx.array:
     """Mean of squared differences over all elements."""
-    return native.losses.mse_loss(outputs, targets, reduction="mean")
+    return mlx.nn.losses.mse_loss(outputs, targets, reduction="mean")

@@ -10,5 +10,5 @@ _PLAIN_BLAS = "/mlx_cpu.libs/libblas"
 
 
 def in_force() -> int | None:
-    """Count them; None where products are another library's, which MLX does not tell of."""
+    """Count them; None where products are another library's, about which MLX reports nothing."""
     return 1 if _MAPS.exists() and _PLAIN_BLAS in _MAPS.read_text() else None

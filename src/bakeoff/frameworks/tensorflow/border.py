@@ -32,12 +32,12 @@ _ATTRIBUTES: dict[Any, dict[str, str]] = {
 
 
 def parameters(model: Any) -> dict[str, Any]:
-    """Give the trainable Keras variables by canonical name, in the order of construction."""
+    """Return the trainable Keras variables by canonical name, in the order of construction."""
     return {name: variable for name, variable in _walk(model, "") if variable.trainable}
 
 
 def state(model: Any) -> dict[str, Any]:
-    """Give the running statistics by canonical name."""
+    """Return the running statistics by canonical name."""
     return {name: variable for name, variable in _walk(model, "") if not variable.trainable}
 
 

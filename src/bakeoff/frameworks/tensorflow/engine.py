@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
 from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, profiling, switches
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
@@ -45,23 +48,23 @@ class Engine:
         switches.switch(options)
 
     def versions(self) -> dict[str, str]:
-        """Give the versions of the packages."""
+        """Return the versions of the packages."""
         return {"tensorflow": tf.__version__, "keras": keras.__version__, "numpy": np.__version__}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether TensorFlow has found the memory at its end."""
+        """Return whether TensorFlow reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used."""
+        """Return the devices that can be used."""
         return ["cpu", "cuda"] if tf.test.is_built_with_cuda() and _gpus() else ["cpu"]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; nothing is traced yet."""
-        return _STEPS[scenario](model, options["mode"], self._precision)
+        return for_scenario(_STEPS, scenario)(model, options["mode"], self._precision)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step."""
+        """Apply the optimiser to given gradients; return the parameters after each step."""
         dtype = keras.config.floatx()
         variables = {name: keras.Variable(value, dtype=dtype) for name, value in parameters.items()}
         native = optimizers.make(optimizer)
@@ -75,7 +78,7 @@ class Engine:
 
 
 class Step:
-    """What steps of both scenarios have in common: the model, its batches and its forward pass."""
+    """What the steps of all scenarios have in common: the model, its batches and its forward pass."""
 
     _run: Any
     """The function that is timed."""
@@ -93,20 +96,20 @@ class Step:
         self._forward = _in_mode(self._evaluate, mode)
         self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
 
-    def _evaluate(self, x: Any) -> Any:
-        """Give the outputs in evaluation mode; tf.function calls one with a fixed signature faster than the model."""
-        return self._precision.called(self._net, x)
+    def _evaluate(self, inputs: Any) -> Any:
+        """Return the outputs in evaluation mode: tf.function calls one of fixed signature faster than the model."""
+        return self._precision.called(self._net, inputs)
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
-        """Put one batch on the device and wait until it is there."""
-        batch = self._tensor(x), self._tensor(y)
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Put a batch on the device and wait until it is there."""
+        prepared = on_device(batch, self._tensor)
         tf.test.experimental.sync_devices()
-        return batch
+        return prepared
 
     def _tensor(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device: real numbers in the variables' precision, indices and labels as int32."""
-        real = np.issubdtype(array.dtype, np.floating)
-        return tf.identity(tf.constant(array, self._variables[0].dtype if real else tf.int32))
+        """Copy an array to the device: real numbers in the variables' precision, integers as int32."""
+        dtype = {"i": tf.int32, "f": self._variables[0].dtype}.get(array.dtype.kind)
+        return tf.identity(tf.constant(array, dtype))
 
     def wait(self) -> None:
         """Return when the results of all started steps exist.
@@ -119,16 +122,16 @@ class Step:
         elif self._last is not None:
             self._last.numpy()
 
-    def outputs(self, batch: tuple[Any, Any]) -> NDArray[np.float64]:
-        """Give the model's outputs in evaluation mode."""
+    def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
+        """Return the model's outputs in evaluation mode."""
         return self._forward(batch[0]).numpy().astype(np.float64)
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now."""
+        """Return every parameter as it is now."""
         return {name: variable.numpy() for name, variable in self._parameters.items()}
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now."""
+        """Return every running statistic as it is now."""
         return {name: variable.numpy() for name, variable in self._statistics.items()}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -153,19 +156,19 @@ class Step:
         }
 
     def compilation(self) -> Compilation:
-        """Tell what was traced so far; TensorFlow compiles within the first call and does not tell how long."""
+        """Return what was traced so far; TensorFlow compiles within the first call and does not report how long."""
         if not hasattr(self._run, "experimental_get_tracing_count"):
             return Compilation(trace_ns=0, compile_ns=0, count=0)
         return Compilation(trace_ns=_tracing.total_ns, count=self._run.experimental_get_tracing_count())
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what TensorFlow's profiler tells of some steps."""
+        """Return the time that TensorFlow's profiler measured for some steps."""
         # The last result is another one after the work.
         return profiling.profiled(work, lambda: self._last.numpy())  # noqa: PLW0108
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the GPU's allocator has held; a processor has none."""
-        return memory.told() if self._on_gpu else DeviceMemory()
+        """Return what the GPU's allocator has held; a processor has none."""
+        return memory.reading() if self._on_gpu else DeviceMemory()
 
 
 class TrainStep(Step):
@@ -174,41 +177,38 @@ class TrainStep(Step):
     def __init__(self, model: Model, mode: str, precision: Precision) -> None:
         """Add the workload's loss and optimiser."""
         super().__init__(model, mode, precision)
-        if model.loss is None or model.optimizer is None:
-            msg = "the workload has no loss or no optimiser: it is for inference only"
-            raise UnsupportedError(msg)
-        self._loss_of = model.loss
-        self._native = optimizers.make(model.optimizer)
+        self._loss_of, optimizer = training_parts(model)
+        self._native = optimizers.make(optimizer)
         self._optimizer = precision.optimizer(self._native)
         self._optimizer.build(self._variables)
         self._run = _in_mode(self._train, mode)
         self._differentiate = _in_mode(self._loss_and_gradients, mode)
 
-    def _train(self, x: Any, y: Any) -> Any:
-        """Train on one batch; give the loss before it."""
-        loss, gradients = self._loss_and_gradients(x, y)
+    def _train(self, inputs: Any, targets: Any) -> Any:
+        """Train on one batch; return the loss before it."""
+        loss, gradients = self._loss_and_gradients(inputs, targets)
         self._optimizer.apply(gradients)
         return loss
 
-    def _loss_and_gradients(self, x: Any, y: Any) -> tuple[Any, list[Any]]:
-        """Give the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
+    def _loss_and_gradients(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
+        """Return the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
         with nn.training(), tf.GradientTape() as tape:
-            loss = self._loss_of(nn, self._precision.called(self._net, x), y)
+            loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets)
             scaled = self._optimizer.scale_loss(loss)
-        return loss, tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        gradients = tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
+        return loss, [_summed(gradient) for gradient in gradients]
 
-    def run(self, batch: tuple[Any, Any]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one training step."""
         self._last = self._run(*batch)
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._last)
 
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
-        """Give every parameter's gradient, by the function that training runs."""
+    def gradients(self, batch: DeviceBatch) -> Arrays:
+        """Return every parameter's gradient, by the function that training runs."""
         before = self.state()
-        # An embedding's gradient comes as the rows that were taken, and is made dense.
         gradients = settled(self._optimizer, lambda: self._differentiate(*batch)[1])
         for name, variable in self._statistics.items():
             variable.assign(before[name])
@@ -222,7 +222,7 @@ class TrainStep(Step):
         }
 
 
-class InferStep(Step):
+class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode."""
 
     def __init__(self, model: Model, mode: str, precision: Precision) -> None:
@@ -230,20 +230,9 @@ class InferStep(Step):
         super().__init__(model, mode, precision)
         self._run = self._forward
 
-    def run(self, batch: tuple[Any, Any]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Start one forward pass and keep its outputs."""
         self._last = self._run(batch[0])
-
-    def result(self) -> float:
-        """Refuse: nothing has a loss here."""
-        msg = "a step of the scenario infer has no loss"
-        raise UnsupportedError(msg)
-
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
-        """Refuse: nothing has a gradient here."""
-        del batch
-        msg = "a step of the scenario infer has no gradients"
-        raise UnsupportedError(msg)
 
 
 _STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
@@ -255,7 +244,7 @@ class _Tracing:
     total_ns = 0
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Give the function with a clock around it; its signature stays, which tf.function calls it by."""
+        """Return the function with a clock around it; its signature stays, which tf.function calls it by."""
 
         @wraps(function)
         def trace(*args: Any) -> Any:
@@ -271,8 +260,17 @@ class _Tracing:
 _tracing = _Tracing()
 
 
+def _summed(gradient: Any) -> Any:
+    """Return a gradient with one value for each element of its parameter.
+
+    That of an embedding comes as a row for each time that an entry was taken. Keras' optimisers square these rows one
+    by one, so that an entry which a batch has twice would get another second moment than the sum of its rows has.
+    """
+    return tf.convert_to_tensor(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
+
+
 def _in_mode(function: Callable[..., Any], mode: str) -> Any:
-    """Give the function as the mode executes it; without autograph, as Keras' own trainer traces its steps."""
+    """Return the function as the mode executes it; without autograph, as Keras' own trainer traces its steps."""
     if mode == "eager":
         return function
     return tf.function(_tracing.timed(function), autograph=False, jit_compile=mode == "compiled")

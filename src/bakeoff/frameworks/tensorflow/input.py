@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
-from bakeoff.frameworks.feeds import BatchFeed, cut
+from bakeoff.frameworks.feeds import BatchFeed, first_arrays, is_copied
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Feed, Samples, Step
+    from bakeoff.frameworks.steps import DeviceBatch
 
 
 class _Feed(BatchFeed):
@@ -22,52 +23,46 @@ class _Feed(BatchFeed):
 
     def __init__(self, step: Step, samples: Samples) -> None:
         """Convert the samples once, as their users hold them."""
-        size = samples.batch_size
-        x, y = step.prepare(samples.x[:size], samples.y[:size])
-        self._x = samples.x.astype(x.dtype.as_numpy_dtype, copy=False)
-        self._y = samples.y.astype(y.dtype.as_numpy_dtype, copy=False)
-        self._size, self._seed = size, samples.seed
-        super().__init__()
+        pairs = zip(samples.arrays.arrays.values(), first_arrays(step, samples), strict=True)
+        arrays = [array.astype(prepared.dtype.as_numpy_dtype, copy=False) for array, prepared in pairs]
+        super().__init__(samples, arrays)
 
-    def read(self, batch: tuple[Any, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give a batch in canonical layout, which is the step's."""
-        x, y = batch
-        return x.numpy(), y.numpy()
+    def _canonical(self, array: Any) -> NDArray[Any]:
+        """Return a tensor as NumPy's array; the canonical layout is the step's."""
+        return array.numpy()
 
 
 class _Copied(_Feed):
     """tf.convert_to_tensor each step, which copies on a processor too."""
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
+    def _endless(self) -> Generator[DeviceBatch]:
         """Copy batch after batch in their fixed order."""
-        for x, y in cycle(cut(self._x, self._y, self._size)):
-            yield tf.convert_to_tensor(x), tf.convert_to_tensor(y)
+        for arrays in cycle(self._cut()):
+            yield self._names.paired([tf.convert_to_tensor(array) for array in arrays])
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell the call, and whether it copies: a change of the array is then not seen in the tensor."""
-        array = self._x[: self._size].copy()
-        tensor = tf.convert_to_tensor(array)
-        before = float(tensor.numpy().flat[0])
-        array.flat[0] = before + 1
-        return {"input_call": "tf.convert_to_tensor(x)", "input_copies": float(tensor.numpy().flat[0]) == before}
+        """Return the call, and whether it copies."""
+        array = self._arrays[0][: self._size].copy()
+        copies = is_copied(array, tf.convert_to_tensor, lambda tensor: tensor.numpy())
+        return {"input_call": "tf.convert_to_tensor(x)", "input_copies": copies}
 
 
 class _Loaded(_Feed):
     """A tf.data.Dataset of samples: shuffled whole, batched, prefetched."""
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
-        """Give epoch after epoch, each shuffled anew."""
-        samples = tf.data.Dataset.from_tensor_slices((self._x, self._y))
-        shuffled = samples.shuffle(len(self._x), seed=self._seed, reshuffle_each_iteration=True)
+    def _endless(self) -> Generator[DeviceBatch]:
+        """Yield epoch after epoch, each shuffled anew."""
+        samples = tf.data.Dataset.from_tensor_slices(tuple(self._arrays))
+        shuffled = samples.shuffle(self._count, seed=self._seed, reshuffle_each_iteration=True)
         dataset = shuffled.batch(self._size, drop_remainder=True).prefetch(tf.data.AUTOTUNE)
         while True:
-            yield from dataset
+            yield from map(self._names.paired, dataset)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         return {"input_call": "tf.data.Dataset.shuffle.batch.prefetch(AUTOTUNE)"}
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     return _Loaded(step, samples) if options["input"] == "pipeline" else _Copied(step, samples)

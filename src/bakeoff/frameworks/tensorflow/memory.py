@@ -1,4 +1,4 @@
-"""What TensorFlow tells of its allocators."""
+"""What TensorFlow reports of its allocators."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _FORCED = {"true": True, "false": False}
 """What TF_FORCE_GPU_ALLOW_GROWTH may be; TensorFlow passes over anything else."""
 
 
-def told() -> DeviceMemory:
-    """Read the first GPU's allocator; what it has reserved, TensorFlow does not tell. Not run on a GPU by us."""
+def reading() -> DeviceMemory:
+    """Read the first GPU's allocator; what it has reserved, TensorFlow does not report. Not run on a GPU by us."""
     allocator = os.environ.get("TF_GPU_ALLOCATOR", "default")
     taken = "none" if _grows() else "nearly all that is free of the GPU"
     return DeviceMemory(
@@ -23,7 +23,7 @@ def told() -> DeviceMemory:
 
 
 def _grows() -> bool:
-    """Tell whether memory is taken only when it is asked for: by the variable, else as configured."""
+    """Return whether memory is taken only when it is asked for: by the variable, else as configured."""
     forced = _FORCED.get(os.environ.get("TF_FORCE_GPU_ALLOW_GROWTH", ""))
     if forced is not None:
         return forced
@@ -32,5 +32,5 @@ def _grows() -> bool:
 
 
 def is_exhausted(error: BaseException) -> bool:
-    """Tell whether an allocator has said so."""
+    """Return whether an allocator reports that memory is exhausted."""
     return isinstance(error, tf.errors.ResourceExhaustedError)

@@ -75,7 +75,7 @@ def training() -> Iterator[None]:
 
 
 def in_training(module: tf.Module) -> bool:
-    """Tell whether a training step is being traced or run."""
+    """Return whether a training step is being traced or run."""
     del module
     return _in_training.get()
 
@@ -100,7 +100,7 @@ class ModuleList(tf.Module):
     """Layers in a list, iterable and indexable."""
 
     def __init__(self, modules: Iterable[Any]) -> None:
-        """Hold the modules in the given order."""
+        """Keep the modules in their order."""
         super().__init__()
         self._modules = list(modules)
 
@@ -109,7 +109,7 @@ class ModuleList(tf.Module):
         return iter(self._modules)
 
     def __getitem__(self, index: int) -> Any:
-        """Give the module at an index."""
+        """Return the module at an index."""
         return self._modules[index]
 
     def __len__(self) -> int:
@@ -182,7 +182,7 @@ class BatchNorm(keras.layers.BatchNormalization):
         return super().call(inputs, training=_in_training.get())
 
     def _moments(self, inputs: Any, mask: None) -> tuple[Any, Any]:
-        """Give mean and biased variance over all axes but the last, whatever the rank; nothing here is masked."""
+        """Return mean and biased variance over all axes but the last, whatever the rank; nothing here is masked."""
         del mask
         return keras.ops.moments(inputs, axes=tuple(range(len(inputs.shape) - 1)))
 
@@ -205,7 +205,7 @@ class Dropout(keras.layers.Dropout):
     """Scaled by 1 / (1 - rate) in training, nothing in evaluation."""
 
     def __init__(self, rate: float) -> None:
-        """Give each layer a random stream of its own, the same in every process."""
+        """Set up a random stream for each layer, the same in every process."""
         super().__init__(rate, seed=next(_dropout_seeds))
 
     def call(self, inputs: Any) -> Any:
@@ -222,7 +222,7 @@ def relu(x: Any) -> Any:
 
 
 def gelu(x: Any) -> Any:
-    """Give the exact form, with the error function."""
+    """Return the exact form, with the error function."""
     return tf.nn.gelu(x, approximate=False)
 
 
@@ -345,7 +345,7 @@ def mse(outputs: Any, targets: Any) -> Any:
 def _padded(
     x: Any, kernel: int | tuple[int, int], stride: int, padding: int | tuple[int, int], value: float
 ) -> tuple[Any, str]:
-    """Give x and TensorFlow's word for its padding: padded here only where "SAME" would not do the same.
+    """Return x and TensorFlow's word for its padding: padded here only where "SAME" would not do the same.
 
     "SAME" pads so that ceil(size / stride) windows fit, the odd row or column at the end.
     """

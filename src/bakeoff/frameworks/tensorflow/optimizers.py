@@ -9,10 +9,10 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from bakeoff.spec import optimizer as spec
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 
 
-class SGD(keras.optimizers.SGD):
+class DecayedSGD(keras.optimizers.SGD):
     """Keras' SGD with weight decay as an L2 term of the gradient; Keras' own decay is decoupled from it."""
 
     note = "weight decay added to the gradient"
@@ -48,15 +48,15 @@ class _EpsilonAfterCorrection:
         self.assign_sub(variable, ops.divide(ops.multiply(m, rate * root / correction), denominator))
 
 
-class Adam(_EpsilonAfterCorrection, keras.optimizers.Adam):
+class FormulaAdam(_EpsilonAfterCorrection, keras.optimizers.Adam):
     """Adam by the formula of `bakeoff.spec.optimizer.Adam`."""
 
 
-class AdamW(_EpsilonAfterCorrection, keras.optimizers.AdamW):
+class FormulaAdamW(_EpsilonAfterCorrection, keras.optimizers.AdamW):
     """AdamW by the formula of `bakeoff.spec.optimizer.AdamW`; the decay is Keras' own."""
 
 
-class RMSprop(keras.optimizers.RMSprop):
+class FormulaRMSprop(keras.optimizers.RMSprop):
     """Keras' RMSprop with epsilon outside the root; Keras adds it inside."""
 
     note = "epsilon outside the root"
@@ -71,24 +71,24 @@ class RMSprop(keras.optimizers.RMSprop):
         self.assign_sub(variable, ops.divide(ops.multiply(rate, gradient), denominator))
 
 
-def make(optimizer: spec.Optimizer) -> Any:
-    """Give the Keras optimiser that computes the formula.
+def make(optimizer: Optimizer) -> Any:
+    """Return the Keras optimiser that computes the formula.
 
     Keras takes no whole number for a rate. Where it casts a plain float to float64, it rounds it to float32 on the way:
     those are given as NumPy's float64.
     """
     rate = float(optimizer.learning_rate)
     match optimizer:
-        case spec.SGD(momentum=momentum, weight_decay=decay):
+        case SGD(momentum=momentum, weight_decay=decay):
             options = {"learning_rate": rate, "momentum": np.float64(momentum)}
-            return SGD(decay, **options) if decay else keras.optimizers.SGD(**options)
-        case spec.Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
-            return Adam(learning_rate=rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
-        case spec.AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+            return DecayedSGD(decay, **options) if decay else keras.optimizers.SGD(**options)
+        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
+            return FormulaAdam(learning_rate=rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
+        case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             moments = {"beta_1": beta1, "beta_2": beta2, "epsilon": epsilon}
-            return AdamW(learning_rate=rate, weight_decay=np.float64(decay), **moments)
-        case spec.RMSprop(decay=decay, epsilon=epsilon):
-            return RMSprop(learning_rate=rate, rho=decay, epsilon=epsilon)
+            return FormulaAdamW(learning_rate=rate, weight_decay=np.float64(decay), **moments)
+        case RMSprop(decay=decay, epsilon=epsilon):
+            return FormulaRMSprop(learning_rate=rate, rho=decay, epsilon=epsilon)
 
 
 def describe(native: Any) -> str:

@@ -48,15 +48,15 @@ class Precision:
         keras.config.set_dtype_policy(_POLICIES[name])
         tf.config.experimental.enable_tensor_float_32_execution(enabled=name == "tf32")
 
-    def called(self, net: Callable[[Any], Any], x: Any) -> Any:
-        """Give a model's outputs in the type of its variables; what they were computed in is seen while tracing."""
+    def called(self, net: Callable[[Any], Any], inputs: Any) -> Any:
+        """Return a model's outputs in the type of its variables; what they were computed in is seen while tracing."""
         with AutocastScope(keras.config.dtype_policy().compute_dtype):  # as a Keras model calls its layers
-            outputs = net(x)
+            outputs = net(inputs)
         self._seen = tf.nest.flatten(outputs)[0].dtype.name
         return tf.nest.map_structure(lambda output: tf.cast(output, self.floatx), outputs)
 
     def optimizer(self, native: Any) -> Any:
-        """Give the optimiser, with loss scaling where gradients are in float16."""
+        """Return the optimiser, with loss scaling where gradients are in float16."""
         return keras.optimizers.LossScaleOptimizer(native) if self._scales else native
 
     def settings(self, device: str) -> dict[str, str | int | float | bool | None]:
@@ -71,9 +71,9 @@ class Precision:
 
 
 def settled(optimizer: Any, differentiate: Callable[[], list[Any]]) -> list[Any]:
-    """Give unscaled gradients; a scale at which they overflow is halved, as the first steps of a training do it."""
+    """Return unscaled gradients; a scale at which they overflow is halved, as the first steps of a training do it."""
     while True:
-        gradients = [tf.convert_to_tensor(gradient) for gradient in differentiate()]
+        gradients = differentiate()
         if not isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
             return gradients
         scale = optimizer.dynamic_scale
@@ -83,7 +83,7 @@ def settled(optimizer: Any, differentiate: Callable[[], list[Any]]) -> list[Any]
 
 
 def scaling(optimizer: Any) -> str | None:
-    """Tell how the loss is scaled; None where it is not."""
+    """Return how the loss is scaled; None where it is not."""
     if not isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
         return None
     # Keras has its factors in its code: twice, and half at an overflow.

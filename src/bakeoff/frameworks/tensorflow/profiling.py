@@ -1,4 +1,4 @@
-"""What TensorFlow's own profiler tells of some work."""
+"""What TensorFlow's own profiler measures of some work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def profiled(work: Callable[[], None], fetch: Callable[[], object]) -> Profiled:
-    """Do the work and give its span; `fetch` needs its results, so that none is still to come when the trace ends."""
+    """Do the work and return its span; `fetch` needs its results, so that none is still to come when the trace ends."""
     try:
         # Without it TensorFlow writes its traces but cannot read them; it is no public name.
         from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
@@ -37,11 +37,11 @@ def profiled(work: Callable[[], None], fetch: Callable[[], object]) -> Profiled:
 
 
 def _events(space: Any) -> list[tuple[Any, Any]]:
-    """Give every event with the line that it is on."""
+    """Return every event with the line that it is on."""
     return [(line, event) for plane in space.planes for line in plane.lines for event in line.events]
 
 
 def _span_ps(line: Any, event: Any) -> tuple[int, int]:
-    """Give start and end of an event."""
+    """Return start and end of an event."""
     start_ps = line.timestamp_ns * 1000 + event.offset_ps
     return start_ps, start_ps + event.duration_ps

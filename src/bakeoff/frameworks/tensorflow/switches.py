@@ -35,7 +35,7 @@ def switch(options: Mapping[str, str]) -> None:
 
 
 def settings(device: str, mode: str) -> dict[str, str | int | float | bool | None]:
-    """Read back what is in force; None where there is nothing that it could be in force for, or it is not told."""
+    """Read back what is in force; None where nothing could be affected by it, or where it is not reported."""
     return {
         "layout": "nhwc",
         "optimizer_kernel": DEFAULT,
@@ -47,12 +47,12 @@ def settings(device: str, mode: str) -> dict[str, str | int | float | bool | Non
 
 
 def _attention() -> str:
-    """Read back what Keras' attention may take; with TensorFlow it computes by einsum unless it is told flash."""
+    """Read back what Keras' attention may take; with TensorFlow it computes by einsum unless flash is set."""
     return "flash" if keras.config.is_flash_attention_enabled() else "einsum"
 
 
 def _graph_optimization(mode: str) -> str | None:
-    """Tell whether graphs are rewritten, by Grappler and in mode compiled by XLA too; None in mode eager."""
+    """Return whether graphs are rewritten, by Grappler and in mode compiled by XLA too; None in mode eager."""
     if mode == "eager":
         return None
     without = bool(tf.config.optimizer.get_experimental_options().get("disable_meta_optimizer"))
@@ -62,21 +62,21 @@ def _graph_optimization(mode: str) -> str | None:
 
 
 def _convolutions() -> str:
-    """Tell how cuDNN's algorithms are chosen: TensorFlow tries them unless it is told otherwise."""
+    """Return how cuDNN's algorithms are chosen: TensorFlow tries them unless it is set otherwise."""
     if _is_deterministic():
         return "fixed"
     return "heuristic" if os.environ.get(AUTOTUNE) == "0" else "profiling"
 
 
 def _is_deterministic() -> bool:
-    """Tell whether operations are deterministic; TensorFlow has no public name to ask."""
+    """Return whether operations are deterministic; TensorFlow has no public name to ask."""
     from tensorflow.python.framework import config
 
     return bool(config.is_op_determinism_enabled())
 
 
 def _onednn() -> str | None:
-    """Tell whether oneDNN's operations are in force; None where TensorFlow does not tell."""
+    """Return whether oneDNN's operations are in force; None where TensorFlow does not report it."""
     try:
         from tensorflow.python.framework.test_util import IsMklEnabled
     except ImportError:  # it is no public name

@@ -1,4 +1,4 @@
-"""In which type products of matrices are summed, as far as PyTorch tells."""
+"""In which type products of matrices are summed, as far as PyTorch reports it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import torch
 
 
 def accumulation(dtype: Any, device: str) -> str | None:
-    """Tell for half precision on CUDA, which alone has switches for it; None elsewhere: PyTorch does not tell.
+    """Return it for half precision on CUDA, which alone has switches for it; None elsewhere, where it is not reported.
 
     Source: PyTorch's notes on numerical accuracy, "Reduced Precision Reduction for FP16 and BF16 GEMMs" and "Full FP16
     Accumulation". Not run on a GPU by us.

@@ -1,4 +1,4 @@
-"""What torch.compile tells of itself, in counters that have no public name; loaded with the first compiled step."""
+"""What torch.compile reports of itself, in counters that have no public name; loaded with the first compiled step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BACKWARD = "backward._backward_impl"
 
 
 def compiled() -> Compilation:
-    """Tell what was traced and compiled so far; times are None where this PyTorch keeps no such counters."""
+    """Return what was traced and compiled so far; times are None where this PyTorch keeps no such counters."""
     whole, compiler, backward = map(_spent_ns, (_WHOLE, _COMPILER, _BACKWARD))
     count = graphs()
     if not count:
@@ -26,14 +26,14 @@ def compiled() -> Compilation:
 
 
 def graphs() -> int:
-    """Count the graphs compiled so far; none after a step tells that the user's settings switch torch.compile off."""
+    """Count the graphs compiled so far; none after a step means that the user's settings switch torch.compile off."""
     from torch._dynamo.utils import counters
 
     return int(counters["stats"]["unique_graphs"])
 
 
 def _spent_ns(phase: str) -> int:
-    """Give the time that a phase has taken so far."""
+    """Return the time that a phase has taken so far."""
     from torch._dynamo.utils import compilation_time_metrics
 
     return round(1e9 * sum(compilation_time_metrics.get(phase, ())))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
 from bakeoff.frameworks.torch import memory, nn, optimizers, profiling
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision
@@ -21,13 +22,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
-    from bakeoff.frameworks.engine import Step as StepPort
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import DeviceMemory
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
 
-_FEATURE_MAP_AXES = 4  # batch, height, width, channels
+FEATURE_MAP_AXES = 4  # batch, height, width, channels
 _MODES = ("eager", "compiled")
 
 
@@ -62,28 +64,27 @@ class Engine:
         _set_threads(int(options["threads"]))
 
     def versions(self) -> dict[str, str]:
-        """Give PyTorch's version and, where it was built for them, those of CUDA and cuDNN."""
+        """Return PyTorch's version and, where it was built for them, those of CUDA and cuDNN."""
         found = {"torch": torch.__version__, "cuda": torch.version.cuda, "cudnn": torch.backends.cudnn.version()}
         return {name: str(version) for name, version in found.items() if version is not None}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Tell whether PyTorch has found the memory at its end."""
+        """Return whether PyTorch reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
     def devices(self) -> list[str]:
-        """Give the devices that can be used."""
+        """Return the devices that can be used."""
         return [device for device in _SYNCHRONIZE if not _why_unavailable(device)]
 
-    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> StepPort:
+    def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
+        make = for_scenario(_STEPS, scenario)
         network = model.build(nn, model.size).to(device=self._device, dtype=self._precision.dtype)
         nn.load(self._switches.placed(network), model.weights | model.state)
-        if scenario == "infer":
-            return InferStep(network, options["mode"], self._precision, self._switches)
-        return TrainStep(network, options["mode"], self._precision, self._switches, model)
+        return make(network, model, options["mode"], self._precision, self._switches)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
-        """Apply the optimiser to given gradients; give the parameters after each step."""
+        """Apply the optimiser to given gradients; return the parameters after each step."""
         tensors = {name: torch.nn.Parameter(self._tensor(array)) for name, array in parameters.items()}
         native = optimizers.make(optimizer, tensors.values(), self._switches.kernel)
         trajectory = []
@@ -99,11 +100,12 @@ class Engine:
         return torch.tensor(array, dtype=self._precision.dtype, device=self._device)
 
 
-class _Step:
-    """What steps of both scenarios have in common: a network on its device, and its forward pass."""
+class Step:
+    """What the steps of all scenarios have in common: a network on its device, and its forward pass."""
 
-    def __init__(self, network: Any, mode: str, precision: Precision, switches: Switches) -> None:
-        """Take a network whose weights are loaded."""
+    def __init__(self, network: Any, model: Model, mode: str, precision: Precision, switches: Switches) -> None:
+        """Take a network whose weights are loaded, and the model that it was built from."""
+        del model  # for steps that train
         self._network = network
         self._mode = mode
         self._precision, self._switches = precision, switches
@@ -113,43 +115,45 @@ class _Step:
         self._forward = self._executed(network)
 
     def _executed(self, function: Any) -> Any:
-        """Give the function as the mode executes it, in the step's precision."""
+        """Return the function as the mode executes it, in the step's precision."""
         return self._precision.around(self._switches.compiled(function) if self._mode == "compiled" else function)
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
-        """Put one batch on the device: feature maps in the layout, real numbers in the parameters' precision."""
-        if x.ndim == _FEATURE_MAP_AXES:
-            inputs = self._switches.placed(self._tensor(np.ascontiguousarray(x.transpose(0, 3, 1, 2))))
-        else:
-            inputs = self._tensor(x)
-        batch = inputs, self._tensor(y)
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Put a batch on the device: feature maps in the layout, real numbers in the parameters' precision."""
+        prepared = on_device(batch, self._placed)
         self._synchronize()
-        return batch
+        return prepared
+
+    def _placed(self, array: NDArray[Any]) -> Any:
+        """Copy an array to the device, a feature map with channels first and in the layout."""
+        if array.ndim == FEATURE_MAP_AXES:
+            return self._switches.placed(self._tensor(channels_first(array)))
+        return self._tensor(array)
 
     def _tensor(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device; whole numbers become int64, the type that PyTorch's losses take for labels."""
-        whole = np.issubdtype(array.dtype, np.integer)
-        return torch.tensor(array, dtype=torch.int64 if whole else self._dtype, device=self._device)
+        """Copy an array to the device; integers become int64, the type that PyTorch's losses take for labels."""
+        dtype = {"i": torch.int64, "f": self._dtype}.get(array.dtype.kind)  # None: booleans stay what they are
+        return torch.tensor(array, dtype=dtype, device=self._device)
 
     def wait(self) -> None:
         """Return when all that was started on the device is done."""
         self._synchronize()
 
-    def outputs(self, batch: tuple[Any, Any]) -> NDArray[np.float64]:
-        """Give the network's outputs in evaluation mode."""
+    def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
+        """Return the network's outputs in evaluation mode."""
         training = self._network.training
         self._network.eval()
         with torch.inference_mode():
             outputs = self._forward(batch[0])
         self._network.train(training)
-        return outputs.cpu().double().numpy()  # NumPy has no bfloat16
+        return channels_last(outputs.cpu().double().numpy())  # double, because NumPy has no bfloat16
 
     def parameters(self) -> Arrays:
-        """Give every parameter as it is now."""
+        """Return every parameter as it is now."""
         return nn.read(self._network, lambda parameter: parameter)
 
     def state(self) -> Arrays:
-        """Give every running statistic as it is now."""
+        """Return every running statistic as it is now."""
         return {name: np.array(tensor.cpu().numpy()) for name, tensor in nn.state(self._network).items()}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -169,52 +173,50 @@ class _Step:
         return settings
 
     def compilation(self) -> Compilation:
-        """Tell what torch.compile has done so far."""
+        """Return what torch.compile has done so far."""
         if self._mode != "compiled":
             return Compilation(trace_ns=0, compile_ns=0, count=0)
         return compiled()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what PyTorch's own clock tells of some steps."""
+        """Return the time that PyTorch's own clock measured for some steps."""
         return profiling.profiled(work, self._device.type)
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what CUDA's allocator has held; MPS tells no peak, a processor has none."""
-        return memory.told(self._device)
+        """Return what CUDA's allocator has held; MPS reports no peak, a processor has none."""
+        return memory.reading(self._device)
 
 
-class TrainStep(_Step):
+class TrainStep(Step):
     """Forward, loss, backward and optimiser.
 
     In mode compiled, torch.compile takes the forward pass with the loss, and with them the backward pass that belongs
     to them; the optimiser stays PyTorch's own, as in its users' programs.
     """
 
-    def __init__(self, network: Any, mode: str, precision: Precision, switches: Switches, model: Model) -> None:
+    def __init__(self, network: Any, model: Model, mode: str, precision: Precision, switches: Switches) -> None:
         """Take the network with its workload's loss and optimiser."""
-        super().__init__(network, mode, precision, switches)
-        if model.loss is None or model.optimizer is None:
-            msg = "the workload has no loss or no optimiser: it is for inference only"
-            raise UnsupportedError(msg)
-        self._loss_of = self._executed(_loss_function(network, model.loss))
-        self._optimizer = optimizers.make(model.optimizer, network.parameters(), switches.kernel)
+        super().__init__(network, model, mode, precision, switches)
+        loss, optimizer = training_parts(model)
+        self._loss_of = self._executed(_loss_function(network, loss))
+        self._optimizer = optimizers.make(optimizer, network.parameters(), switches.kernel)
         self._update = precision.update(self._optimizer)
 
-    def run(self, batch: tuple[Any, Any]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Train on one batch."""
-        x, y = batch
+        inputs, targets = batch
         self._optimizer.zero_grad()
-        loss = self._loss_of(x, y)
+        loss = self._loss_of(inputs, targets)
         self._update.backward(loss)
         self._update.step()
         self._loss = loss
 
     def result(self) -> float:
-        """Give the loss of the last step."""
+        """Return the loss of the last step."""
         return float(self._loss.detach())
 
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
-        """Give every parameter's gradient, by the loss function that `run` calls."""
+    def gradients(self, batch: DeviceBatch) -> Arrays:
+        """Return every parameter's gradient, by the loss function that `run` calls."""
         statistics = nn.state(self._network)
         before = {name: tensor.clone() for name, tensor in statistics.items()}
         self._update.differentiate(lambda: self._loss_of(*batch))
@@ -236,41 +238,43 @@ class TrainStep(_Step):
         }
 
 
-class InferStep(_Step):
+class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode, without gradients."""
 
-    def __init__(self, network: Any, mode: str, precision: Precision, switches: Switches) -> None:
+    def __init__(self, network: Any, model: Model, mode: str, precision: Precision, switches: Switches) -> None:
         """Take the network and leave it in evaluation mode."""
-        super().__init__(network.eval(), mode, precision, switches)
+        super().__init__(network.eval(), model, mode, precision, switches)
 
-    def run(self, batch: tuple[Any, Any]) -> None:
+    def run(self, batch: DeviceBatch) -> None:
         """Compute the outputs of one batch, and keep them."""
         with torch.inference_mode():
             self._outputs = self._forward(batch[0])
 
-    def result(self) -> float:
-        """Refuse: nothing has a loss here."""
-        msg = "a step of the scenario infer has no loss"
-        raise UnsupportedError(msg)
 
-    def gradients(self, batch: tuple[Any, Any]) -> Arrays:
-        """Refuse: nothing has a gradient here."""
-        del batch
-        msg = "a step of the scenario infer has no gradients"
-        raise UnsupportedError(msg)
+_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
+
+
+def channels_first(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a canonical array in PyTorch's order of axes."""
+    return np.ascontiguousarray(array.transpose(0, 3, 1, 2)) if array.ndim == FEATURE_MAP_AXES else array
+
+
+def channels_last(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in PyTorch's order of axes in canonical order."""
+    return array.transpose(0, 2, 3, 1) if array.ndim == FEATURE_MAP_AXES else array
 
 
 def _loss_function(network: Any, loss: Callable[[ModuleType, Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Give the function from a batch to its loss."""
+    """Return the function from a batch to its loss."""
 
-    def loss_of(x: Any, y: Any) -> Any:
-        return loss(nn, network(x), y)
+    def loss_of(inputs: Any, targets: Any) -> Any:
+        return loss(nn, network(inputs), targets)
 
     return loss_of
 
 
 def _gradient(parameter: Any) -> Any:
-    """Give a parameter's gradient; zero where the loss does not depend on it, for which PyTorch keeps None."""
+    """Return a parameter's gradient; zero where the loss does not depend on it, for which PyTorch keeps None."""
     return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
 
 
@@ -283,7 +287,7 @@ def _set_threads(threads: int) -> None:
 
 
 def _why_unavailable(device: str) -> str:
-    """Say why a device cannot be used; nothing when it can."""
+    """Return why a device cannot be used; nothing when it can."""
     if device == "cuda" and not torch.cuda.is_available():
         cause = "is built without CUDA" if torch.version.cuda is None else f"with CUDA {torch.version.cuda} finds none"
         return f"no CUDA device: PyTorch {torch.__version__} {cause}"

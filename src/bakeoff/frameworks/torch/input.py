@@ -6,20 +6,19 @@ import multiprocessing
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import torch
 from torch.utils.data import DataLoader, TensorDataset
 
-from bakeoff.frameworks.feeds import BatchFeed, cut
+from bakeoff.frameworks.feeds import BatchFeed, first_arrays
+from bakeoff.frameworks.torch.engine import FEATURE_MAP_AXES, channels_first, channels_last
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Feed, Samples, Step
-
-_FEATURE_MAP_AXES = 4  # batch, height, width, channels
+    from bakeoff.frameworks.steps import DeviceBatch
 
 
 class _Feed(BatchFeed):
@@ -27,42 +26,45 @@ class _Feed(BatchFeed):
 
     def __init__(self, step: Step, samples: Samples) -> None:
         """Lay the samples out as the step takes them: channels first, in its precision."""
-        size = samples.batch_size
-        x, y = step.prepare(samples.x[:size], samples.y[:size])
-        self._device = x.device
-        self._is_map = samples.x.ndim == _FEATURE_MAP_AXES
-        channels_last = self._is_map and not x.is_contiguous() and x.is_contiguous(memory_format=torch.channels_last)
-        self._format = torch.channels_last if channels_last else torch.preserve_format
-        given = np.ascontiguousarray(samples.x.transpose(0, 3, 1, 2)) if self._is_map else samples.x
-        self._x = given.astype(x.cpu().numpy().dtype, copy=False)
-        self._y = samples.y.astype(y.cpu().numpy().dtype)
-        self._size = size
-        super().__init__()
+        prepared = first_arrays(step, samples)
+        self._device = prepared[0].device
+        self._formats = [_format_of(tensor) for tensor in prepared]
+        pairs = zip(samples.arrays.arrays.values(), prepared, strict=True)
+        arrays = [channels_first(array).astype(tensor.cpu().numpy().dtype, copy=False) for array, tensor in pairs]
+        super().__init__(samples, arrays)
 
-    def _moved(self, x: Any, y: Any, *, pinned: bool = False) -> tuple[Any, Any]:
+    def _moved(self, tensors: Iterable[Any], *, pinned: bool = False) -> DeviceBatch:
         """Put a batch on the device; from pinned memory the copy goes on while the next operations are started."""
-        x = x.to(self._device, non_blocking=pinned, memory_format=self._format)
-        return x, y.to(self._device, non_blocking=pinned)
+        pairs = zip(tensors, self._formats, strict=True)
+        return self._names.paired(
+            [tensor.to(self._device, non_blocking=pinned, memory_format=layout) for tensor, layout in pairs]
+        )
 
-    def read(self, batch: tuple[Any, Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Give a batch in canonical layout."""
-        x, y = (tensor.cpu().numpy() for tensor in batch)
-        return (x.transpose(0, 2, 3, 1) if self._is_map else x), y
+    def _canonical(self, array: Any) -> NDArray[Any]:
+        """Return a tensor as a canonical array."""
+        return channels_last(array.cpu().numpy())
+
+
+def _format_of(tensor: Any) -> Any:
+    """Return the memory format that a step has given to a tensor."""
+    is_map = tensor.ndim == FEATURE_MAP_AXES and not tensor.is_contiguous()
+    is_last = is_map and tensor.is_contiguous(memory_format=torch.channels_last)
+    return torch.channels_last if is_last else torch.preserve_format
 
 
 class _Copied(_Feed):
     """torch.from_numpy(...).to(device) each step; on a processor the tensor takes over the array's memory."""
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
+    def _endless(self) -> Generator[DeviceBatch]:
         """Copy batch after batch in their fixed order."""
-        for x, y in cycle(cut(self._x, self._y, self._size)):
-            yield self._moved(torch.from_numpy(x), torch.from_numpy(y))
+        for arrays in cycle(self._cut()):
+            yield self._moved(map(torch.from_numpy, arrays))
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell the call, and whether it copies."""
-        batch = torch.from_numpy(self._x[:1])
-        moved = batch.to(self._device, memory_format=self._format)
-        return {"input_call": "torch.from_numpy(x).to(device)", "input_copies": moved.data_ptr() != batch.data_ptr()}
+        """Return the call, and whether it copies."""
+        first = torch.from_numpy(self._arrays[0][:1])
+        moved = first.to(self._device, memory_format=self._formats[0])
+        return {"input_call": "torch.from_numpy(x).to(device)", "input_copies": moved.data_ptr() != first.data_ptr()}
 
 
 class _Loaded(_Feed):
@@ -73,24 +75,24 @@ class _Loaded(_Feed):
         super().__init__(step, samples)
         self._pinned = self._device.type == "cuda"
         self._loader: Any = DataLoader(
-            TensorDataset(torch.from_numpy(self._x), torch.from_numpy(self._y)),
-            batch_size=samples.batch_size,
+            TensorDataset(*map(torch.from_numpy, self._arrays)),
+            batch_size=self._size,
             shuffle=True,
-            generator=torch.Generator().manual_seed(samples.seed),
+            generator=torch.Generator().manual_seed(self._seed),
             num_workers=workers,
             persistent_workers=workers > 0,
             pin_memory=self._pinned,
             drop_last=True,
         )
 
-    def _endless(self) -> Generator[tuple[Any, Any]]:
-        """Give epoch after epoch, each shuffled anew."""
+    def _endless(self) -> Generator[DeviceBatch]:
+        """Yield epoch after epoch, each shuffled anew."""
         while True:
-            for x, y in self._loader:
-                yield self._moved(x, y, pinned=self._pinned)
+            for tensors in self._loader:
+                yield self._moved(tensors, pinned=self._pinned)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Tell how the loader is set."""
+        """Return how the loader is set."""
         return {
             "input_call": "torch.utils.data.DataLoader",
             "loader_workers": self._loader.num_workers,
@@ -98,7 +100,7 @@ class _Loaded(_Feed):
         }
 
     def processes(self) -> list[int]:
-        """Give the loader's processes: this one starts no others."""
+        """Return the loader's processes: this one starts no others."""
         return [child.pid for child in multiprocessing.active_children() if child.pid is not None]
 
     def close(self) -> None:
@@ -108,7 +110,7 @@ class _Loaded(_Feed):
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
-    """Give the way of input that the option names."""
+    """Return the way of input that the option names."""
     if options["input"] == "pipeline":
         return _Loaded(step, samples, int(options["loader_workers"]))
     return _Copied(step, samples)

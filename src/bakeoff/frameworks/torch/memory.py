@@ -1,4 +1,4 @@
-"""What PyTorch tells of its allocators."""
+"""What PyTorch reports of its allocators."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import torch
 from bakeoff.spec.record import DeviceMemory
 
 
-def told(device: Any) -> DeviceMemory:
-    """Read CUDA's allocator: it takes nothing before it is asked; nothing is told of other devices.
+def reading(device: Any) -> DeviceMemory:
+    """Read CUDA's allocator: it takes nothing before it is asked; nothing is reported of other devices.
 
     Not run on a GPU by us.
     """
@@ -24,5 +24,5 @@ def told(device: Any) -> DeviceMemory:
 
 
 def is_exhausted(error: BaseException) -> bool:
-    """Tell whether an allocator has said so: a device's by an error of its own, the processor's by its words."""
+    """Return whether an allocator reports that memory is exhausted: by the error's type, or its words."""
     return isinstance(error, torch.OutOfMemoryError) or "DefaultCPUAllocator: can't allocate memory" in str(error)

@@ -187,7 +187,7 @@ def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0)
 
 
 def in_training(module: torch.nn.Module) -> bool:
-    """Tell whether the module computes for a training step."""
+    """Return whether the module computes for a training step."""
     return module.training
 
 
@@ -258,7 +258,7 @@ def mse(outputs: Any, targets: Any) -> Any:
 
 
 def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
-    """Give every parameter by canonical name, with its layout; None where PyTorch's is the canonical one."""
+    """Return every parameter by canonical name, with its layout; None where PyTorch's is the canonical one."""
     found = {}
     for path, layer in model.named_modules():
         for name, tensor in layer.named_parameters(recurse=False):
@@ -273,7 +273,7 @@ _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
 
 
 def state(model: Any) -> dict[str, Any]:
-    """Give every running statistic by canonical name."""
+    """Return every running statistic by canonical name."""
     return {
         f"{path}.{_STATE[name]}": tensor
         for path, layer in model.named_modules()
@@ -299,7 +299,7 @@ def load(model: Any, weights: Arrays) -> None:
 
 
 def read(model: Any, take: Callable[[Any], Any]) -> Arrays:
-    """Give what `take` gives for each parameter (its value, its gradient) as canonical arrays that share no memory."""
+    """Return what `take` makes of each parameter (its value, its gradient), as canonical arrays of their own memory."""
     arrays = {}
     for name, (tensor, layout) in parameters(model).items():
         array = take(tensor).detach().cpu().numpy()

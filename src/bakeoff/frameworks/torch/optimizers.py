@@ -25,7 +25,7 @@ def make(optimizer: Optimizer, parameters: Iterable[Any], kernel: str = DEFAULT)
 
 
 def _native(optimizer: Optimizer) -> tuple[Any, dict[str, Any]]:
-    """Give PyTorch's class with the arguments by which it computes the formula."""
+    """Return PyTorch's class with the arguments by which it computes the formula."""
     match optimizer:
         case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
             return torch.optim.SGD, {"lr": rate, "momentum": momentum, "weight_decay": decay}

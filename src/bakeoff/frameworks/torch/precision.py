@@ -46,12 +46,12 @@ class Precision:
         self._mixed = self._compute in _MIXED
         self.dtype = torch.float32 if self._mixed else self._compute
         """Of parameters, batches and the optimiser."""
-        # PyTorch lets cuDNN's convolutions use TF32 unless told otherwise: float32 is float32 here.
+        # PyTorch lets cuDNN's convolutions use TF32 unless that is switched off: float32 is float32 here.
         torch.set_float32_matmul_precision("high" if name == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = name == "tf32"
 
     def around(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Give a function that computes in this precision, for forward pass and loss."""
+        """Return a function that computes in this precision, for forward pass and loss."""
         if not self._mixed:
             return function
 
@@ -62,7 +62,7 @@ class Precision:
         return mixed
 
     def update(self, optimizer: Any) -> Update:
-        """Give the way from a loss to the next parameters: with loss scaling where gradients are in float16."""
+        """Return the way from a loss to the next parameters: with loss scaling where gradients are in float16."""
         return ScaledUpdate(optimizer, self._device) if self._compute == torch.float16 else Update(optimizer)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
@@ -96,7 +96,7 @@ class Update:
         self.backward(loss())
 
     def scaling(self) -> str | None:
-        """Tell how the loss is scaled; None where it is not."""
+        """Return how the loss is scaled; None where it is not."""
         return None
 
 
@@ -132,13 +132,13 @@ class ScaledUpdate(Update):
             gradient.div_(scale)
 
     def scaling(self) -> str | None:
-        """Tell how the loss is scaled."""
+        """Return how the loss is scaled."""
         grows = f"times {self._scaler.get_growth_factor():g} after {self._scaler.get_growth_interval()} steps"
         return f"dynamic: {grows}, times {self._scaler.get_backoff_factor():g} at an overflow"
 
 
 def _why_not(name: str, device: str) -> str:
-    """Say why a device cannot compute in this precision; nothing where it can."""
+    """Return why a device cannot compute in this precision; nothing where it can."""
     if (device, name) == ("mps", "float64"):
         return "MPS has no float64; choose precision=float32 or device=cpu"
     if name == "tf32" and device != "cuda":

@@ -1,4 +1,4 @@
-"""What PyTorch's own clock tells of some work: its profiler on a processor, CUDA's events on a GPU."""
+"""What PyTorch's own clock measures of some work: its profiler on a processor, CUDA's events on a GPU."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def profiled(work: Callable[[], None], device: str) -> Profiled:
-    """Do the work and give its span on the device."""
+    """Do the work and return its span on the device."""
     if device == "cuda":
         return _events(work)
     if device == "cpu":
@@ -32,7 +32,7 @@ def _events(work: Callable[[], None]) -> Profiled:
 
 
 def _operators(work: Callable[[], None]) -> Profiled:
-    """Give the span from the start of the first operator to the end of the last one."""
+    """Return the span from the start of the first operator to the end of the last one."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         work()
     ranges = [event.time_range for event in profile.events()]

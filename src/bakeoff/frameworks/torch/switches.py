@@ -37,11 +37,11 @@ class Switches:
         _set_onednn(options["onednn"])
 
     def placed(self, values: Any) -> Any:
-        """Give a network or a feature map in the memory format of the layout; its axes keep their order."""
+        """Return a network or a feature map in the memory format of the layout; its axes keep their order."""
         return values.to(memory_format=self._format)
 
     def compiled(self, function: Any) -> Any:
-        """Give the function as torch.compile makes it."""
+        """Return the function as torch.compile makes it."""
         return torch.compile(function) if self._rewrites else torch.compile(function, options=_WITHOUT_PASSES)
 
     def settings(self, network: Any, device: str, mode: str) -> dict[str, str | int | float | bool | None]:
@@ -56,7 +56,7 @@ class Switches:
 
 
 def kernel_arguments(kernel: str, native: Any) -> dict[str, bool]:
-    """Give what an optimiser's constructor is told of its kernel; raise UnsupportedError where it has none such."""
+    """Return the arguments that choose an optimiser's kernel; raise UnsupportedError where it has no such kernel."""
     if kernel == "fused" and native is torch.optim.RMSprop:
         msg = "torch.optim.RMSprop has no fused kernel; choose optimizer_kernel=foreach or default"
         raise UnsupportedError(msg)
@@ -64,13 +64,13 @@ def kernel_arguments(kernel: str, native: Any) -> dict[str, bool]:
 
 
 def kernel_of(optimizer: Any) -> str:
-    """Read back which kernel an optimiser was told to take."""
+    """Return the kernel that an optimiser was asked for, read back."""
     defaults = optimizer.defaults
     return "fused" if defaults.get("fused") else "foreach" if defaults["foreach"] else DEFAULT
 
 
 def _layout(network: Any) -> str | None:
-    """Tell how a network's feature maps lie, by a kernel that both formats do not have in common; None without one."""
+    """Return how a network's feature maps lie, by a kernel in which both formats differ; None without one."""
     for tensor in network.parameters():
         if tensor.ndim == 4 and not tensor.is_contiguous():  # noqa: PLR2004 - out, channels, height, width
             return "nhwc"
@@ -78,7 +78,7 @@ def _layout(network: Any) -> str | None:
 
 
 def _is_telling(tensor: Any) -> bool:
-    """Tell whether a kernel lies in one format only: of one channel, or of one pixel, it lies in both."""
+    """Return whether a kernel lies in one format only: of one channel, or of one pixel, it lies in both."""
     return bool(tensor.ndim == 4 and tensor.shape[1] > 1 and tensor[0, 0].numel() > 1)  # noqa: PLR2004 - as above
 
 

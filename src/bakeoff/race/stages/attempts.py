@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -42,8 +41,6 @@ STEPS = 2
 COPIES = 3
 """Of a batch's samples, that exist at once while bakeoff puts them on the device: its own, one in the framework's
 layout, and the framework's. They are no part of a step, so that they must not end an attempt."""
-
-FLOAT_BYTES = 4
 
 
 def within(plan: Comparison, asked_bytes: int | None) -> Search:
@@ -89,7 +86,7 @@ def wanted(search: Search, state: State) -> Iterator[Wanted | Checkpoint | Event
 def _attempt(search: Search, state: State, plan: ContenderPlan, batch_size: int) -> Wanted:
     """Return the trial of one size."""
     size = state.comparison.workload.sizes[state.comparison.size]
-    copies_bytes = COPIES * batch_size * math.prod(size.input_shape) * FLOAT_BYTES
+    copies_bytes = COPIES * batch_size * size.sample.sample_bytes
     trial = state.specs.trial(plan, "batch", batch_size=batch_size, ceiling_bytes=search.limit_bytes + copies_bytes)
     return alone(trial, first_step_and(f"batch {batch_size}", MeasureMemory(steps=STEPS)))
 

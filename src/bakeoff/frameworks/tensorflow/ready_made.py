@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
+from bakeoff.frameworks.ready_made import find
+from bakeoff.frameworks.steps import on_device
 from bakeoff.frameworks.tensorflow import memory, profiling, switches
-from bakeoff.frameworks.zoo import find
 from bakeoff.spec.record import Compilation, DeviceMemory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
     from bakeoff.frameworks.engine import Model
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
 
 
-class Zoo:
+class ReadyMadeModels:
     """The models of keras.applications."""
 
     def name(self, workload: str) -> str:
-        """Give what a user would write to have the model."""
+        """Return what a user would write to have the model."""
         return find(MODELS, HOLES, workload).name
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
@@ -38,11 +39,12 @@ class Zoo:
 class Step(KerasStep):
     """A Keras model's step on TensorFlow."""
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[Any, Any]:
-        """Put one batch on the device, in the variables' precision, and wait until it is there."""
-        batch = tf.identity(tf.constant(x, keras.config.floatx())), tf.identity(tf.constant(y, tf.int32))
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Put a batch on the device, in the variables' precision, and wait until it is there."""
+        types = {"i": tf.int32, "f": keras.config.floatx()}
+        prepared = on_device(batch, lambda array: tf.identity(tf.constant(array, types.get(array.dtype.kind))))
         tf.test.experimental.sync_devices()
-        return batch
+        return prepared
 
     def wait(self) -> None:
         """Return when the step's variables are assigned, too: Keras has waited for its result only."""
@@ -51,14 +53,14 @@ class Step(KerasStep):
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
         tf32 = tf.config.experimental.tensor_float_32_execution_enabled()
-        told = self.told()
+        keras_settings = self.keras_settings()
         device = "cuda" if tf.config.list_logical_devices("GPU") else "cpu"
-        is_tf32 = tf32 and device == "cuda" and told["precision"] == "float32"
+        is_tf32 = tf32 and device == "cuda" and keras_settings["precision"] == "float32"
         return (
-            switches.settings(device, str(told["mode"]))
-            | told
+            switches.settings(device, str(keras_settings["mode"]))
+            | keras_settings
             | {
-                "precision": "tf32" if is_tf32 else told["precision"],
+                "precision": "tf32" if is_tf32 else keras_settings["precision"],
                 "device": device,
                 "threads": tf.config.threading.get_intra_op_parallelism_threads(),
                 "tf32_matmul": tf32,
@@ -68,13 +70,13 @@ class Step(KerasStep):
         )
 
     def compilation(self) -> Compilation:
-        """Tell nothing: what Keras' trainer has traced, it does not tell."""
+        """Return nothing: Keras' trainer does not report what it has traced."""
         return Compilation()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what TensorFlow's profiler tells of some steps."""
+        """Return the time that TensorFlow's profiler measured for some steps."""
         return profiling.profiled(work, self.wait)
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the GPU's allocator has held; a processor has none."""
-        return memory.told() if tf.config.list_logical_devices("GPU") else DeviceMemory()
+        """Return what the GPU's allocator has held; a processor has none."""
+        return memory.reading() if tf.config.list_logical_devices("GPU") else DeviceMemory()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from bakeoff.frameworks.fake.engine import Step
+from bakeoff.frameworks.fake.engine import InferStep, Step
+from bakeoff.frameworks.steps import for_scenario
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ WORKLOADS = ("mlp-mnist", "cnn-apx")
 """Those that it has a model for."""
 
 
-class Zoo:
+class ReadyMadeModels:
     """The ready-made models of the script."""
 
     def name(self, workload: str) -> str:
@@ -34,14 +35,25 @@ class Zoo:
         """Make its step: one parameter more than the workload's model."""
         del workload
         weights: Arrays = model.weights | {"extra": np.zeros(1)}
-        return ReadyMade(msgspec.structs.replace(model, weights=weights), scenario, options)
+        return for_scenario(_STEPS, scenario)(msgspec.structs.replace(model, weights=weights), options)
 
 
-class ReadyMade(Step):
-    """A scripted step whose gradients nobody may ask for."""
+class _WithoutGradients:
+    """The promise that nobody asks for a ready-made model's gradients."""
 
     def gradients(self, batch: object) -> Arrays:
-        """Refuse: no reference has these."""
+        """Raise AssertionError: no reference has these."""
         del batch
         msg = "the certificate of a ready-made model has asked for its gradients"
         raise AssertionError(msg)
+
+
+class ReadyMadeStep(_WithoutGradients, Step):
+    """A scripted step that trains."""
+
+
+class ReadyMadeInferStep(_WithoutGradients, InferStep):
+    """A scripted step without a loss."""
+
+
+_STEPS: dict[Scenario, type[Step]] = {"train": ReadyMadeStep, "infer": ReadyMadeInferStep}

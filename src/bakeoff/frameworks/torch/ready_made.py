@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import torch
 
+from bakeoff.frameworks.ready_made import ReadyMadeModel, find
 from bakeoff.frameworks.torch import nn
 from bakeoff.frameworks.torch.engine import Engine
-from bakeoff.frameworks.zoo import ReadyMade, find
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from bakeoff.spec.workload import Size
 
 
-class Zoo:
+class ReadyMadeModels:
     """The models of torchvision."""
 
     def name(self, workload: str) -> str:
-        """Give what a user would write to have the model."""
+        """Return what a user would write to have the model."""
         return find(MODELS, {}, workload).name
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
@@ -70,11 +70,11 @@ def _import() -> Any:
     return torchvision.models
 
 
-def _ready(name: str, parameters: int, **arguments: Any) -> ReadyMade:
+def _ready(name: str, parameters: int, **arguments: Any) -> ReadyMadeModel:
     """Describe one of torchvision's classifiers."""
-    told = ", ".join(f"{argument}={value}" for argument, value in arguments.items() if argument != "init_weights")
-    return ReadyMade(
-        name=f"torchvision.models.{name}({told})", parameters=parameters, make=partial(_make, name, **arguments)
+    shown = ", ".join(f"{argument}={value}" for argument, value in arguments.items() if argument != "init_weights")
+    return ReadyMadeModel(
+        name=f"torchvision.models.{name}({shown})", parameters=parameters, make=partial(_make, name, **arguments)
     )
 
 

@@ -7,7 +7,7 @@ example beside the package, Haiku is in maintenance and has a ResNet only.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 import jax.numpy as jnp
@@ -16,26 +16,27 @@ import numpy as np
 from bakeoff.frameworks.jax import memory, profiling
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
-from bakeoff.frameworks.zoo import find
+from bakeoff.frameworks.ready_made import find
+from bakeoff.frameworks.steps import on_device
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
     from bakeoff.frameworks.engine import Model
+    from bakeoff.frameworks.steps import DeviceBatch
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
 
 
-class Zoo:
+class ReadyMadeModels:
     """The models of keras.applications, on JAX."""
 
     def name(self, workload: str) -> str:
-        """Give what a user would write to have the model."""
+        """Return what a user would write to have the model."""
         return f"{find(MODELS, HOLES, workload).name} on JAX"
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
@@ -62,9 +63,10 @@ def _use_jax() -> None:
 class Step(KerasStep):
     """A Keras model's step on JAX."""
 
-    def prepare(self, x: NDArray[Any], y: NDArray[Any]) -> tuple[jax.Array, jax.Array]:
-        """Copy one batch to the device."""
-        return jax.block_until_ready((jnp.array(x, np.float32), jnp.array(y, np.int32)))
+    def prepare(self, batch: Batch) -> DeviceBatch:
+        """Copy a batch to the device."""
+        types = {"i": np.int32, "f": np.float32}
+        return jax.block_until_ready(on_device(batch, lambda array: jnp.array(array, types.get(array.dtype.kind))))
 
     def wait(self) -> None:
         """Return when the step's variables are there, too: Keras has waited for its result only."""
@@ -73,7 +75,7 @@ class Step(KerasStep):
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
         reduced = jax.default_backend() != "cpu" and jax.config.jax_default_matmul_precision != "highest"
-        return self.told() | {
+        return self.keras_settings() | {
             "device": {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend()),
             "threads": None,
             "tf32_matmul": reduced,
@@ -82,13 +84,13 @@ class Step(KerasStep):
         }
 
     def compilation(self) -> Compilation:
-        """Tell what this process has traced and compiled so far."""
+        """Return what this process has traced and compiled so far."""
         return compiled()
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
-        """Give what JAX's profiler tells of some steps."""
+        """Return the time that JAX's profiler measured for some steps."""
         return profiling.profiled(work, self.wait)
 
     def device_memory(self) -> DeviceMemory:
-        """Tell what the device's allocator has held."""
-        return memory.told(jax.devices()[0])
+        """Return what the device's allocator has held."""
+        return memory.reading(jax.devices()[0])

@@ -1,7 +1,7 @@
-"""The ready-made models: what a framework folder's zoo.py may provide, for the tier `native`.
+"""The ready-made models: what a framework folder's ready_made.py may provide, for the tier `native`.
 
-zoo.py has a class `Zoo`, constructed without arguments after the folder's engine is configured. Its module may import
-what its models come from; a package that is not there is an UnsupportedError of `build`, with how to install it.
+The file has a class `ReadyMadeModels`, constructed without arguments after the folder's engine is configured. It may
+import what its models come from; a package that is not there is an UnsupportedError of `build`, with how to install it.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ if TYPE_CHECKING:
     from bakeoff.spec.scenario import Scenario
 
 
-class Zoo(Protocol):
-    """What users of one framework would take ready-made for a workload."""
+class ReadyMadeModels(Protocol):
+    """The models that users of one framework would take ready-made for a workload."""
 
     def name(self, workload: str) -> str:
-        """Give what a user would write to have the model: "torchvision.models.resnet50".
+        """Return what a user would write to have the model: "torchvision.models.resnet50".
 
-        Raise UnsupportedError with the reason where there is none for this workload.
+        Raises UnsupportedError with the reason where there is none for this workload.
         """
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
-        """Make the ready-made model's step, run as its users would run it.
+        """Return the ready-made model's step, which runs as its users would run it.
 
-        `model` gives the size, the loss and the optimiser with its settings; its `build` and `weights` are not used:
+        `model` has the size, the loss and the optimiser with its settings; its `build` and `weights` are not used:
         the ready-made model has its own parameters and initial values. The step's `gradients` is never called, and its
         `parameters` have the names and the layout that the ready-made model has.
         """
 
 
-class ReadyMade(msgspec.Struct, frozen=True, kw_only=True):
-    """A model that is there for one size of a workload."""
+class ReadyMadeModel(msgspec.Struct, frozen=True, kw_only=True):
+    """A ready-made model for one size of a workload."""
 
     name: str
     """What a user would write to have it."""
     parameters: int
-    """Of that size of the workload; the model itself may have others, and the report tells both."""
+    """Of that size of the workload; the model itself may have another number, and the report states both."""
     make: Callable[[Size], Any]
-    """Give it with fresh values; nothing is downloaded."""
+    """Returns the model with fresh values; nothing is downloaded."""
 
     def made(self, size: Size) -> Any:
-        """Make it, unless another size is asked for: a model of one size says nothing about another."""
+        """Return the model; raise UnsupportedError for another size, whose time it would not be."""
         if size.parameters != self.parameters:
             asked = "another number" if size.parameters is None else f"{size.parameters:,}"
             msg = f"{self.name} stands for the size with {self.parameters:,} parameters; this one has {asked}"
@@ -56,8 +56,8 @@ class ReadyMade(msgspec.Struct, frozen=True, kw_only=True):
         return self.make(size)
 
 
-def find(models: Mapping[str, ReadyMade], holes: Mapping[str, str], workload: str) -> ReadyMade:
-    """Give the model for a workload; raise UnsupportedError with the reason, where there is none."""
+def find(models: Mapping[str, ReadyMadeModel], holes: Mapping[str, str], workload: str) -> ReadyMadeModel:
+    """Return the model for a workload; raise UnsupportedError with the reason where there is none."""
     if workload in models:
         return models[workload]
     reason = holes.get(workload, f"networks of this kind are written by hand; there are models for {', '.join(models)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.frameworks.zoo import find
+from bakeoff.frameworks.ready_made import find
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -19,14 +19,14 @@ REASON = (
 )
 
 
-class Zoo:
+class ReadyMadeModels:
     """No models, with the reason."""
 
     def name(self, workload: str) -> str:
-        """Refuse: there is none."""
+        """Raise UnsupportedError: there is none."""
         return find({}, {workload: REASON}, workload).name
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
-        """Refuse: there is none."""
+        """Raise UnsupportedError: there is none."""
         del model, scenario, options
         raise UnsupportedError(self.name(workload))

@@ -17,7 +17,7 @@ SCENARIOS = {"torch": "train", "tensorflow": "train", "jax": "infer"}
 PARAMETERS = {"torch": 23_528_522, "tensorflow": 23_555_082, "jax": 23_555_082}
 """keras.applications' ResNet50 has a bias in every convolution."""
 
-ZOOS = pytest.mark.parametrize("name", SCENARIOS)
+MODELS = pytest.mark.parametrize("name", SCENARIOS)
 pytestmark = pytest.mark.timeout(400)
 
 
@@ -25,10 +25,10 @@ pytestmark = pytest.mark.timeout(400)
 def told(name: str) -> Any:
     """Return what a framework's ready-made model tells."""
     options = resolve_options(frameworks()[name].info, Contender(framework=name, label=name), {}, 2)
-    return answer(name, "zoo_child.py", name, SCENARIOS[name], json.dumps(options))
+    return answer(name, "ready_made_child.py", name, SCENARIOS[name], json.dumps(options))
 
 
-@ZOOS
+@MODELS
 def test_a_ready_made_model_computes(name: str) -> None:
     """Built at full size without anything downloaded, it gives finite outputs, and in training losses that change."""
     found = told(name)
@@ -37,19 +37,19 @@ def test_a_ready_made_model_computes(name: str) -> None:
     assert found["settings"]["precision"] == "float32"
 
 
-@ZOOS
+@MODELS
 def test_its_parameters_are_its_own(name: str) -> None:
     """It has the parameters of its library's model, more than the workload's where that has other layers."""
     assert told(name)["parameters"] == PARAMETERS[name] >= load("resnet50-cifar10").size("full").parameters
 
 
-@ZOOS
+@MODELS
 def test_it_stands_for_one_size(name: str) -> None:
     """At another size than that of the ready-made model, the model is refused: it would be another network's time."""
     assert "stands for the size with 23,528,522 parameters; this one has" in told(name)["refused"]
 
 
-@ZOOS
+@MODELS
 def test_holes_have_reasons(name: str) -> None:
     """Where there is no ready-made model, the reason is told."""
     reasons = told(name)["holes"]

@@ -1,6 +1,6 @@
 """Run in a framework's interpreter: what its ready-made ResNet-50 for CIFAR-10 is and does, as JSON.
 
-PYTHON zoo_child.py FRAMEWORK SCENARIO OPTIONS
+PYTHON ready_made_child.py FRAMEWORK SCENARIO OPTIONS
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 import bakeoff.frameworks
 from bakeoff.frameworks.engine import Model
+from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.trial.framework import import_engine
 from bakeoff.workloads.load import load
@@ -28,7 +29,7 @@ def main(framework: str, scenario: Any, options: str) -> None:
     """Build it, run it, and tell."""
     chosen = json.loads(options)
     import_engine(Path(bakeoff.frameworks.__file__).parent / framework).Engine().configure(chosen)
-    zoo = importlib.import_module(f"bakeoff.frameworks.{framework}.zoo").Zoo()
+    library = importlib.import_module(f"bakeoff.frameworks.{framework}.ready_made").ReadyMadeModels()
     loaded = load(WORKLOAD)
     models = {
         size: Model(
@@ -42,13 +43,13 @@ def main(framework: str, scenario: Any, options: str) -> None:
     }
     refused = ""
     try:
-        zoo.build(WORKLOAD, models["reduced"], scenario, chosen)
+        library.build(WORKLOAD, models["reduced"], scenario, chosen)
     except UnsupportedError as error:
         refused = str(error)
-    step = zoo.build(WORKLOAD, models["full"], scenario, chosen)
+    step = library.build(WORKLOAD, models["full"], scenario, chosen)
     random = np.random.RandomState(0)
     x = random.standard_normal((BATCH, *models["full"].size.input_shape)).astype(np.float32)
-    batch = step.prepare(x, np.arange(BATCH, dtype=np.int32))
+    batch = step.prepare(labelled(x, np.arange(BATCH, dtype=np.int32)))
     losses = []
     for _ in range(2):
         step.run(batch)
@@ -56,8 +57,8 @@ def main(framework: str, scenario: Any, options: str) -> None:
         losses += [step.result()] if scenario == "train" else []
     outputs = step.outputs(batch)
     told = {
-        "name": zoo.name(WORKLOAD),
-        "holes": _reasons(zoo, ("mlp-mnist", "vit-b16")),
+        "name": library.name(WORKLOAD),
+        "holes": _reasons(library, ("mlp-mnist", "vit-b16")),
         "refused": refused,
         "parameters": sum(math.prod(value.shape) for value in step.parameters().values()),
         "losses": losses,
@@ -68,12 +69,12 @@ def main(framework: str, scenario: Any, options: str) -> None:
     sys.stdout.write(f"\n{json.dumps(told)}\n")
 
 
-def _reasons(zoo: Any, workloads: tuple[str, ...]) -> dict[str, str]:
-    """Return why there is no model for a workload."""
+def _reasons(library: Any, workloads: tuple[str, ...]) -> dict[str, str]:
+    """Give why there is no model for a workload."""
     found = {}
     for workload in workloads:
         try:
-            zoo.name(workload)
+            library.name(workload)
         except UnsupportedError as error:
             found[workload] = str(error)
     return found

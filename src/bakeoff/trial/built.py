@@ -1,0 +1,112 @@
+"""The second state of a trial: the step exists; either it is run, or evidence is computed on a step that never ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from bakeoff.measure import memory
+from bakeoff.measure.clock import Stepper
+from bakeoff.spec.protocol import Built
+from bakeoff.spec.record import Compilation
+from bakeoff.spec.trial import KINDS
+from bakeoff.trial.epochs import LongRun
+from bakeoff.trial.feeding import feed_of, mode_of, resident
+from bakeoff.trial.model import make_model
+from bakeoff.trial.ready_made import build_ready_made, ready_made_name
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Feed, Model, Step
+    from bakeoff.trial.draft import Draft
+    from bakeoff.trial.opened import Opened
+
+Settings = dict[str, str | int | float | bool | None]
+
+
+@dataclass(frozen=True)
+class Unrun:
+    """A step that was never run, with the model that it was built from: evidence is computed on it."""
+
+    opened: Opened
+    step: Step
+    model: Model
+
+    def conclude(self, draft: Draft) -> None:
+        """Note what is in force."""
+        draft.put(settings=self.step.settings() | {"malloc": memory.malloc_state()})
+
+
+@dataclass(frozen=True)
+class Running:
+    """A step that has run once, with its batches and its clock.
+
+    The model is not kept: the canonical weights are bakeoff's own, and a user's process does not hold them beside it.
+    """
+
+    opened: Opened
+    step: Step
+    feed: Feed | None
+    """The contender's own way of input; None where batches are on the device."""
+    stepper: Stepper
+    compiled_before: Compilation
+    """The reading before the first step."""
+    long_run: LongRun = field(default_factory=LongRun)
+
+    def processes(self) -> list[int]:
+        """Return the processes that load batches for this one."""
+        return self.feed.processes() if self.feed else []
+
+    def conclude(self, draft: Draft) -> None:
+        """Note what is known only in the end, and end what loads batches."""
+        draft.put(
+            settings=self.step.settings() | {"malloc": memory.malloc_state()} | self._close_feed(),
+            compilations=compiled_between(self.compiled_before, self.step.compilation()).count,
+        )
+
+    def _close_feed(self) -> Settings:
+        """Return how batches came, read back, and end what loads them."""
+        if self.feed is None:
+            return {}
+        settings = self.feed.settings()
+        self.feed.close()
+        return {"input": mode_of(self.opened.trial)} | settings
+
+
+def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
+    """Build the step and, in a trial that runs it, put the batches on the device and run it once."""
+    trial, clock = opened.trial, opened.clock
+    model = make_model(trial)
+    is_ready_made = bool(ready_made_name(trial))
+    began_ns = clock()
+    step = (
+        build_ready_made(trial, model)
+        if is_ready_made
+        else opened.engine.build(model, trial.scenario, trial.contender.options)
+    )
+    build_ns = clock() - began_ns
+    draft.put(build_ns=build_ns)
+    if not KINDS[trial.purpose].steps:
+        return Unrun(opened, step, model), Built(build_ns=build_ns, first_step_ns=0)
+    del model
+    feed = feed_of(trial, step, opened.batches)
+    batches = feed or resident(step, opened.batches)
+    memory.reset_peak()
+    stepper = Stepper(step, batches, clock)
+    before = step.compilation()
+    (first_step_ns,) = stepper.fenced(1)
+    draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
+    return Running(opened, step, feed, stepper, before), Built(build_ns=build_ns, first_step_ns=first_step_ns)
+
+
+def compiled_between(before: Compilation, after: Compilation) -> Compilation:
+    """Return what was traced and compiled between two readings; None where one of them is unknown."""
+    return Compilation(
+        trace_ns=_difference(before.trace_ns, after.trace_ns),
+        compile_ns=_difference(before.compile_ns, after.compile_ns),
+        count=_difference(before.count, after.count),
+    )
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    """Subtract where both are known."""
+    return None if before is None or after is None else after - before

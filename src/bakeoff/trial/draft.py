@@ -1,0 +1,62 @@
+"""The record of a trial on its way: what is known so far, and the writing of it."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.measure.machine import describe
+from bakeoff.measure.system_settings import weather
+from bakeoff.spec.record import Record
+from bakeoff.spec.trial import CACHE_FOLDER
+from bakeoff.store.files import write_record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bakeoff.spec.record import TrialOutcome
+    from bakeoff.spec.trial import TrialSpec
+
+
+class Draft:
+    """Facts by the names of the fields of `bakeoff.spec.record.Record`; what nobody has put in stays its default."""
+
+    def __init__(self, folder: Path, trial: TrialSpec, *, started_ns: int) -> None:
+        """Begin with when the process started, and how long its interpreter took."""
+        self.folder, self.trial = folder, trial
+        self._facts: dict[str, Any] = {
+            "start_ns": started_ns,
+            "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+
+    def put(self, **facts: Any) -> None:
+        """Set fields of the record."""
+        self._facts |= facts
+
+    def append(self, field: str, *items: Any) -> None:
+        """Add to a field that is a list."""
+        self._facts.setdefault(field, []).extend(items)
+
+    def amend(self, field: str, **changes: Any) -> None:
+        """Replace parts of a field that was set before and is a struct."""
+        self._facts[field] = msgspec.structs.replace(self._facts[field], **changes)
+
+    def write(self, outcome: TrialOutcome, reason: str = "", detail: str = "") -> None:
+        """Write the record and clear what the framework cached for this trial; raise StoreError where it cannot be."""
+        record = Record(
+            trial=self.trial,
+            outcome=outcome,
+            reason=reason,
+            detail=detail,
+            machine=describe(),
+            weather=weather(),
+            python=platform.python_version(),
+            variables=self.trial.variables,
+            **self._facts,
+        )
+        write_record(self.folder, record)
+        shutil.rmtree(self.folder / CACHE_FOLDER, ignore_errors=True)

@@ -1,0 +1,188 @@
+"""What a worker does for each command on a built step: one function a command, found by the command's type.
+
+A handler notes what it measured in the record's draft and returns an answer, or None where there is nothing to say but
+that it is done. A new kind of measurement is one more function here and its line in the table at the end.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.measure import contention, memory
+from bakeoff.measure.selftest import TimerProbe
+from bakeoff.spec import protocol
+from bakeoff.spec.record import Block, EnergyReading, Memory
+from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.selftest import Profiled
+from bakeoff.trial.built import Running, Unrun, compiled_between
+from bakeoff.trial.evidence import gather
+from bakeoff.trial.feeding import input_pass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bakeoff.frameworks.engine import Step
+    from bakeoff.trial.draft import Draft
+
+
+class _MemorySteps(msgspec.Struct, frozen=True):
+    """How long a memory trial runs."""
+
+    fewest: int = 3  # the second step is the first that finds the buffers of the one before it
+    most_s: float = 5.0  # after that no more steps than these: with long steps, each is all that there is to see
+
+
+_MEMORY = _MemorySteps()
+
+
+def warm(running: Running, draft: Draft, command: protocol.Warm) -> protocol.Warmed:
+    """Run the steps of a warm-up and wait for each."""
+    durations = running.stepper.fenced(command.steps, command.seconds, command.limit)
+    draft.append("warm_steps_ns", *durations)
+    return protocol.Warmed(steps_ns=durations)
+
+
+def fence(running: Running, draft: Draft, command: protocol.Fence) -> protocol.Warmed:
+    """Run a lead-in, and then steps that are each waited for."""
+    running.stepper.streamed(command.lead)
+    durations = running.stepper.fenced(command.steps, command.seconds, command.limit)
+    draft.append("fenced_steps_ns", *durations)
+    return protocol.Warmed(steps_ns=durations)
+
+
+def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> protocol.Ran:
+    """Run a lead-in and a timed part, with the counters read around the two."""
+    stepper, step = running.stepper, running.step
+    before = contention.read(running.processes())
+    _, lead_ns = stepper.streamed(command.lead)
+    first_step = stepper.steps_run
+    compiled_before = step.compilation()
+    steps_ns, elapsed_ns = stepper.streamed(command.steps)
+    compiled = compiled_between(compiled_before, step.compilation())
+    after = contention.read(running.processes())
+    block = Block(
+        turn=command.turn,
+        first_step=first_step,
+        lead_steps=command.lead,
+        lead_ns=lead_ns,
+        steps_ns=steps_ns,
+        elapsed_ns=elapsed_ns,
+        signals=contention.between(before, after),
+        compilations=compiled.count,
+    )
+    draft.append("blocks", block)
+    return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns)
+
+
+def check_timer(running: Running, draft: Draft, command: protocol.CheckTimer) -> protocol.Tested:
+    """Run one pass of the timer's self-test."""
+    step, opened = running.step, running.opened
+    trains = SCENARIOS[opened.trial.scenario].trains
+    fetch = step.result if trains else partial(step.outputs, step.prepare(opened.batches.at(0)))
+    probe = TimerProbe(running.stepper, opened.clock, fetch, partial(_profile, step))
+    test = probe.read(
+        steps=command.steps,
+        pairs=command.pairs,
+        profiled_steps=command.profiled_steps,
+        profiles=command.profiles,
+    )
+    draft.append("timer", test)
+    return protocol.Tested(test=test)
+
+
+def _profile(step: Step, work: Callable[[], None]) -> Profiled:
+    """Do some steps under the framework's profiler; a profiler that fails is no finding about the clock."""
+    if not hasattr(step, "profiled"):
+        return Profiled(None, "this framework's engine asks no profiler")
+    try:
+        return step.profiled(work)
+    except Exception as error:  # noqa: BLE001 - profilers fail in every way, and the record says how
+        return Profiled(None, f"its profiler failed: {type(error).__name__}: {error}")
+
+
+def run_epoch(running: Running, draft: Draft, command: protocol.RunEpoch) -> protocol.Ran:
+    """Run one epoch of a run of whole epochs."""
+    del draft
+    return running.long_run.epoch(running.stepper, command.steps, lambda: contention.read(running.processes()))
+
+
+def conclude_epochs(running: Running, draft: Draft, command: protocol.Conclude) -> None:
+    """Note the epochs that were run, with the loss and the accuracy at their end."""
+    del command
+    opened = running.opened
+    draft.put(epochs=running.long_run.conclude(running.step, opened.trial, opened.batches))
+
+
+def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
+    """Compute the evidence."""
+    del command
+    opened, step = unrun.opened, unrun.step
+    seen = input_pass(opened.trial, step, opened.batches)
+    evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
+    draft.put(evidence=msgspec.structs.replace(evidence, input_pass=seen))
+
+
+def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemory) -> None:
+    """Run steps, at most so many, and read the peaks; nothing else is measured in this process."""
+    running.stepper.fenced(_MEMORY.fewest, _MEMORY.most_s, command.steps)
+    device = running.step.device_memory()
+    found = Memory(
+        baseline_bytes=running.opened.baseline_bytes,
+        peak_bytes=memory.peak_resident_bytes(),
+        device_peak_bytes=device.peak_bytes,
+        device_reserved_bytes=device.reserved_bytes,
+        device_preallocation=device.preallocation,
+        steps=running.stepper.steps_run,
+    )
+    draft.put(memory=found)
+
+
+def note_gpu_memory(running: Running, draft: Draft, command: protocol.NoteGpuMemory) -> None:
+    """Note what the parent saw this process hold of GPUs."""
+    del running
+    draft.amend(
+        "memory",
+        device_process_bytes=command.peak_bytes,
+        device_readings=command.readings,
+        device_reason=command.reason,
+    )
+
+
+def note_energy(running: Running, draft: Draft, command: protocol.NoteEnergy) -> None:
+    """Note what the parent's meters counted."""
+    del running
+    draft.put(energy=EnergyReading(joules=command.joules, steps=command.steps, source=command.source))
+
+
+def note_gpu(running: Running, draft: Draft, command: protocol.NoteGpu) -> None:
+    """Note what the parent saw of the GPU."""
+    del running
+    draft.put(gpu=command.states)
+
+
+HANDLERS: dict[type[Any], tuple[type[Running | Unrun], Callable[..., protocol.Answer | None]]] = {
+    protocol.Warm: (Running, warm),
+    protocol.Fence: (Running, fence),
+    protocol.RunBlock: (Running, run_block),
+    protocol.CheckTimer: (Running, check_timer),
+    protocol.RunEpoch: (Running, run_epoch),
+    protocol.Conclude: (Running, conclude_epochs),
+    protocol.Certify: (Unrun, certify),
+    protocol.MeasureMemory: (Running, measure_memory),
+    protocol.NoteGpuMemory: (Running, note_gpu_memory),
+    protocol.NoteEnergy: (Running, note_energy),
+    protocol.NoteGpu: (Running, note_gpu),
+}
+"""For each command, the state that a trial has to be in, and what is done."""
+
+
+def handle(built: Unrun | Running | None, draft: Draft, command: protocol.Command) -> protocol.Answer:
+    """Do one command; raise RuntimeError where the trial is not in the state that the command needs."""
+    state, handler = HANDLERS[type(command)]
+    if not isinstance(built, state):
+        msg = f"{type(command).__name__} needs a trial that is {state.__name__}; this one is {type(built).__name__}"
+        raise RuntimeError(msg)  # noqa: TRY004 - a wrong order of commands, no wrong type
+    return handler(built, draft, command) or protocol.Done()

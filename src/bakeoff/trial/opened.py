@@ -1,0 +1,70 @@
+"""The first state of a trial: the framework is imported and configured, nothing is built."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bakeoff.measure import memory
+from bakeoff.measure.clock import Clock, monotonic
+from bakeoff.spec.errors import UnavailableError
+from bakeoff.trial.framework import make_engine, set_variables
+from bakeoff.trial.inputs import Batches, batches_of
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Engine
+    from bakeoff.spec.trial import TrialSpec
+    from bakeoff.trial.draft import Draft
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A framework in this process, not configured yet."""
+
+    engine: Engine
+    clock: Clock
+    began_ns: int
+    """When the import began, by time.perf_counter_ns."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A trial whose engine is configured and whose batches are mapped."""
+
+    trial: TrialSpec
+    engine: Engine
+    clock: Clock
+    batches: Batches
+    baseline_bytes: int | None
+    """Resident memory of the process after the import; None is unknown."""
+
+
+def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
+    """Set the framework's variables, settle malloc, and import the framework; raise UnavailableError."""
+    set_variables(trial.variables)
+    watched = set(trial.watched) - trial.variables.keys()
+    draft.put(inherited={name: os.environ[name] for name in sorted(watched & os.environ.keys())})
+    if trial.contender.options.get("malloc") == "fresh":
+        memory.freshen_malloc()
+    else:
+        memory.settle_malloc()
+    began_ns = time.perf_counter_ns()
+    try:
+        engine, clock = make_engine(Path(trial.framework_path))
+    except Exception as error:
+        msg = f"{trial.contender.framework} cannot be imported: {type(error).__name__}: {error}"
+        raise UnavailableError(msg) from error
+    draft.put(clock="monotonic" if clock is monotonic else "virtual")
+    return Imported(engine, clock, began_ns)
+
+
+def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Opened, int]:
+    """Configure the engine and map the batches; return the trial, and how long import and configuring took in ns."""
+    imported.engine.configure(trial.contender.options)
+    import_ns = time.perf_counter_ns() - imported.began_ns
+    draft.put(import_ns=import_ns, versions=imported.engine.versions())
+    baseline_bytes = memory.resident_bytes()
+    return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes), import_ns
