@@ -7,26 +7,25 @@ VENV       := .venv
 BIN        := $(VENV)/bin
 READY      := $(VENV)/.ready
 
+# Two processes run groups of tests, the longest first (tests/conftest.py), whose lines of progress stand for dots.
+SPREAD     := -n 2 -o console_output_style=classic
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-contract test-rest check format docs environments clean
+.PHONY: help demo test test-quick check format docs environments clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "PYTHON=python3.12 chooses another interpreter (3.11 or newer)"
 
 demo: environments ## race the frameworks on handwritten digits: verdict, chart and report (about 3 minutes after set-up)
 	$(BIN)/bakeoff run mlp-mnist $(FRAMEWORKS) --data digits --budget 150s
 
-test: check ## every check and every test, with every framework
+test: check ## every check and every test, with every framework (15 to 20 minutes on 2 cores after set-up)
 	$(BIN)/bakeoff env create $(TESTED)
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=line --keep-going test-contract test-rest
+	$(BIN)/pytest $(SPREAD) --durations=20
 
-# Side by side: one computes, the other mostly waits for processes that wait themselves.
-test-contract:
-	$(BIN)/pytest tests/contract
-
-test-rest:
-	$(BIN)/pytest --ignore=tests/contract
+test-quick: check ## lint, types and every test that is not slow, without any framework (under 3 minutes on 2 cores)
+	$(BIN)/pytest $(SPREAD) -m "not slow"
 
 check: $(READY) ## lint, formatting, types and the direction of imports
 	$(BIN)/ruff check .

@@ -16,8 +16,7 @@ from pathlib import Path
 from results import write
 
 from bakeoff.race.prepare import prepared
-from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
+from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec import protocol
 from bakeoff.spec.request import Request
@@ -67,11 +66,10 @@ class BareLoop:
 class Worker:
     """bakeoff's own worker behind the same two verbs."""
 
-    def __init__(self, trials: Trials, folder: Path, plan: object, round_number: int) -> None:
+    def __init__(self, folder: Path, trial: Trial) -> None:
         """Start and build it."""
-        spec = trials.spec(plan, "time", round_number, resident=True)  # type: ignore[arg-type]
-        write_trial(folder / spec.name, spec)
-        self._worker = ProcessWorker(folder / spec.name, spec, plan.interpreter)  # type: ignore[attr-defined]
+        write_trial(folder / trial.spec.name, trial.spec)
+        self._worker = ProcessWorker(folder / trial.spec.name, trial.spec, trial.interpreter)
         self._worker.ready(LIMIT_S)
         self._worker.ask(protocol.Build(), LIMIT_S)
 
@@ -117,11 +115,11 @@ def measure(framework: str, workload: str, rounds: int) -> dict[str, object]:
     differences, bakeoff_ms, bare_ms = [], [], []
     with prepared(request) as (comparison, inputs):
         plan = comparison.contenders[0]
-        trials = Trials(comparison, inputs, inputs, launch=ProcessWorker, observe=silent)
+        specs = Specs(comparison, inputs, inputs)
         for number in range(1, rounds + 1):
             sides: dict[str, BareLoop | Worker] = {
                 "bare": BareLoop(plan.interpreter, BARE / f"{framework}_loop.py", workload),
-                "bakeoff": Worker(trials, inputs, plan, number),
+                "bakeoff": Worker(inputs, specs.trial(plan, "time", number, resident=True)),
             }
             try:
                 difference, medians = one_round(sides)

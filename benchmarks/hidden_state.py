@@ -24,7 +24,9 @@ from bakeoff.environments.interpreters import available
 from bakeoff.measure.contention import is_flagged
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
+from bakeoff.race.runner import Runner
+from bakeoff.race.stages.rounds import together
+from bakeoff.race.stages.stage import State
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 
@@ -88,9 +90,10 @@ def race(labels: list[str], rounds: int, threads: int | None) -> dict[str, list[
     with tempfile.TemporaryDirectory() as results:
         request = Request(workload="mlp-mnist", contenders=tuple(labels), threads=threads, results=results)
         with prepared(request) as (comparison, inputs):
-            trials = Trials(comparison, Path(results), inputs, launch=ProcessWorker, observe=silent)
+            state = State(comparison, Path(results), inputs)
+            runner = Runner(state.folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
             for number in range(1, rounds + 1):
-                for record in trials.round_resident(number, comparison.contenders, None):
+                for record in runner.run(together(state, comparison.contenders, number, None)):
                     records[record.trial.contender.label].append(record)
     return records
 

@@ -27,12 +27,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from results import write
 
-from bakeoff.judge.contender import flagged_share, round_times
+from bakeoff.judge.noise import flagged_share
+from bakeoff.judge.rounds import round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.measure.noise import probe
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
+from bakeoff.race.runner import Runner
+from bakeoff.race.stages.rounds import one_by_one, together
+from bakeoff.race.stages.stage import State
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 from bakeoff.stats.differences import process_median
@@ -61,13 +64,15 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[str, list[Record]]:
     )
     records: dict[str, list[Record]] = {way: [] for way in WAYS}
     with prepared(request) as (comparison, inputs):
-        trials = Trials(comparison, folder, inputs, launch=ProcessWorker, observe=silent)
+        state = State(comparison, folder, inputs)
+        runner = Runner(folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
         for number in range(asked.rounds):
             if number >= MIN_VALUES and time.monotonic() - began > asked.budget:
                 break
             for place, way in enumerate(WAYS if number % 2 == 0 else WAYS[::-1]):
-                run = trials.round_alone if way == "alone" else trials.round_resident
-                records[way] += run(2 * number + place + 1, comparison.contenders, None)
+                asked_for = (state, comparison.contenders, 2 * number + place + 1, None)
+                wanted = one_by_one(*asked_for) if way == "alone" else [together(*asked_for)]
+                records[way] += [record for one in wanted for record in runner.run(one)]
     return records
 
 

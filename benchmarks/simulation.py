@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.differences import ping_pong_difference
-from bakeoff.stats.sequential import Pair, decide, still_active
+from bakeoff.stats.sequential import Pair, Standing, decide, still_active
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from bakeoff.spec.verdict import Verdict
 
@@ -143,27 +143,33 @@ def ping_pong_differences(blocks: Floats, first: int, second: int) -> Floats:
 
 
 def race(differences: Sequence[Sequence[float]], contenders: int = 2) -> tuple[list[Verdict], int]:
-    """Run one comparison as the conductor does; give its verdicts and the number of processes it took.
+    """Run one comparison as the conductor does; return its verdicts and the number of processes it took.
 
     `differences` holds a row of per-round log-ratios for each pair, in the order of `itertools.combinations`.
     Contenders whose pairs are all settled or given up run no further round.
     """
+    parts = list(stages(differences, contenders))
+    return parts[-1][2], sum(len(active) * rounds for active, rounds, _ in parts)
+
+
+def stages(
+    differences: Sequence[Sequence[float]], contenders: int = 2
+) -> Iterator[tuple[list[str], int, list[Verdict]]]:
+    """Yield from look to look who runs, for how many rounds, and the verdicts after them."""
     names = [chr(ord("a") + index) for index in range(contenders)]
     pairs = list(combinations(names, 2))
     histories: list[list[float | None]] = [[] for _ in pairs]
-    active, processes, done = set(names), 0, 0
-    verdicts: list[Verdict] = []
+    active, done = names, 0
     for look in LOOKS:
         for history, pair, row in zip(histories, pairs, differences, strict=True):
-            history.extend(row[done:look] if active.issuperset(pair) else [None] * (look - done))
-        processes += len(active) * (look - done)
-        done = look
+            history.extend(row[done:look] if {*pair} <= {*active} else [None] * (look - done))
         verdicts = decide(
             [Pair(first=a, second=b, differences=history) for (a, b), history in zip(pairs, histories, strict=True)],
             margin=MARGIN,
             max_rounds=LOOKS[-1],
         )
-        active = still_active(verdicts)
+        yield active, look - done, verdicts
+        done = look
+        active = still_active([Standing(label=name) for name in names], verdicts)
         if not active:
-            break
-    return verdicts, processes
+            return

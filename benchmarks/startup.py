@@ -20,8 +20,7 @@ from results import write
 
 from bakeoff.environments.interpreters import available
 from bakeoff.race.prepare import prepared
-from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
+from bakeoff.race.specs import Specs
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec import protocol
 from bakeoff.spec.request import Request
@@ -63,13 +62,13 @@ def worker(framework: str, repeats: int) -> dict[str, Any]:
     beyond, whole = [], []
     with prepared(request) as (comparison, inputs):
         plan = comparison.contenders[0]
-        trials = Trials(comparison, inputs, inputs, launch=ProcessWorker, observe=silent)
+        specs = Specs(comparison, inputs, inputs)
         for number in range(1, repeats + 1):
-            spec = trials.spec(plan, "memory", number)
+            spec, interpreter = specs.trial(plan, "memory", number)
             folder = inputs / f"{spec.name}-{number}"
             write_trial(folder, spec)
             start = time.perf_counter_ns()
-            process = ProcessWorker(folder, spec, plan.interpreter)
+            process = ProcessWorker(folder, spec, interpreter)
             try:
                 ready = process.ready(LIMIT_S)
                 ready_ns = time.perf_counter_ns() - start

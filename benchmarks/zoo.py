@@ -25,11 +25,15 @@ from results import write
 from scaled import scaled
 from zoo_pairs import SIZES, verdict
 
-from bakeoff.judge.contender import flagged_share, round_times
+from bakeoff.judge.noise import flagged_share
+from bakeoff.judge.rounds import round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
+from bakeoff.race.runner import Runner
+from bakeoff.race.stages.certify import evidence
+from bakeoff.race.stages.rounds import together
+from bakeoff.race.stages.stage import State
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 from bakeoff.stats.differences import ping_pong_difference
@@ -61,8 +65,11 @@ def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path,
     )
     row = {"workload": workload, "framework": framework, "scenario": scenario, "images": f"{batch} x {side} x {side}"}
     with prepared(request) as (comparison, inputs):
-        trials = Trials(comparison, folder / "-".join(case), inputs, launch=ProcessWorker, observe=silent)
-        certified = {plan.contender.label: trials.certify(plan, "certify") for plan in comparison.contenders}
+        state = State(comparison, folder / "-".join(case), inputs)
+        runner = Runner(state.folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
+        certified = {
+            plan.contender.label: runner.run(evidence(state, plan, "certify"))[0] for plan in comparison.contenders
+        }
         refused = [record.reason for record in certified.values() if record.outcome != "done"]
         if refused:
             return row | {"ratio": "", "same": "", "told": refused[0]}
@@ -70,7 +77,7 @@ def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path,
         for number in range(1, asked.rounds + 1):
             if number > MIN_VALUES and time.monotonic() > ends_s:
                 break
-            records += trials.round_resident(number, comparison.contenders, None)
+            records += runner.run(together(state, comparison.contenders, number, None))
     return row | _told(comparison, certified, records)
 
 

@@ -1,23 +1,176 @@
-"""What all tests share."""
+"""What all tests share: fixtures, the order in which groups of tests run, and lines of progress under `pytest -n`."""
 
 from __future__ import annotations
 
+import importlib.util
+import re
+import threading
+import time
+from collections import Counter
+from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bakeoff.environments.declared import frameworks
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 ROOT = Path(__file__).parent.parent
+FRAMEWORKS = {name: found for name, found in frameworks().items() if found.info.listed}
+
+LONGEST_FIRST = (
+    "jittor compiled",
+    "torch compiled",
+    "race/test_interruptions.py",
+    "race/test_pipeline.py",
+    "cli/test_sweep.py",
+    "tensorflow compiled",
+    "jax compiled",
+    "tensorflow graph",
+    "torch eager",
+    "cli/test_run.py",
+    "race/test_input.py",
+    "race/test_soak.py",
+)
+"""Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
+
+TELL_S = 10.0
+"""Between two lines of progress."""
 
 
 @pytest.fixture
 def root() -> Path:
-    """Give the repository's folder."""
+    """Return the repository's folder."""
     return ROOT
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give bakeoff an empty home of its own, so that a test sees no environment of this machine."""
+    """Return an empty home for bakeoff, so that a test sees no environment of this machine."""
     folder = tmp_path / "home"
     monkeypatch.setenv("BAKEOFF_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(scope="session")
+def simulation() -> ModuleType:
+    """Load benchmarks/simulation.py, which is a script and no part of the package."""
+    spec = importlib.util.spec_from_file_location("simulation", ROOT / "benchmarks" / "simulation.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def group_of(nodeid: str) -> str:
+    """Return the group that a test runs with: its file's, or that of the framework's process that serves it.
+
+    What a group's tests share, a fixture or a process that has imported a framework, is made once for them.
+    """
+    path = nodeid.partition("::")[0].removeprefix("tests/")
+    if path == "frameworks/test_jittor.py":
+        return "jittor compiled"  # its operators are compiled in one folder by one process at a time
+    words = re.split(r"[][-]", nodeid.partition("[")[2]) if path.startswith("contract/") else []
+    for framework, mode in pairwise(words):
+        if framework in FRAMEWORKS:
+            modes = FRAMEWORKS[framework].info.options["mode"]
+            return f"{framework} {mode if mode in modes.values else modes.default}"
+    return path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests of a group together, and begin with the groups that take longest."""
+    groups = {item: group_of(item.nodeid) for item in items}
+    order = {group: number for number, group in enumerate(dict.fromkeys([*LONGEST_FIRST, *groups.values()]))}
+    items.sort(key=lambda item: order[groups[item]])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Have `pytest -n` give a whole group to one worker; its own --dist=loadgroup fails with pytest 9.2."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Groups(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return group_of(nodeid)
+
+    config.option.loadscopereorder = False
+    return Groups(config, log)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tell progress by lines where `pytest -n` has other processes run the tests."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Progress(config))
+
+
+class Progress:
+    """Lines that say how far the tests are, every few seconds, also while a long test runs.
+
+    They stand in place of pytest's dots, which end no line: a log would show nothing for minutes.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        """Take the configuration of the process that runs no tests itself."""
+        self._config = config
+        self._began_s = time.monotonic()
+        self._running: dict[str, float] = {}
+        self._done: Counter[str] = Counter()
+        self._is_over = threading.Event()
+        self._total = 0
+
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Take the number of tests, and begin to tell."""
+        if not self._total:
+            self._total = len(ids)
+            threading.Thread(target=self._tell, daemon=True).start()
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note what runs."""
+        self._running[nodeid] = time.monotonic()
+
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        """Note what is done."""
+        self._running.pop(nodeid, None)
+        self._done["tests"] += 1
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: pytest.TestReport) -> tuple[str, str, str] | None:
+        """Write no dots, and a failure at once."""
+        if report.failed:
+            self._done["failed"] += 1
+            self._write(f"FAILED {report.nodeid} ({report.when})")
+            return ("failed" if report.when == "call" else "error"), "", ""
+        if report.passed and not hasattr(report, "wasxfail"):
+            return ("passed" if report.when == "call" else ""), "", ""
+        return None
+
+    def pytest_sessionfinish(self) -> None:
+        """Tell no more."""
+        self._is_over.set()
+
+    def _tell(self) -> None:
+        """Write a line every few seconds."""
+        while not self._is_over.wait(TELL_S):
+            now = time.monotonic()
+            minutes, seconds = divmod(round(now - self._began_s), 60)
+            done = self._done["tests"]
+            longest = sorted(self._running.items(), key=lambda running: running[1])
+            running = "; ".join(
+                f"{nodeid.removeprefix('tests/')[:110]} {now - begin:.0f} s" for nodeid, begin in longest
+            )
+            self._write(
+                f"{minutes:3}:{seconds:02}  {done} of {self._total} tests ({100 * done // self._total} %), "
+                f"{self._done['failed']} failed; running: {running}"
+            )
+
+    def _write(self, line: str) -> None:
+        """Write one line to the terminal."""
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None:
+            terminal.write_line(line)
+            terminal.flush()

@@ -101,7 +101,7 @@ def test_an_unknown_option_lists_the_valid_ones(tmp_path: Path) -> None:
 def test_compare_can_be_called_whatever_was_imported_before(tmp_path: Path) -> None:
     """`bakeoff.compare` is the function after any import, also the second time."""
     call = "bakeoff.compare('no-such', ['fake'])"
-    for before in ("import bakeoff", "import bakeoff; from bakeoff.race import request", "import bakeoff.api"):
+    for before in ("import bakeoff", "import bakeoff; from bakeoff.race import conductor", "import bakeoff.api"):
         twice = f"for _ in range(2):\n  try: {call}\n  except bakeoff.spec.errors.UnknownNameError: print('asked')"
         code = f"{before}\n{twice}"
         told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.race import conductor
 from bakeoff.race.progress import silent
-from bakeoff.race.search import RACE_ONLY, search_batches
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.request import Request
 from bakeoff.store.results import comparisons, read_records
 from bakeoff.store.studies import studies
-from bakeoff.study import progress as studied
-from bakeoff.study import run as running
-from bakeoff.study import sweep as sweeping
-from bakeoff.study.sweep import Axis
+from bakeoff.study.run import run_study
+from bakeoff.study.sweep import BATCH_SIZE, Axis, checked_values, sweep_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,6 +27,7 @@ if TYPE_CHECKING:
     from bakeoff.race.progress import Observer
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Verdict
+    from bakeoff.study.progress import StudyObserver
 
 
 class Result:
@@ -171,7 +169,7 @@ def sweep(
     workload: str | Path,
     contenders: Iterable[str] = (),
     *,
-    observer: studied.Observer = studied.silent,
+    observer: StudyObserver = silent,
     **options: Any,
 ) -> StudyResult:
     """Race every combination of the options that are given as lists, as `bakeoff run` does for several values.
@@ -185,8 +183,8 @@ def sweep(
     if not axes:
         msg = "sweep() varies nothing: give a list of values, such as batch_size=[8, 16], or call compare()"
         raise UsageError(msg)
-    study = sweeping.sweep(request, axes)
-    return StudyResult(running.run(study, observer, results=request.results, resume=request.resume))
+    study = sweep_of(request, axes)
+    return StudyResult(run_study(study, observer, results=request.results, resume=request.resume))
 
 
 def load(results: str | Path = "results") -> list[Result]:
@@ -208,12 +206,12 @@ def max_batch(
     `options` are those of `compare` but for what only a race has. `memory_bytes` is resident memory beyond the import;
     None: a share of what is available. Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
-    strange = sorted(RACE_ONLY & set(options))
+    strange = sorted(conductor.RACE_ONLY & set(options))
     if strange:
         msg = f"max_batch() searches a batch size and races nothing: leave out {', '.join(strange)}"
         raise UsageError(msg)
     request = _request("max_batch", workload, contenders, options)
-    return search_batches(request, observer, limit_bytes=memory_bytes)
+    return conductor.search_batches(request, observer, limit_bytes=memory_bytes)
 
 
 def _request(function: str, workload: str | Path, contenders: Iterable[str], options: dict[str, Any]) -> Request:
@@ -234,11 +232,11 @@ def _parted(options: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
     of_contenders = options.get("options", {}) | {
         name: options[name] for name in ("device", "threads") if options.get(name) is not None
     }
-    asked = {sweeping.BATCH_SIZE: options.get("batch_size")} | of_contenders
+    asked = {BATCH_SIZE: options.get("batch_size")} | of_contenders
     lists = {name: [f"{value}" for value in values] for name, values in asked.items() if isinstance(values, list)}
-    axes = [Axis(name=name, values=sweeping.checked_values(values, name)) for name, values in lists.items()]
+    axes = [Axis(name=name, values=checked_values(values, name)) for name, values in lists.items()]
     single = {name: f"{value}" for name, value in of_contenders.items() if name not in lists}
     others = {name: value for name, value in options.items() if name not in ("options", "device", "threads")}
-    if sweeping.BATCH_SIZE in lists:
+    if BATCH_SIZE in lists:
         del others["batch_size"]
     return axes, others | {"options": single}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from bakeoff.race.progress import Observer
     from bakeoff.spec.request import Request
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:

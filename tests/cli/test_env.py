@@ -3,8 +3,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
+
+pytestmark = pytest.mark.slow
 
 
 def test_an_environment_is_made_listed_and_removed(cli: Cli) -> None:

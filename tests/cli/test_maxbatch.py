@@ -79,6 +79,7 @@ def test_what_is_no_size_is_refused(text: str) -> None:
         bytes_of(text)
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_finished_attempts(tmp_path: Path) -> None:
     """An interrupted search ends with 130 and says how to go on."""
     command = [sys.executable, "-m", "bakeoff", *RUN[:2], "fake:clock=real,step_ms=200", *RUN[3:], "--max-batch"]

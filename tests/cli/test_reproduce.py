@@ -14,6 +14,8 @@ from bakeoff.study.published import SHIPPED, names
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.slow
+
 STUDY = """
 id = "own"
 title = "Two speeds"

@@ -21,6 +21,8 @@ from bakeoff.cli import FAILED, INTERRUPTED
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.slow
+
 RACE = ["run", "mlp-mnist", "fake", "fake:step_ms=2", "--size", "reduced", "--results", "results"]
 COMMAND = [sys.executable, "-m", "bakeoff"]
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from bakeoff.cli import FAILED, MISUSED
 from bakeoff.cli.slower import UNTOLD
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
+
+pytestmark = pytest.mark.slow
 
 RACE = ["run", "mlp-mnist", "--size", "reduced", "--results", "results", "--rounds", "5", "--fail-if-slower"]
 

@@ -17,6 +17,8 @@ from bakeoff.cli.sweep import _with_value, read
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
+pytestmark = pytest.mark.slow
+
 SWEEP = [*RACE, "--batch-size", "8,16"]
 
 

@@ -1,8 +1,9 @@
-"""Run in a framework's own interpreter: compute what the contract asks of one framework in one mode, and write it down.
+"""Run in a framework's own interpreter: compute what the contract's tests ask of one contender, one work after another.
 
-    PYTHON child.py JOB.json OUT      with PYTHONPATH to bakeoff's sources and this folder
+    PYTHON child.py JOB.json REQUEST_FD ANSWER_FD      with PYTHONPATH to bakeoff's sources and this folder
 
-Whatever fails is written down under its name, so that one failure does not hide the rest.
+Each line of requests names a piece of work and a file; its arrays are written there, and a line of answers follows. The
+framework is imported once. What fails is answered with its traceback, so that one failure does not hide the rest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 from contract_cases import dropout
+from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS
 from contract_cases.vocabulary import CASES, labels
 
@@ -41,66 +43,58 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SAMPLES = 24
-"""Of a way of input; a multiple of the batch below."""
+"""How many samples a way of input has; a multiple of the batch size below."""
 
 SIZE = Size(batch_size=4, input_shape=(5,), classes=3)
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
-    """What is asked of this process."""
-
-    folder: str
-    """The framework's."""
-    variables: dict[str, str]
-    options: dict[str, str]
-    vocabulary: bool
-    optimizers: bool
-    inputs: list[str]
-    """Values of the option `input`."""
-    trials: list[TrialSpec]
-
-
-def main(job_path: str, out_path: str) -> None:
-    """Do the job; write arrays to OUT.npz and what failed to OUT.json."""
+def main(job_path: str, request_fd: str, answer_fd: str) -> None:
+    """Import the framework, then answer every request until there are no more."""
     job = msgspec.json.decode(Path(job_path).read_bytes(), type=Job)
     os.environ.update(job.variables)
     engine: Engine = import_engine(Path(job.folder)).Engine()
     engine.configure(job.options)
-    arrays: dict[str, Any] = {}
-    faults: dict[str, str] = {}
-    holes: dict[str, str] = {}
-    for name, work in _work(engine, job).items():
-        try:
-            arrays |= {f"{name}/{key}": value for key, value in work().items()}
-        except UnsupportedError as error:
-            holes[name] = str(error)
-        except Exception:  # noqa: BLE001
-            faults[name] = traceback.format_exc()
-    np.savez(f"{out_path}.npz", allow_pickle=False, **arrays)
-    Path(f"{out_path}.json").write_text(json.dumps({"faults": faults, "holes": holes}))
+    work = _work(engine, job)
+    with os.fdopen(int(request_fd), "rb") as requests, os.fdopen(int(answer_fd), "wb", buffering=0) as answers:
+        for line in requests:
+            request = msgspec.json.decode(line, type=Request)
+            answer = _answered(engine, work, request)
+            answers.write(msgspec.json.encode(answer) + b"\n")
+
+
+def _answered(engine: Engine, work: dict[str, Callable[[], dict[str, Any]]], request: Request) -> Answer:
+    """Do one piece of work and write its arrays."""
+    try:
+        arrays = work[request.name]() if request.trial is None else _trial(engine, request.trial)
+        np.savez(request.path, allow_pickle=False, **arrays)
+    except UnsupportedError as error:
+        return Answer(hole=str(error))
+    except Exception:  # noqa: BLE001 - whatever it is, it is the answer
+        return Answer(fault=traceback.format_exc())
+    return Answer()
 
 
 def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
-    """Give every piece of work by name."""
-    work: dict[str, Callable[[], dict[str, Any]]] = {}
-    if job.vocabulary:
-        work["names"] = lambda: _names(Path(job.folder))
-        work["dropout"] = lambda: _dropout(engine, job.options)
-        work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
-    for name in ("linear", "conv2d") if job.inputs else ():
-        feeds = {f"input/{value}/{name}": job.options | {"input": value} for value in job.inputs}
-        if "loader" in job.options:
-            feeds[f"input/hand/{name}"] = job.options | {"input": "pipeline", "loader": "hand"}
-        work |= {key: lambda asked=asked, name=name: _input(engine, asked, job, name) for key, asked in feeds.items()}
-    if job.optimizers:
-        work["compilation"] = lambda: _compilation(engine, job.options)
-        work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
-    work |= {trial.name: lambda trial=trial: _trial(engine, trial) for trial in job.trials}
+    """Return every piece of work by name, but for the evidence of workloads."""
+    work: dict[str, Callable[[], dict[str, Any]]] = {
+        "names": lambda: _names(Path(job.folder)),
+        "dropout": lambda: _dropout(engine, job.options),
+        "compilation": lambda: _compilation(engine, job.options),
+    }
+    work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
+    work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
+    ways = {value: job.options | {"input": value} for value in ("per-step", "pipeline")}
+    ways["hand"] = job.options | {"input": "pipeline", "loader": "hand"}
+    for name in ("linear", "conv2d"):
+        work |= {
+            f"input/{way}/{name}": lambda asked=asked, name=name: _input(engine, asked, job, name)
+            for way, asked in ways.items()
+        }
     return work
 
 
 def _names(folder: Path) -> dict[str, Any]:
-    """Tell which names the framework's vocabulary lacks, and which it has beyond the agreed ones."""
+    """Return which names the framework's vocabulary lacks, and which it has beyond the agreed ones."""
     module = sys.modules[f"bakeoff.frameworks.{folder.name}.nn"]
     return {
         "lacking": np.array([name for name in VOCABULARY if not hasattr(module, name)], "U"),
@@ -109,7 +103,7 @@ def _names(folder: Path) -> dict[str, Any]:
 
 
 def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
-    """Compute outputs, loss and gradients of one case."""
+    """Compute outputs, loss, gradients and running statistics of one case."""
     case = CASES[name]
 
     def build(nn: Any, size: Size) -> Any:
@@ -139,7 +133,7 @@ def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
 
 
 def _compilation(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
-    """Tell what a first step, a second one and one of another shape say that they traced and compiled; None is -1."""
+    """Return what was traced and compiled before and after three steps, the third of another shape; -1 is unknown."""
     case = CASES["linear"]
     model = Model(
         build=lambda nn, size: case.build(nn) if size else None,
@@ -164,7 +158,7 @@ def _compilation(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
 
 
 def _input(engine: Engine, options: dict[str, str], job: Job, name: str) -> dict[str, Any]:
-    """Take two epochs from a framework's own way of input, and train on the first batch of the third."""
+    """Read two epochs from a framework's own way of input, and train on the first batch of the third."""
     case = CASES[name]
     shape = case.x.shape[1:]
     samples = Samples(
@@ -193,7 +187,7 @@ def _input(engine: Engine, options: dict[str, str], job: Job, name: str) -> dict
 
 
 def _model(case: Any) -> Model:
-    """Give a case's model as a workload's."""
+    """Return a case's model as a workload has it."""
 
     def build(nn: Any, size: Size) -> Any:
         del size
@@ -209,14 +203,14 @@ def _model(case: Any) -> Model:
 
 
 def _loss(step: Any, batch: Any) -> float:
-    """Give the loss of a batch."""
+    """Return the loss of a batch."""
     step.run(batch)
     step.wait()
     return float(step.result())
 
 
 def _is_running(pid: int) -> bool:
-    """Tell whether a process is there still after a while; one that has ended and was not asked for yet is not."""
+    """Return whether a process still runs after five seconds; one that has ended, but was not waited for, does not."""
     for _ in range(50):
         try:
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
@@ -229,7 +223,7 @@ def _is_running(pid: int) -> bool:
 
 
 def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
-    """Compute the outputs in evaluation, the loss of steps that change nothing, and by how much a step moves a bias."""
+    """Return the outputs in evaluation, the losses of steps that change nothing, and how far one step moves a bias."""
     weights = plan.weights(dropout.build, SIZE, 0)
     x, y = np.zeros((dropout.BATCH, 5), np.float32), np.zeros(dropout.BATCH, np.int32)
     still, moving = (
@@ -255,7 +249,7 @@ def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
 
 
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
-    """Apply one optimiser to the probe."""
+    """Apply one optimiser to given gradients, and return the parameters after each step."""
     states = engine.optimize(OPTIMIZERS[name], probe_parameters(), probe_gradients())
     return {f"optimizer/{t}/{key}": value for t, state in enumerate(states) for key, value in state.items()}
 

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import atexit
 import functools
+import hashlib
 import json
-import os
-import shutil
-import subprocess
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import filelock
 import msgspec
 import numpy as np
 import pytest
+from child_process import Child
 from contract_cases.holes import HOLES
+from contract_cases.messages import Answer, Job, Request
 
-import bakeoff
 from bakeoff import data
 from bakeoff.certify.certificate import Exhibit
 from bakeoff.environments.declared import frameworks
@@ -31,8 +30,6 @@ from bakeoff.workloads import plan
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from numpy.typing import NDArray
 
     from bakeoff.spec.scenario import Scenario
@@ -47,184 +44,187 @@ SUBJECTS: list[tuple[str, Scenario]] = [
     (name, scenario) for name, loaded in WORKLOADS.items() for scenario in loaded.workload.scenarios
 ]
 MANY = 20
-"""Of the arrays of a model: one with more has a compiler work for minutes, and is computed in the default mode only."""
+"""Arrays of a model: with more, a compiler works for minutes, and the model is computed in the default mode only."""
 REFERENCE = min(DECLARED, key=lambda name: DECLARED[name].info.reference_rank)
 
+LIVING = 2
+"""How many processes are kept waiting for more work, the reference's and another: each holds up to 2 GB."""
 
-class Found(msgspec.Struct, frozen=True):
-    """What one framework computed in one mode: arrays by name, and what failed, with its traceback."""
 
-    arrays: dict[str, Any] = {}
-    faults: dict[str, str] = {}
-    crash: str = ""
-    """How the whole process failed; kept, so that it fails every test without being started again."""
-    holes: dict[str, str] = {}
-    """The reason of each piece of work that the framework lacks."""
-    known: frozenset[str] = frozenset()
-    """The holes that are expected of this framework."""
+class Session:
+    """What all contenders of one run of the tests share; tests/contract/conftest.py sets the folder and ends it."""
 
-    def of(self, name: str) -> dict[str, NDArray[Any]]:
-        """Give the arrays of one piece of work; its failure is the test's, and a known hole is nothing to test."""
-        if name in self.known & self.holes.keys():
-            pytest.skip(f"a hole: {self.holes[name]}")
-        if name in self.holes:
-            pytest.fail(f"{name} is refused, and is no known hole: {self.holes[name]}", pytrace=False)
-        if self.crash or name in self.faults:
-            pytest.fail(self.crash or self.faults[name], pytrace=False)
-        arrays = {
-            key.removeprefix(f"{name}/"): value for key, value in self.arrays.items() if key.startswith(f"{name}/")
-        }
+    folder: ClassVar[Path]
+    """For answers, arrays and batches; the same in all processes of a run with `pytest -n`."""
+    living: ClassVar[list[Computed]] = []
+    """Whose process waits for more work; the last one is the one that worked last."""
+
+    @classmethod
+    def end(cls) -> None:
+        """End all processes."""
+        while cls.living:
+            cls.living.pop().end()
+
+
+class Computed:
+    """What one contender computes: each piece of work when a test asks for it first, all of it in one process.
+
+    Answers are kept on disk, so that the reference's are computed once for all processes of a run with `pytest -n`.
+    """
+
+    def __init__(self, contender: Contender, *, is_mode: bool) -> None:
+        """Take the contender, and whether it is one of MODES: those have their compiling looked at."""
+        self._contender = contender
+        self._is_mode = is_mode
+        self._known = HOLES.get(contender.framework, frozenset())
+        self._info = DECLARED[contender.framework].info
+        self._options = resolve_options(self._info, contender, {}, usable_cores())
+        identity = msgspec.json.encode([contender.framework, self._options], order="sorted")
+        self._folder = Session.folder / f"{contender.framework}-{hashlib.sha256(identity).hexdigest()[:16]}"
+        self._folder.mkdir(exist_ok=True)
+        self._child: Child | None = None
+
+    def of(self, name: str, trial: TrialSpec | None = None) -> dict[str, NDArray[Any]]:
+        """Return the arrays of one piece of work; its failure is the test's, and a known hole is nothing to test."""
+        answer = self._answer(name, trial)
+        if answer.hole and name in self._known:
+            pytest.skip(f"a hole: {answer.hole}")
+        if answer.hole:
+            pytest.fail(f"{name} is refused, and is no known hole: {answer.hole}", pytrace=False)
+        if answer.fault:
+            pytest.fail(answer.fault, pytrace=False)
+        with np.load(self._path(name, "npz"), allow_pickle=False) as file:
+            arrays = dict(file)
         assert arrays, f"nothing was computed for {name}"
         return arrays
 
-    def exhibit(self, label: str, workload: str, scenario: Scenario) -> Exhibit:
-        """Give the evidence of a workload in a scenario."""
-        arrays = self.of(f"{workload}/{scenario}")
+    def exhibit(self, label: str, workload: str, scenario: Scenario, path: Path | None = None) -> Exhibit:
+        """Return the evidence of a workload in a scenario, or of a file that stands for the workload."""
+        arrays = self._workload(workload, scenario, path)
         arrays.pop("settings")
         evidence = msgspec.json.decode(str(arrays.pop("evidence")), type=Evidence)
         return Exhibit(label=label, evidence=evidence, arrays=arrays)
 
     def settings(self, workload: str, scenario: Scenario) -> dict[str, Any]:
-        """Give what was read back after a workload in a scenario."""
-        settings: dict[str, Any] = json.loads(str(self.of(f"{workload}/{scenario}")["settings"]))
+        """Return what was read back after a workload in a scenario."""
+        settings: dict[str, Any] = json.loads(str(self._workload(workload, scenario)["settings"]))
         return settings
+
+    def refuses(self, name: str) -> bool:
+        """Return whether the framework refuses a piece of work with a reason."""
+        workload, _, scenario = name.rpartition("/")
+        trial = self._trial(workload, scenario) if workload in WORKLOADS else None  # type: ignore[arg-type]
+        return bool(self._answer(name, trial).hole)
+
+    def end(self) -> None:
+        """End the process; what it has computed stays."""
+        if self._child is not None:
+            self._child.end()
+
+    def _workload(self, workload: str, scenario: Scenario, path: Path | None = None) -> dict[str, NDArray[Any]]:
+        """Return what was computed of a workload, or of the file that stands for it."""
+        return self.of(f"{path.stem if path else workload}/{scenario}", self._trial(workload, scenario, path))
+
+    def _answer(self, name: str, trial: TrialSpec | None) -> Answer:
+        """Return how a piece of work has ended, in whichever process of this run it was asked for first."""
+        if self._is_mode and self._child is None and name != "compilation":
+            # A framework may compile less for a process that has compiled already: this comes first in every one.
+            self._answer("compilation", None)
+        kept = self._path(name, "json")
+        with filelock.FileLock(self._path(name, "lock")):
+            if not kept.exists():
+                answer = self._living().ask(Request(name=name, path=str(self._path(name, "npz")), trial=trial))
+                kept.write_bytes(msgspec.json.encode(answer))
+        return msgspec.json.decode(kept.read_bytes(), type=Answer)
+
+    def _living(self) -> Child:
+        """Return this contender's process, and end that of the contender which has been idle for longest."""
+        if self._child is None:
+            self._child = self._made()
+        if self in Session.living:
+            Session.living.remove(self)
+        Session.living.append(self)
+        for idle in Session.living[:-LIVING]:
+            idle.end()
+            Session.living.remove(idle)
+        return self._child
+
+    def _made(self) -> Child:
+        """Return a process that is started by its first piece of work."""
+        declared = DECLARED[self._contender.framework]
+        # A framework that is not there fails here, with the remedy: a contract that was not checked does not hold.
+        interpreter = resolve(self._contender, declared)
+        folder = Path(tempfile.mkdtemp(dir=self._folder))
+        variables = {
+            name: value.format(threads=self._options["threads"], cache=folder)
+            for name, value in variables_of(self._info, self._options).items()
+        }
+        job = Job(folder=str(declared.path), variables=variables, options=self._options)
+        return Child(interpreter, job, folder, limit_s=LIMIT_S)
+
+    def _path(self, name: str, kind: str) -> Path:
+        """Return the file of one kind for one piece of work."""
+        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.{kind}"
+
+    def _trial(self, workload: str, scenario: Scenario, path: Path | None = None) -> TrialSpec:
+        """Return what is asked, as the conductor asks it; what learns is a default mode or the reference."""
+        loaded = WORKLOADS[workload]
+        learns = path is None and (not self._is_mode or self._options["mode"] == self._info.options["mode"].default)
+        return TrialSpec(
+            comparison="contract",
+            name=f"{workload}/{scenario}",
+            purpose="certify",
+            contender=msgspec.structs.replace(self._contender, options=self._options),
+            framework_path=str(DECLARED[self._contender.framework].path),
+            workload_path=str(path or loaded.path),
+            workload_name=workload,
+            scenario=scenario,
+            size="reduced",
+            batch_size=loaded.size("reduced").batch_size,
+            seed=0,
+            inputs_path=str(_inputs(workload)),
+            learning_steps=loaded.workload.learning_steps if learns else 0,
+        )
 
 
 @functools.cache
 def is_deep(workload: str) -> bool:
-    """Tell whether a workload has many arrays at reduced size."""
+    """Return whether a workload has many arrays at reduced size."""
     loaded = WORKLOADS[workload]
     return len(plan.parameters(loaded.build, loaded.size("reduced"))) > MANY
 
 
-def subjects_in(name: str, mode: str | None) -> list[tuple[str, Scenario]]:
-    """Give the workloads that a framework computes in a mode: all in its default one and as the reference."""
-    every = mode in (None, DECLARED[name].info.options["mode"].default)
+def subjects_in(name: str, mode: str) -> list[tuple[str, Scenario]]:
+    """Return the workloads that a framework computes in a mode: all in its default one."""
+    every = mode == DECLARED[name].info.options["mode"].default
     return [(workload, scenario) for workload, scenario in SUBJECTS if every or not is_deep(workload)]
 
 
 @functools.cache
-def computed(name: str, mode: str | None) -> Found:
-    """Give what a framework computes in a mode, or as the reference in float64 where the mode is None."""
-    info = DECLARED[name].info
-    options = {"mode": mode} if mode else dict(info.reference or {})
-    default = mode == info.options["mode"].default
-    contender = Contender(framework=name, label=name, options=options)
-    return _computed(
-        contender,
-        subjects_in(name, mode),
-        vocabulary=default,
-        optimizers=mode is not None,
-        learn=default or mode is None,
-    )
+def computed(name: str, mode: str | None = None) -> Computed:
+    """Return what a framework computes in a mode, its default one where none is named."""
+    mode = mode or DECLARED[name].info.options["mode"].default
+    return Computed(Contender(framework=name, label=name, options={"mode": mode}), is_mode=True)
 
 
 @functools.cache
-def computed_by(text: str, subjects: tuple[tuple[str, Scenario], ...]) -> Found:
-    """Give what a contender, written as its user writes it, computes of some workloads."""
-    return _computed(parse_contender(text), subjects)
+def reference() -> Computed:
+    """Return what the reference computes, in float64."""
+    options = dict(DECLARED[REFERENCE].info.reference or {})
+    return Computed(Contender(framework=REFERENCE, label=REFERENCE, options=options), is_mode=False)
 
 
 @functools.cache
-def fed(name: str) -> Found:
-    """Give what a framework's own ways of input give."""
-    return _computed(Contender(framework=name, label=name), (), inputs=True)
-
-
-def computed_of(files: Mapping[str, tuple[str, Path]]) -> Found:
-    """Give what the reference computes of files that stand for workloads, by the names that are given to them."""
-    contender = Contender(framework=REFERENCE, label=REFERENCE, options=dict(DECLARED[REFERENCE].info.reference or {}))
-    return _computed(contender, (), files=files)
-
-
-def _computed(  # noqa: PLR0913 - the parts of a job
-    contender: Contender,
-    subjects: Iterable[tuple[str, Scenario]],
-    *,
-    vocabulary: bool = False,
-    optimizers: bool = False,
-    inputs: bool = False,
-    learn: bool = False,
-    files: Mapping[str, tuple[str, Path]] | None = None,
-) -> Found:
-    """Give what a contender computes."""
-    name = contender.framework
-    info = DECLARED[name].info
-    # A framework that is not there fails here, with the remedy: a contract that was not checked does not hold.
-    interpreter = resolve(contender, DECLARED[name])
-    options = resolve_options(info, contender, {}, usable_cores())
-    with tempfile.TemporaryDirectory() as folder:
-        job = {
-            "folder": str(DECLARED[name].path),
-            "variables": {
-                name: value.format(threads=options["threads"], cache=folder)
-                for name, value in variables_of(info, options).items()
-            },
-            "options": options,
-            "vocabulary": vocabulary,
-            "optimizers": optimizers,
-            "inputs": [value for value in info.options["input"].values if value != "resident"] if inputs else [],
-            "trials": [_trial(contender, options, *subject, learn=learn) for subject in subjects]
-            + [
-                msgspec.structs.replace(
-                    _trial(contender, options, workload, "train", learn=False),
-                    name=f"{name}/train",
-                    workload_path=str(path),
-                )
-                for name, (workload, path) in (files or {}).items()
-            ],
-        }
-        return msgspec.structs.replace(_run(interpreter, job, Path(folder)), known=HOLES.get(name, frozenset()))
-
-
-def _run(interpreter: str, job: dict[str, Any], folder: Path) -> Found:
-    """Run child.py in an interpreter."""
-    (folder / "job.json").write_bytes(msgspec.json.encode(job))
-    command = [interpreter, str(HERE / "child.py"), str(folder / "job.json"), str(folder / "out")]
-    sources = os.pathsep.join(map(str, (Path(bakeoff.__file__).parents[1], HERE)))
-    done = subprocess.run(
-        command,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT_S,
-        env=os.environ | {"PYTHONPATH": sources},
-    )
-    if done.returncode:
-        return Found(crash=f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-4000:]}")
-    with np.load(folder / "out.npz", allow_pickle=False) as file:
-        arrays = dict(file)
-    return Found(arrays, **json.loads((folder / "out.json").read_text()))
+def computed_by(text: str) -> Computed:
+    """Return what a contender computes, written as its user writes it."""
+    return Computed(parse_contender(text), is_mode=False)
 
 
 @functools.cache
 def _inputs(workload: str) -> Path:
     """Write a workload's batches of the reduced size once for all frameworks."""
-    folder = tempfile.mkdtemp()
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(dir=Session.folder))
     loaded = WORKLOADS[workload]
     size = loaded.size("reduced")
-    data.prepare(None, loaded.workload, size, size.batch_size, 0, Path(folder))
-    return Path(folder)
-
-
-def _trial(
-    contender: Contender, options: dict[str, str], workload: str, scenario: Scenario, *, learn: bool
-) -> TrialSpec:
-    """Say what is asked, as the conductor does."""
-    loaded = WORKLOADS[workload]
-    return TrialSpec(
-        comparison="contract",
-        name=f"{workload}/{scenario}",
-        purpose="certify",
-        contender=msgspec.structs.replace(contender, options=options),
-        framework_path=str(DECLARED[contender.framework].path),
-        workload_path=str(loaded.path),
-        workload_name=workload,
-        scenario=scenario,
-        size="reduced",
-        batch_size=loaded.size("reduced").batch_size,
-        seed=0,
-        inputs_path=str(_inputs(workload)),
-        learning_steps=loaded.workload.learning_steps if learn else 0,
-    )
+    data.prepare(None, loaded.workload, size, size.batch_size, 0, folder)
+    return folder

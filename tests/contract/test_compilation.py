@@ -13,7 +13,7 @@ BY_OPERATION = {"jittor"}
 
 
 @pytest.mark.parametrize(("framework", "mode"), MODES)
-def test_compiling_is_told_and_counted(framework: str, mode: str) -> None:
+def test_compiling_is_reported_and_counted(framework: str, mode: str) -> None:
     """The first step's tracing and compiling fit into it, a second step has none, and one of another shape has more."""
     found = computed(framework, mode).of("compilation")
     told, first_ns = found["told"], int(found["first_ns"])

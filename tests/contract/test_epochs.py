@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 import pytest
 from contract_run import DECLARED, LIMIT_S, REFERENCE
 
-from bakeoff.judge.epochs import whole_runs
-from bakeoff.race.epochs import run_whole
+from bakeoff.judge.epochs import length_of, whole_runs
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.rounds import Trials
+from bakeoff.race.runner import Runner
+from bakeoff.race.stages.epochs import whole_run
+from bakeoff.race.stages.stage import State
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 
@@ -42,9 +43,11 @@ def ran(framework: str) -> WholeRun:
             results=folder,
         )
         with prepared(request) as (comparison, inputs):
-            trials = Trials(comparison, Path(folder), inputs, launch=ProcessWorker, observe=silent)
+            state, length = State(comparison, Path(folder), inputs), length_of(comparison)
+            assert length is not None
+            runner = Runner(state.folder, ProcessWorker, silent, limit_s=LIMIT_S)
             (plan,) = comparison.contenders
-            record = run_whole(trials, plan, 1, comparison=comparison, step_s=0.01, observe=silent)
+            (record,) = runner.run(whole_run(state, plan, 1, length, step_s=0.01))
     assert record.outcome == "done", record.reason
     found = whole_runs([record])
     assert found is not None

@@ -8,6 +8,7 @@ from contract_cases.holes import WITHOUT_CLOCK
 from contract_run import DECLARED, LIMIT_S
 
 from bakeoff.race import conductor
+from bakeoff.race.stages import selftest
 from bakeoff.spec.request import Request
 from bakeoff.store.results import comparisons, read_records
 
@@ -20,7 +21,7 @@ pytestmark = [pytest.mark.timeout(LIMIT_S), pytest.mark.usefixtures("home_of_res
 @pytest.fixture
 def home_of_results(monkeypatch: pytest.MonkeyPatch) -> None:
     """Remember nothing outside of the test; the environments stay where they are."""
-    monkeypatch.setattr(conductor, "remember", lambda _: None)
+    monkeypatch.setattr(selftest, "remember", lambda _: None)
 
 
 @pytest.mark.parametrize("framework", DECLARED)

@@ -8,8 +8,8 @@ import pytest
 
 from bakeoff.report.study.model import report_of
 from bakeoff.spec.request import Request
-from bakeoff.study.run import run
-from bakeoff.study.sweep import Axis, sweep
+from bakeoff.study.run import run_study
+from bakeoff.study.sweep import Axis, sweep_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,8 +27,8 @@ def test_each_point_runs_with_its_own_value(tmp_path: Path) -> None:
         max_rounds=1,
         self_test=False,
     )
-    study = sweep(request, [Axis(name="batch size", values=("4",)), Axis(name="threads", values=("1", "2"))])
-    outcome = run(study, results=str(tmp_path), probe_s=0.001)
+    study = sweep_of(request, [Axis(name="batch size", values=("4",)), Axis(name="threads", values=("1", "2"))])
+    outcome = run_study(study, results=str(tmp_path), probe_s=0.001)
     assert [one.contenders[0].settings["threads"] for one in outcome.outcomes] == [1, 2]
     assert [one.comparison.batch_size for one in outcome.outcomes] == [4, 4]
     assert all(line.cells["torch"].rate for line in report_of(outcome).lines)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from contract_run import LIMIT_S, REFERENCE, WORKLOADS, computed_of
+from contract_run import LIMIT_S, REFERENCE, WORKLOADS, reference
 
 from bakeoff.certify.certificate import certify
 from bakeoff.spec.trial import TrialSpec
-
-if TYPE_CHECKING:
-    from contract_run import Found
 
 pytestmark = pytest.mark.timeout(LIMIT_S)
 
@@ -63,28 +57,24 @@ TRAPS: dict[str, tuple[str, list[tuple[str, str]]]] = {
 }
 
 
-@functools.cache
-def trapped() -> Found:
-    """Give what the reference computes of all traps, and of the workloads themselves."""
-    with tempfile.TemporaryDirectory() as folder:
-        files = {name: (name, WORKLOADS[name].path) for name in {workload for workload, _ in TRAPS.values()}}
-        for number, (trap, (workload, changes)) in enumerate(TRAPS.items()):
-            text = WORKLOADS[workload].path.read_text()
-            for old, new in changes:
-                assert text.count(old) == 1, (trap, old)
-                text = text.replace(old, new)
-            path = Path(folder) / f"trap_{number}.py"
-            path.write_text(text)
-            files[trap] = (workload, path)
-        return computed_of(files)
+def trapped(trap: str, folder: Path) -> Path:
+    """Write the file of a workload with a trap in it."""
+    workload, changes = TRAPS[trap]
+    text = WORKLOADS[workload].path.read_text()
+    for old, new in changes:
+        assert text.count(old) == 1, (trap, old)
+        text = text.replace(old, new)
+    path = folder / f"trap_{list(TRAPS).index(trap)}.py"
+    path.write_text(text)
+    return path
 
 
-def judged(name: str, workload: str) -> list[str]:
-    """Give the checks that a changed workload fails against the workload itself."""
+def failed_checks(workload: str, path: Path | None) -> list[str]:
+    """Return the checks that a file with a trap, or without one the workload itself, fails against the workload."""
     loaded = WORKLOADS[workload]
     certificate = certify(
-        trapped().exhibit(name, name, "train"),
-        trapped().exhibit(f"{REFERENCE} in float64", workload, "train"),
+        reference().exhibit(workload, workload, "train", path),
+        reference().exhibit(f"{REFERENCE} in float64", workload, "train"),
         workload=loaded.workload,
         size=loaded.size("reduced"),
         scenario="train",
@@ -94,8 +84,8 @@ def judged(name: str, workload: str) -> list[str]:
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-def test_no_trap_gets_a_certificate(trap: str) -> None:
+def test_no_trap_gets_a_certificate(trap: str, tmp_path: Path) -> None:
     """A workload in which one thing is as another implementation has it does not pass for the workload."""
     workload, _ = TRAPS[trap]
-    assert judged(trap, workload)
-    assert not judged(workload, workload)
+    assert failed_checks(workload, trapped(trap, tmp_path))
+    assert not failed_checks(workload, None)

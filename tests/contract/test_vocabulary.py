@@ -19,18 +19,13 @@ FRAMEWORKS = pytest.mark.parametrize("framework", DECLARED)
 pytestmark = pytest.mark.timeout(LIMIT_S)
 
 
-def _default(framework: str) -> Any:
-    """Give what a framework computes in its default mode."""
-    return computed(framework, DECLARED[framework].info.options["mode"].default)
-
-
 def _weights(name: str) -> Any:
-    """Give the weights that every framework starts a case from."""
+    """Return the weights that every framework starts a case from."""
     return plan.weights(lambda nn, size: CASES[name].build(nn), SIZE, 0)
 
 
 def _state(name: str) -> Any:
-    """Give the running statistics that every framework starts a case from."""
+    """Return the running statistics that every framework starts a case from."""
     return plan.state_values(lambda nn, size: CASES[name].build(nn), SIZE, 0)
 
 
@@ -50,7 +45,7 @@ def test_numpy_forms_are_the_functions_of_their_gradients(case: str) -> None:
 @FRAMEWORKS
 def test_vocabulary_is_complete_and_has_nothing_else(framework: str) -> None:
     """Every framework's nn.py provides exactly the names of the vocabulary."""
-    names = _default(framework).of("names")
+    names = computed(framework).of("names")
     assert list(names["lacking"]) == []
     assert list(names["beyond"]) == []
 
@@ -58,9 +53,9 @@ def test_vocabulary_is_complete_and_has_nothing_else(framework: str) -> None:
 @FRAMEWORKS
 @pytest.mark.parametrize("case", CASES)
 def test_outputs(framework: str, case: str) -> None:
-    """Every name gives what it gives in NumPy float64, within float32."""
+    """Every name computes what it computes in NumPy in float64, within the rounding of float32."""
     expected = CASES[case].forward(_weights(case) | _state(case), CASES[case].x.astype(np.float64))
-    found = _default(framework).of(f"case/{case}")["outputs"]
+    found = computed(framework).of(f"case/{case}")["outputs"]
     assert found.shape == expected.shape
     assert found.dtype == np.float64
     assert distance(found, expected) < 1e-5
@@ -70,7 +65,7 @@ def test_outputs(framework: str, case: str) -> None:
 @pytest.mark.parametrize("case", [name for name in CASES if CASES[name].deterministic])
 def test_loss_and_gradients(framework: str, case: str) -> None:
     """Every name passes gradients on as its closed form does, to every parameter, in canonical layout."""
-    found = _default(framework).of(f"case/{case}")
+    found = computed(framework).of(f"case/{case}")
     expected = expected_gradients(CASES[case], _weights(case), _state(case))
     assert found["loss"] == pytest.approx(expected_loss(CASES[case], _weights(case) | _state(case)), rel=1e-5)
     assert {name for name in found if name.startswith("gradient/")} == {f"gradient/{name}" for name in expected}
@@ -84,7 +79,7 @@ def test_loss_and_gradients(framework: str, case: str) -> None:
 @pytest.mark.parametrize("case", [name for name in CASES if CASES[name].batch_statistics])
 def test_running_statistics(framework: str, case: str) -> None:
     """Asking for gradients moves no running statistic; a step moves each by its momentum and the framework's rule."""
-    found, before = _default(framework).of(f"case/{case}"), _state(case)
+    found, before = computed(framework).of(f"case/{case}"), _state(case)
     after = expected_state(CASES[case], before, _weights(case), unbiased=bool(found["unbiased"]))
     for moment, expected in (("before", before), ("after", after)):
         assert {name for name in found if name.startswith(moment)} == {f"{moment}/{name}" for name in expected}
@@ -95,7 +90,7 @@ def test_running_statistics(framework: str, case: str) -> None:
 @FRAMEWORKS
 def test_dropout_in_training_drops_and_scales(framework: str) -> None:
     """In training a share of about `rate` is dropped, and what is kept is multiplied by 1 / (1 - rate)."""
-    kept = _default(framework).of("dropout")["moved"] * (1 - dropout.RATE)
+    kept = computed(framework).of("dropout")["moved"] * (1 - dropout.RATE)
     np.testing.assert_allclose(kept, kept.round(), atol=1e-3)
     # Four standard deviations of the share that is kept, over all outputs.
     outputs = dropout.BATCH * dropout.FEATURES
@@ -107,12 +102,12 @@ def test_dropout_in_training_drops_and_scales(framework: str) -> None:
 @FRAMEWORKS
 def test_dropout_draws_anew_at_every_step(framework: str) -> None:
     """Steps on the same batch with the same parameters differ by what they drop."""
-    assert len(set(_default(framework).of("dropout")["losses"])) == dropout.STEPS
+    assert len(set(computed(framework).of("dropout")["losses"])) == dropout.STEPS
 
 
 @FRAMEWORKS
 def test_dropout_does_nothing_in_evaluation(framework: str) -> None:
     """In evaluation every sample of a constant batch has the same outputs: the bias."""
-    outputs = _default(framework).of("dropout")["outputs"]
+    outputs = computed(framework).of("dropout")["outputs"]
     bias = plan.weights(dropout.build, SIZE, 0)["first.bias"]
     np.testing.assert_allclose(outputs, np.broadcast_to(bias, outputs.shape), rtol=1e-6)

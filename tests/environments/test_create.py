@@ -15,6 +15,8 @@ from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.framework import FrameworkInfo
 
+pytestmark = pytest.mark.slow
+
 NOWHERE = "./there-is-no-such-wheel.whl\n"
 
 

@@ -1,4 +1,4 @@
-"""Asks a file beside this one, in a framework's own interpreter, for what it tells as its last line of JSON."""
+"""Run a file beside this one in a framework's own interpreter, and read the JSON in its last line of output."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from bakeoff.environments.interpreters import resolve
 from bakeoff.spec.contender import Contender
 
 
-def answer(framework: str, child: str, *arguments: str, **variables: str) -> Any:
-    """Run the child with these arguments and variables; give what it tells."""
+def answer(framework: str, child: str, *arguments: str, without: tuple[str, ...] = (), **variables: str) -> Any:
+    """Run the child with these arguments and variables, without those that begin so; return what it prints."""
     interpreter = resolve(Contender(framework=framework, label=framework), frameworks()[framework])
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(without)}
     done = subprocess.run(
         [interpreter, str(Path(__file__).with_name(child)), *arguments],
         check=False,
         capture_output=True,
         text=True,
-        env=os.environ | variables | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])},
+        env=clean | variables | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])},
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return json.loads(done.stdout.splitlines()[-1])

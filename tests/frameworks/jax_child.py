@@ -28,7 +28,7 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
 
 
 def largest_error(x_shape: tuple[int, ...], kernel_shape: tuple[int, ...], more: dict[str, Any]) -> float:
-    """Give the largest error of outputs and gradients, relative to the largest magnitude."""
+    """Return the largest error of outputs and gradients, relative to the largest magnitude."""
     random = np.random.default_rng(0)
     x, kernel = jnp.array(random.normal(size=(3, *x_shape))), jnp.array(random.normal(size=kernel_shape))
     asked = {"window_strides": (1, 1), "padding": ((0, 0), (0, 0))} | more

@@ -19,7 +19,7 @@ OPTIONS = {"mode": "compiled", "precision": "float32", "device": "cpu", "threads
 
 
 def told() -> list[dict[str, Any]]:
-    """Give the readings after each step, with how long it took."""
+    """Return the readings after each step, with how long it took."""
     engine = Engine()
     engine.configure(OPTIONS)
     random = np.random.default_rng(0)

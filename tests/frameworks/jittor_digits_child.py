@@ -20,7 +20,7 @@ EPSILON = 1e-5
 
 
 def error(values: Any, way: str) -> float:
-    """Give the largest error of a training batch's outputs, relative to the largest of them."""
+    """Return the largest error of a training batch's outputs, relative to the largest of them."""
     normalisation.choose(way)
     layer = nn.BatchNorm(values.shape[1], epsilon=EPSILON)
     layer.train()

@@ -14,7 +14,7 @@ TOO_MUCH = 1 << 48
 
 
 def exhausted(is_exhausted: Any, allocate: Any) -> list[bool]:
-    """Tell of an error for want of memory, and of another one."""
+    """Return whether an error for want of memory is recognised as one, and whether another error is."""
     answers = []
     for error in (allocate, lambda: int("one")):
         try:
@@ -25,7 +25,7 @@ def exhausted(is_exhausted: Any, allocate: Any) -> list[bool]:
 
 
 def torch() -> list[Any]:
-    """Tell of CUDA's allocator, and of the type in which products are summed."""
+    """Return what is reported of CUDA's allocator, and of the type in which products are summed."""
     import torch
 
     from bakeoff.frameworks.torch.accumulation import accumulation
@@ -44,7 +44,7 @@ def torch() -> list[Any]:
 
 
 def jax() -> list[Any]:
-    """Tell of a GPU under three policies, and of a processor."""
+    """Return what is reported of a GPU under three policies, and of a processor."""
     import jax.numpy as jnp
 
     from bakeoff.frameworks.jax.memory import is_exhausted, told
@@ -61,7 +61,7 @@ def jax() -> list[Any]:
 
 
 def tensorflow() -> list[Any]:
-    """Tell of a GPU that takes all, one that grows as configured, and one that is forced to."""
+    """Return what is reported of a GPU that takes all, one that grows as configured, and one that is forced to."""
     import tensorflow as tf
 
     from bakeoff.frameworks.tensorflow.memory import is_exhausted, told

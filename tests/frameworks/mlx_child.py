@@ -62,7 +62,7 @@ def made(mode: str) -> tuple[Any, Any]:
 
 
 def refusal(**options: str) -> str:
-    """Give the reason for which an engine refuses options; empty where it takes them."""
+    """Return the reason for which an engine refuses options; empty where it takes them."""
     try:
         engine.Engine().configure(OPTIONS | options)
     except UnsupportedError as error:
@@ -71,7 +71,7 @@ def refusal(**options: str) -> str:
 
 
 def with_metal() -> dict[str, Any]:
-    """Tell what is said of a GPU, by stand-ins for one."""
+    """Return what is reported of a GPU, by stand-ins for one."""
     chosen: list[Any] = []
     with (
         mock.patch.object(mx.metal, "is_available", return_value=True),
@@ -90,7 +90,7 @@ def with_metal() -> dict[str, Any]:
 
 
 def unchanged(mode: str) -> dict[str, bool]:
-    """Tell whether gradients and outputs leave everything as it was, and whether a step does not."""
+    """Return whether gradients and outputs leave everything as it was, and whether a step does not."""
     step, batch = made(mode)
     before = everything(step)
     first, second = step.gradients(batch), step.gradients(batch)
@@ -106,12 +106,12 @@ def unchanged(mode: str) -> dict[str, bool]:
 
 
 def everything(step: Any) -> dict[str, Any]:
-    """Give parameters and state."""
+    """Return parameters and state."""
     return step.parameters() | step.state()
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Tell whether arrays are equal bit by bit."""
+    """Return whether arrays are equal bit by bit."""
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
@@ -146,7 +146,7 @@ def without_compiler() -> dict[str, Any]:
 
 
 def in_float64() -> float:
-    """Give the largest relative error of a convolution that MLX was asked for in float64."""
+    """Return the largest relative error of a convolution that MLX was asked for in float64."""
     random = np.random.default_rng(0)
     x, kernel = random.normal(size=(2, 8, 8, 3)), random.normal(size=(4, 3, 3, 3))
     found = np.array(mx.conv2d(mx.array(x, dtype=mx.float64), mx.array(kernel, dtype=mx.float64)))

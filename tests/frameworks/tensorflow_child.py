@@ -49,7 +49,7 @@ def build(nn: Any, size: Size) -> Any:
 
 
 def model() -> Model:
-    """Give the model with weights that differ from one another."""
+    """Return the model with weights that differ from one another."""
     shapes = {"input.weight": (3, 3, 3, 2), "input.bias": (2,), "output.weight": (32, 5), "output.bias": (5,)}
     return Model(
         build=build,
@@ -61,7 +61,7 @@ def model() -> Model:
 
 
 def traces(engine: Engine) -> dict[str, Any]:
-    """Run several batches in each mode and scenario; give how often the step was traced."""
+    """Run several batches in each mode and scenario; return how often the step was traced."""
     found = {}
     for mode in ("eager", "graph", "compiled"):
         for scenario in ("train", "infer"):
@@ -74,7 +74,7 @@ def traces(engine: Engine) -> dict[str, Any]:
 
 
 def cuda(engine: Engine) -> str:
-    """Ask for a GPU; give what is answered."""
+    """Ask for a GPU; return the answer."""
     try:
         engine.configure(OPTIONS | {"device": "cuda"})
     except UnsupportedError as error:
@@ -83,7 +83,7 @@ def cuda(engine: Engine) -> str:
 
 
 def settings(engine: Engine) -> dict[str, Any]:
-    """Run one step; give what was in force, and the outputs' sum as text."""
+    """Run one step; return what was in force, and the outputs' sum as text."""
     step = engine.build(model(), "train", OPTIONS)
     batch = step.prepare(np.ones((2, 4, 4, 3)), np.zeros(2, np.int32))
     outputs = step.outputs(batch)
@@ -93,7 +93,7 @@ def settings(engine: Engine) -> dict[str, Any]:
 
 
 def float64(engine: Engine) -> dict[str, float]:
-    """Apply every optimiser in float64 to a gradient of one; give the parameter after the second step."""
+    """Apply every optimiser in float64 to a gradient of one; return the parameter after the second step."""
     engine.configure(OPTIONS | {"precision": "float64"})
     kinds = {
         "sgd": SGD(learning_rate=0.1, momentum=0.9, weight_decay=0.3),

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 import functools
-import json
-import os
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import answer
 
-import bakeoff
 from bakeoff.environments.declared import frameworks
-from bakeoff.environments.interpreters import resolve
-from bakeoff.spec.contender import Contender
 
-CHILD = Path(__file__).with_name("cuda_child.py")
 WITH_CUDA = [
     name for name, found in frameworks().items() if found.info.listed and "cuda" in found.info.options["device"].values
 ]
@@ -24,20 +17,9 @@ pytestmark = pytest.mark.timeout(300)
 
 
 @functools.cache
-def told(name: str) -> dict[str, Any]:
-    """Give what a framework's branches did, in its own interpreter."""
-    framework = frameworks()[name]
-    interpreter = resolve(Contender(framework=name, label=name), framework)
-    done = subprocess.run(
-        [interpreter, str(CHILD), name],
-        check=False,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1]), "CUDA_VISIBLE_DEVICES": ""},
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return answer
+def told(name: str) -> Any:
+    """Return what a framework's branches did, in its own interpreter."""
+    return answer(name, "cuda_child.py", name, CUDA_VISIBLE_DEVICES="")
 
 
 @pytest.mark.parametrize("name", WITH_CUDA)

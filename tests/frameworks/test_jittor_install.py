@@ -20,7 +20,7 @@ UNREACHABLE = ["URLError: Name or service not known", "0.00B [00:00, ?B/s]"]
 
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[dict[str, str]]]:
-    """Give a function that runs install.py with a Jittor that answers as scripted; it gives how it was imported."""
+    """Return a function that runs install.py with a scripted Jittor, and returns the variables of each import."""
 
     def load(name: str) -> Any:
         spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")

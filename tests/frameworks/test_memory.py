@@ -1,38 +1,21 @@
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
+from asking import answer
 
-import bakeoff
-from bakeoff.environments.declared import frameworks
-from bakeoff.environments.interpreters import resolve
-from bakeoff.spec.contender import Contender
-
-CHILD = Path(__file__).with_name("memory_child.py")
+POLICIES = ("XLA_PYTHON_CLIENT", "XLA_CLIENT", "TF_FORCE_GPU", "TF_GPU", "PYTORCH")
+"""What variables begin with by which a user sets a framework's memory."""
 
 
 def told(framework: str) -> Any:
     """Ask a framework in its own interpreter, in which nothing of the user's environment sets its memory."""
-    interpreter = resolve(Contender(framework=framework, label=framework), frameworks()[framework])
-    policies = ("XLA_PYTHON_CLIENT", "XLA_CLIENT", "TF_FORCE_GPU", "TF_GPU", "PYTORCH")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(policies)}
-    done = subprocess.run(
-        [interpreter, str(CHILD), framework],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=clean | {"PYTHONPATH": str(Path(bakeoff.__file__).parents[1])},
-    )
-    return json.loads(done.stdout.splitlines()[-1])
+    return answer(framework, "memory_child.py", framework, without=POLICIES)
 
 
 def memory(peak: int | None, reserved: int | None, preallocation: str | None) -> dict[str, int | str | None]:
-    """Give what is told of a device."""
+    """Return what a framework reports of a device."""
     return {"peak_bytes": peak, "reserved_bytes": reserved, "preallocation": preallocation}
 
 

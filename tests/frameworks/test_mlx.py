@@ -16,7 +16,7 @@ pytestmark = pytest.mark.timeout(400)
 
 @functools.cache
 def told() -> Any:
-    """Give what MLX tells in its own interpreter."""
+    """Return what MLX tells in its own interpreter."""
     with tempfile.TemporaryDirectory() as folder:
         return answer("mlx", "mlx_child.py", str(Path(folder) / "not yet there"))
 

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(400)
 
 @functools.cache
 def told(name: str) -> Any:
-    """Give what a framework's ready-made model tells."""
+    """Return what a framework's ready-made model tells."""
     options = resolve_options(frameworks()[name].info, Contender(framework=name, label=name), {}, 2)
     return answer(name, "zoo_child.py", name, SCENARIOS[name], json.dumps(options))
 

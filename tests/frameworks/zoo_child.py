@@ -69,7 +69,7 @@ def main(framework: str, scenario: Any, options: str) -> None:
 
 
 def _reasons(zoo: Any, workloads: tuple[str, ...]) -> dict[str, str]:
-    """Give why there is no model for a workload."""
+    """Return why there is no model for a workload."""
     found = {}
     for workload in workloads:
         try:

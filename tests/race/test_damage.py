@@ -23,6 +23,8 @@ from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import read_records
 
+pytestmark = pytest.mark.slow
+
 RACERS = ("fake:step_ms=50", "fake:step_ms=60")
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bakeoff.measure.energy import meters
-from bakeoff.race import conductor, prepare
+from bakeoff.race import prepare
+from bakeoff.race.stages import energy
 from bakeoff.report.details import energy_line, energy_table
 from bakeoff.report.model import report_of
 from bakeoff.store.results import read_records
@@ -40,7 +41,7 @@ class Meter:
 def metered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the machine a meter."""
     meter = Meter()
-    for module in (conductor, prepare):
+    for module in (energy, prepare):
         monkeypatch.setattr(module, "meters", lambda devices: ([meter], "") if devices == ["cpu"] else ([], "none"))
 
 

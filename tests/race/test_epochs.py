@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from bakeoff.race import conductor
-from bakeoff.race.epochs import PATIENCE
 from bakeoff.race.progress import Running
+from bakeoff.race.stages.epochs import PATIENCE
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import UsageError

@@ -18,6 +18,8 @@ from bakeoff.report.model import report_of
 from bakeoff.spec.errors import UsageError
 from bakeoff.store.results import read_records
 
+pytestmark = pytest.mark.slow
+
 DEADLINE_S = 120.0
 """A loader's processes are there some seconds after the start, and gone a second after the end."""
 

@@ -25,6 +25,8 @@ from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.spec.request import Request
 from bakeoff.store.results import read_records
 
+pytestmark = pytest.mark.slow
+
 DEADLINE_S = 60.0
 """What is waited for takes a second or two; a machine that is slower than this fails the test."""
 

@@ -12,8 +12,8 @@ import pytest
 from bakeoff.environments import interpreters
 from bakeoff.environments.declared import frameworks
 from bakeoff.race import inputs
-from bakeoff.race.names import folder_names
-from bakeoff.race.prepare import new_folder, prepared
+from bakeoff.race.prepare import prepared
+from bakeoff.race.specs import folder_names
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 
@@ -110,15 +110,6 @@ def test_the_reference_is_in_float64(request_of: Any) -> None:
     reference = planned(request_of("fake")).reference
     assert reference is not None
     assert reference.contender.options["precision"] == "float64"
-
-
-def test_a_taken_name_is_drawn_again(request_of: Any, tmp_path: Path) -> None:
-    """A comparison never takes the folder of another one."""
-    comparison = planned(request_of("fake"))
-    folder, first = new_folder(tmp_path, comparison)
-    other, second = new_folder(tmp_path, comparison)
-    assert (folder.name, other.name) == (first.id, second.id)
-    assert folder != other
 
 
 def test_batches_are_gone_in_the_end(request_of: Any, tmp_path: Path) -> None:

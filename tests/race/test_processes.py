@@ -25,6 +25,8 @@ from bakeoff.spec.request import Request
 from bakeoff.spec.verdict import Certificate
 from bakeoff.store.results import read_records
 
+pytestmark = pytest.mark.slow
+
 LIMIT_S = 8.0
 """Of a trial: far above what a worker's start takes, also on a busy machine, and short to wait for once."""
 

@@ -51,7 +51,7 @@ def test_a_worker_alone_has_enough_steps(step_s: float) -> None:
     plan = schedule.alone_plan(step_s)
     assert plan.lead * step_s >= 0.1 * (1 - 1e-9)
     assert plan.lead >= 3
-    assert 24 <= plan.steps * schedule.ALONE_BLOCKS < 200 + schedule.ALONE_BLOCKS
+    assert 24 <= plan.steps * schedule.ALONE.blocks < 200 + schedule.ALONE.blocks
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.sampled_from([4, 6, 12]), st.integers(1, 4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import platform
 import re
 from pathlib import Path
 from typing import Any
@@ -13,14 +14,16 @@ from rich.console import Console
 
 from bakeoff.frameworks.fake import engine
 from bakeoff.judge.search import SearchOutcome, judge_search
-from bakeoff.race import search as searching
+from bakeoff.race.conductor import search_batches
 from bakeoff.race.progress import Event, Tried
-from bakeoff.race.search import search_batches
+from bakeoff.race.stages import attempts
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report import batches
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import comparisons
+
+pytestmark = pytest.mark.slow
 
 MB = 1_000_000
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json-max-batch.md"
@@ -130,6 +133,22 @@ def test_a_search_does_not_mix_versions(request_of: Any, monkeypatch: pytest.Mon
         search_batches(request_of("fake:capacity_kib=45", resume=True), launch=InlineWorker)
 
 
+@pytest.mark.parametrize("changed", ["Python", "variable"])
+def test_a_search_does_not_mix_what_a_comparison_does_not(
+    request_of: Any, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    """Another Python and other variables of the user's environment are refused as by a comparison, with both values."""
+    monkeypatch.delenv("MALLOC_TOP_PAD_", raising=False)
+    search_batches(request_of("fake:capacity_kib=45", budget_s=1e-9), launch=InlineWorker)
+    if changed == "Python":
+        monkeypatch.setattr(platform, "python_version", lambda: "3.0.0")
+    else:
+        monkeypatch.setenv("MALLOC_TOP_PAD_", "65536")
+    has = {"Python": r"Python 3\.0\.0", "variable": "MALLOC_TOP_PAD_ 65536"}[changed]
+    with pytest.raises(StoreError, match=f"cannot go on with .*-max-batch-.* had Python .* and has .*{has}"):
+        search_batches(request_of("fake:capacity_kib=45", resume=True), launch=InlineWorker)
+
+
 def test_a_spent_budget_starts_no_attempt(request_of: Any) -> None:
     """The time budget ends a search between two attempts, and what is known is a bound."""
     outcome = search_batches(request_of("fake:sample_kib=1", budget_s=1e-9), launch=InlineWorker)
@@ -138,7 +157,7 @@ def test_a_spent_budget_starts_no_attempt(request_of: Any) -> None:
 
 def test_memory_that_a_process_takes_ends_its_attempt(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit a real process is ended from outside, or its steps' peak tells; nothing larger was tried."""
-    monkeypatch.setattr(searching, "PRECISION", 0.2)
+    monkeypatch.setattr(attempts, "PRECISION", 0.2)
     outcome = search_batches(request_of("fake:sample_kib=2048"), limit_bytes=150 * MB, launch=ProcessWorker)
     (one,) = outcome.found
     assert one.state == "found"
@@ -169,7 +188,7 @@ def test_a_limit_that_the_machine_cannot_keep_is_refused(request_of: Any) -> Non
 @pytest.mark.timeout(300)  # Four processes that import it, on a busy machine.
 def test_a_real_framework_is_searched(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """PyTorch's largest batch is found within a small limit, and its peak is below it."""
-    monkeypatch.setattr(searching, "PRECISION", 1.0)
+    monkeypatch.setattr(attempts, "PRECISION", 1.0)
     outcome = search_batches(request_of("torch", batch_size=4096), limit_bytes=150 * MB)
     (one,) = outcome.found
     assert (one.state, one.reason) == ("found", "")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.record import Record
 
-pytestmark = pytest.mark.usefixtures("home")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("home")]
 
 HONEST, BROKEN = "fake", "fake:fault=asynchronous"
 
@@ -57,6 +57,15 @@ def test_a_passed_test_is_remembered(race: Race) -> None:
     timer = second.contenders[0].timer
     assert timer is not None
     assert timer.comparison == first.comparison.id
+
+
+def test_a_test_with_other_variables_does_not_hold(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the user's environment sets for the framework is part of what was tested."""
+    monkeypatch.delenv("MALLOC_TOP_PAD_", raising=False)
+    race(HONEST, self_test=True, max_rounds=1)
+    monkeypatch.setenv("MALLOC_TOP_PAD_", "65536")
+    later = race(HONEST, self_test=True, max_rounds=1)
+    assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
 
 
 def test_a_failed_test_is_made_again(race: Race) -> None:

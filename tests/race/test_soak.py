@@ -13,7 +13,7 @@ import pytest
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TRIALS = int(os.environ.get("BAKEOFF_SOAK_TRIALS", "16"))
 
-pytestmark = pytest.mark.timeout(120 + 4 * TRIALS)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(120 + 4 * TRIALS)]
 
 
 @pytest.fixture(scope="module")

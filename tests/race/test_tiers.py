@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from bakeoff.judge.outcome import Outcome
@@ -13,6 +14,8 @@ from bakeoff.report import jsonform, markdown, terminal
 from bakeoff.report.html import to_html
 from bakeoff.report.model import report_of
 from bakeoff.store.results import read_records
+
+pytestmark = pytest.mark.slow
 
 TIERS = ("matched", "native", "best")
 

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
+from bakeoff.judge.compiling import Compiling, Start
+from bakeoff.judge.counters import BlockCounters
+from bakeoff.judge.energy import Energy
 from bakeoff.judge.epochs import WholeRun, WholeRuns
-from bakeoff.judge.outcome import BlockTime, Compiling, ContenderOutcome, Energy, GpuRound, Outcome, Start
+from bakeoff.judge.gpu import GpuRound
+from bakeoff.judge.outcome import ContenderOutcome, Outcome
+from bakeoff.judge.rounds import BlockTime
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.record import Memory
@@ -115,8 +120,7 @@ def ranked(label: str, step_s: Interval, first_step_s: float, megabytes: int, fl
         settings={"mode": "graph", "threads": 2, "matmul_precision": "highest", "denormals": None},
         versions={label.split(":", maxsplit=1)[0]: "2.13.0", "numpy": "2.4.6"},
         python="3.11.2",
-        cores_used=1.9,
-        minor_faults_per_step=0.01,
+        counters=BlockCounters(cores_used=1.9, minor_faults_per_step=0.01),
         blocks=blocks(step_s.estimate, flagged),
     )
 
@@ -252,7 +256,9 @@ def noisy() -> Outcome:
         slowed=["power limit"],
         other_processes=1,
     )
-    slow = msgspec.structs.replace(slow, steady=False, minor_faults_per_step=560.2, gpu=[hot])
+    slow = msgspec.structs.replace(
+        slow, steady=False, counters=BlockCounters(cores_used=1.9, minor_faults_per_step=560.2), gpu=[hot]
+    )
     pair = verdict("torch", "jax", "slower", 2.09, 1.98, 2.21, ratio_unflagged=2.03, blocks=168, flagged_blocks=9)
     return outcome(
         [slow, JAX],
@@ -260,7 +266,6 @@ def noisy() -> Outcome:
         calm=False,
         foreign_share=0.12,
         flagged_rounds=2,
-        warnings=["The workload's file has changed since."],
         damaged=["r03-jax: record.json is truncated"],
     )
 

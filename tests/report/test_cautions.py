@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.judge.counters import BlockCounters
 from bakeoff.report.cautions import cautions
 from bakeoff.report.details import noise_line
 from bakeoff.report.model import report_of
@@ -25,7 +26,7 @@ def test_faults_that_waited_for_a_disk_are_told(decided: Outcome) -> None:
 
     def said(faults: int | None) -> list[str]:
         first, *others = decided.contenders
-        slow = msgspec.structs.replace(first, major_faults=faults)
+        slow = msgspec.structs.replace(first, counters=BlockCounters(major_faults=faults))
         return cautions(msgspec.structs.replace(decided, contenders=[slow, *others]))
 
     (sentence,) = said(3)

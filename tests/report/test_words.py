@@ -109,7 +109,6 @@ def test_warnings(noisy: Outcome) -> None:
     """Load, flagged blocks, disagreeing means, drift, page faults and damaged records are each told."""
     text = "\n".join(report_of(noisy).cautions)
     for words in (
-        "The workload's file has changed since.",
         "The machine was not calm: foreign load in 2 of 7 rounds; other processes took 12 % of its processors",
         "torch over jax: 2.03 without the 9 of 168 blocks beside foreign load, 2.09 with.",
         "the ratio of mean step times, 2.40, lies outside the interval",

@@ -14,7 +14,7 @@ from bakeoff.spec.comparison import Aim
 from bakeoff.spec.verdict import Verdict
 from bakeoff.stats.anytime import anytime_interval, anytime_multiplier
 from bakeoff.stats.boundaries import LOOKS
-from bakeoff.stats.sequential import Ended, Pair, decide, is_open, still_active
+from bakeoff.stats.sequential import Ended, Pair, Standing, decide, is_open, still_active
 
 NOISE = [0.010, -0.012, 0.004, -0.007, 0.011, -0.002, 0.006, -0.009, 0.003, -0.004] * 10
 logarithms = st.floats(-0.5, 0.5, allow_nan=False).map(lambda value: round(value, 9))
@@ -73,7 +73,7 @@ def test_a_wide_verdict_is_told_with_its_reason(rounds_done: int, ended: Ended, 
     """A difference that stays wide keeps its verdict, and says what ended its rounds."""
     wide = one([0.28, 0.33, 0.30, *([0.30 + 0.5, 0.30 - 0.5] * 9)][:rounds_done], "how-much", ended=ended)
     assert (wide.verdict, wide.wide, wide.stopped) == ("slower", True, stopped)
-    assert still_active([wide]) == (set() if stopped else {"a", "b"})
+    assert still_active([Standing(label="a"), Standing(label="b")], [wide]) == ([] if stopped else ["a", "b"])
 
 
 @given(rounds)

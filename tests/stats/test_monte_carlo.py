@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+pytestmark = pytest.mark.slow
+
 TRIALS = 2000
 FAMILY_TRIALS = 1000
 

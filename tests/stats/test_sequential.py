@@ -13,6 +13,7 @@ from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.sequential import (
     Ended,
     Pair,
+    Standing,
     decide,
     judge_interval,
     ratio_of_means,
@@ -33,6 +34,11 @@ rounds = st.lists(st.one_of(st.none(), logarithms), max_size=22)
 def shifted(centre: float, count: int) -> list[float]:
     """Give `count` calm rounds about a centre."""
     return [centre + noise for noise in NOISE[:count]]
+
+
+def standings(labels: str) -> list[Standing]:
+    """Return contenders that have failed in nothing."""
+    return [Standing(label=label) for label in labels]
 
 
 def one(
@@ -145,7 +151,7 @@ def test_hopeless_noise_is_given_up() -> None:
     assert one(WILD[:4]).stopped == ""
     verdict = one(WILD[:7])
     assert (verdict.verdict, verdict.stopped) == ("undecided", "futility")
-    assert still_active([verdict]) == set()
+    assert still_active(standings("ab"), [verdict]) == []
 
 
 def test_a_pair_that_was_given_up_can_still_be_settled() -> None:
@@ -223,8 +229,22 @@ def test_contenders_with_open_pairs_stay_active() -> None:
         Pair(first="a", second="c", differences=shifted(2.0, 3)),
         Pair(first="b", second="c", differences=shifted(2.0, 3)),
     ]
-    assert still_active(decide(pairs, margin=0.05, max_rounds=20)) == {"a", "b"}
-    assert still_active(decide(pairs, margin=0.05, max_rounds=20, ended="budget")) == set()
+    assert still_active(standings("abc"), decide(pairs, margin=0.05, max_rounds=20)) == ["a", "b"]
+    assert still_active(standings("abc"), decide(pairs, margin=0.05, max_rounds=20, ended="budget")) == []
+
+
+def test_who_was_lost_twice_has_no_open_pair() -> None:
+    """A contender that failed too often is waited for by nobody; the only one that is left has three rounds."""
+    (verdict,) = decide([Pair(first="a", second="b", differences=[0.1, -0.02])], margin=0.05, max_rounds=20)
+    once, twice = (Standing(label="b", rounds=2, failures=failures) for failures in (1, 2))
+    assert still_active([Standing(label="a", rounds=2), once], [verdict]) == ["a", "b"]
+    assert still_active([Standing(label="a", rounds=2), twice], [verdict]) == ["a"]
+    assert still_active([Standing(label="a", rounds=3), twice], [verdict]) == []
+
+
+def test_a_pair_without_a_verdict_is_open() -> None:
+    """Before the first round, and where a contender has no time yet, nothing is settled."""
+    assert still_active(standings("ab"), []) == ["a", "b"]
 
 
 def test_no_pairs_no_verdicts() -> None:

@@ -75,7 +75,9 @@ def test_damage_is_told_once_and_remembered(tmp_path: Path, record_of: Any) -> N
 
 def test_going_on_needs_the_same_question(results: Path, comparison_of: Any) -> None:
     """The latest comparison that asked for the same is found; another batch, size, seed or workload is not the same."""
-    assert latest_like(results, comparison_of(id="new")) == results / "mlp-mnist-bbbb"
+    found = latest_like(results, comparison_of(id="new"))
+    assert found is not None
+    assert found[0] == results / "mlp-mnist-bbbb"
     for other in ({"batch_size": 64}, {"size": "reduced"}, {"scenario": "infer"}, {"workload_sha256": "2"}):
         assert latest_like(results, comparison_of(**other)) is None
 

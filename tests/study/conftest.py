@@ -8,11 +8,12 @@ from typing import Any, Protocol
 import pytest
 
 from bakeoff.judge.study import StudyOutcome
+from bakeoff.race.progress import silent
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.request import Request
-from bakeoff.study.progress import Observer, silent
-from bakeoff.study.run import run
-from bakeoff.study.sweep import Axis, sweep
+from bakeoff.study.progress import StudyObserver
+from bakeoff.study.run import run_study
+from bakeoff.study.sweep import Axis, sweep_of
 
 NO_PROBE_S = 0.001
 
@@ -21,7 +22,7 @@ class Swept(Protocol):
     """A whole sweep."""
 
     def __call__(
-        self, *contenders: str, observe: Observer = silent, resume: bool = False, **asked: Any
+        self, *contenders: str, observe: StudyObserver = silent, resume: bool = False, **asked: Any
     ) -> StudyOutcome:
         """Run it; `asked` are axes by name, and fields of Request."""
 
@@ -36,12 +37,12 @@ def request_of(*contenders: str, **asked: Any) -> Request:
 def swept(tmp_path: Path) -> Swept:
     """Give a function that runs a sweep over batch sizes, or over any axes, with results in a folder of the test's."""
 
-    def race(*contenders: str, observe: Observer = silent, resume: bool = False, **asked: Any) -> StudyOutcome:
+    def race(*contenders: str, observe: StudyObserver = silent, resume: bool = False, **asked: Any) -> StudyOutcome:
         axes = asked.pop("axes", {"batch size": ("8", "16")})
-        study = sweep(
+        study = sweep_of(
             request_of(*contenders, **asked), [Axis(name=name, values=values) for name, values in axes.items()]
         )
-        return run(
+        return run_study(
             study,
             observe,
             results=str(tmp_path / "results"),

@@ -8,13 +8,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from bakeoff.judge import reproduction
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.published import PublishedStudy
 from bakeoff.study.published import load
 from bakeoff.study.reproduce import declare
-from bakeoff.study.run import run
+from bakeoff.study.run import run_study
 from bakeoff.workloads.load import load as load_workload
 
 NO_PROBE_S = 0.001
@@ -41,13 +42,13 @@ def ran(study: PublishedStudy, folder: Path, **asked: Any) -> StudyOutcome:
         for point in declared.points
     ]
     quick = msgspec.structs.replace(declared, points=points)
-    return run(quick, results=str(folder), launch=InlineWorker, probe_s=NO_PROBE_S)
+    return run_study(quick, results=str(folder), launch=InlineWorker, probe_s=NO_PROBE_S)
 
 
-def pairs_by_row(outcome: StudyOutcome) -> dict[tuple[str, str], published.Pair]:
+def pairs_by_row(outcome: StudyOutcome) -> dict[tuple[str, str], reproduction.PublishedPair]:
     """Give the pairs by their rows."""
     assert outcome.study.reproduces is not None
-    return {(pair.first, pair.second): pair for pair in published.pairs(outcome, outcome.study.reproduces.published)}
+    return {(pair.first, pair.second): pair for pair in reproduction.pairs(outcome, outcome.study.reproduces.published)}
 
 
 @pytest.mark.parametrize("name", ["apx-cnn", "dai2022-figure1", "dai2022-table2", "m1-inference", "m1-transfer"])
@@ -118,7 +119,7 @@ def test_the_same_order_on_other_hardware_confirms_nothing(tmp_path: Path) -> No
     assert two.reason == "other hardware, scaled down"
     hole = pairs["jittor", "tensorflow"]
     assert (hole.verdict, hole.order, hole.reason) == (None, "not measured", "jittor not measured")
-    lines = {line.row: line for line in published.lines(outcome, published())}
+    lines = {line.row: line for line in reproduction.lines(outcome, published())}
     assert lines["jittor"].hole == "bakeoff has no framework 'not-here'"
     assert lines["tensorflow"].measured is not None
     assert lines["tensorflow"].published_step_s == pytest.approx(0.032)

@@ -15,6 +15,8 @@ from bakeoff.study.progress import Event, PointEnded, PointStarted, StudyStarted
 if TYPE_CHECKING:
     from tests.study.conftest import Swept
 
+pytestmark = pytest.mark.slow
+
 
 def test_every_point_is_a_comparison_of_its_own(swept: Swept) -> None:
     """Each point has its verdict, its records stand beside study.json, and the same is judged from disk again."""
@@ -91,6 +93,13 @@ def test_a_budget_is_shared(swept: Swept) -> None:
     assert "the time budget had ended" in late.points[1].reason
     on = swept("fake", "fake:step_ms=3", resume=True)
     assert [point.reason for point in on.points] == ["", ""]
+
+
+def test_a_study_goes_on_as_long_as_a_comparison_may(swept: Swept) -> None:
+    """More repeats of whole runs can be asked for when a study is resumed, as when a comparison is."""
+    swept("fake", steps=5, repeats=1)
+    on = swept("fake", steps=5, repeats=2, resume=True)
+    assert on.study.points[0].request.repeats == 2
 
 
 def test_there_must_be_something_to_go_on_with(swept: Swept) -> None:

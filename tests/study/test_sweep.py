@@ -10,7 +10,7 @@ from bakeoff.environments.declared import Framework
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
 from bakeoff.study import sweep as sweeping
-from bakeoff.study.sweep import Axis, read_values, sweep
+from bakeoff.study.sweep import Axis, read_values, sweep_of
 
 if TYPE_CHECKING:
     from tests.study.conftest import Swept
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def test_every_combination_is_a_point() -> None:
     """Two axes give their product, the first varying slowest, and each point its request."""
     axes = [Axis(name="batch size", values=("8", "16")), Axis(name="precision", values=("float32", "float64"))]
-    study = sweep(request_of("fake", options={"threads": "1"}), axes)
+    study = sweep_of(request_of("fake", options={"threads": "1"}), axes)
     assert [point.title for point in study.points] == [
         "batch size 8, precision float32",
         "batch size 8, precision float64",
@@ -33,7 +33,7 @@ def test_every_combination_is_a_point() -> None:
 
 def test_a_contender_that_cannot_is_left_out_with_the_reason() -> None:
     """Where a framework lacks a value its contender is a hole with that reason; its own word wins and is no hole."""
-    study = sweep(request_of("fake", "torch", "torch:mode=eager"), [Axis(name="mode", values=("eager", "graph"))])
+    study = sweep_of(request_of("fake", "torch", "torch:mode=eager"), [Axis(name="mode", values=("eager", "graph"))])
     assert study.points[0].request.contenders == ("fake", "torch", "torch:mode=eager")
     assert study.points[1].request.contenders == ("torch:mode=eager",)
     assert "does not have mode=graph; possible: eager, compiled" in study.points[1].left_out["fake"]
@@ -49,7 +49,7 @@ def test_a_framework_that_is_not_here_is_left_out_everywhere(monkeypatch: pytest
         return sys.executable
 
     monkeypatch.setattr(sweeping, "resolve", absent)
-    study = sweep(request_of("fake", "torch"), [Axis(name="batch size", values=("8", "16"))])
+    study = sweep_of(request_of("fake", "torch"), [Axis(name="batch size", values=("8", "16"))])
     assert [point.request.contenders for point in study.points] == [("fake",), ("fake",)]
     assert [point.left_out for point in study.points] == [{"torch": "not installed here"}] * 2
 
@@ -71,15 +71,15 @@ def test_a_framework_that_is_not_here_is_left_out_everywhere(monkeypatch: pytest
 def test_what_cannot_be_is_said_before_anything_runs(axis: str, values: tuple[str, ...], error: str) -> None:
     """An option or value that nobody has, a wrong number, too many combinations: one clear error."""
     with pytest.raises(UsageError, match=error):
-        sweep(request_of("fake"), [Axis(name=axis, values=values)])
+        sweep_of(request_of("fake"), [Axis(name=axis, values=values)])
 
 
 def test_a_contender_s_own_words_must_be_possible() -> None:
     """A misspelt option of a contender, or one that has none of the values, is an error, never a hole."""
     with pytest.raises(UsageError, match="'step_ms'"):
-        sweep(request_of("fake", "torch"), [Axis(name="step_ms", values=("1", "2"))])
+        sweep_of(request_of("fake", "torch"), [Axis(name="step_ms", values=("1", "2"))])
     with pytest.raises(UnknownNameError, match="did you mean 'mode'"):
-        sweep(request_of("fake", "fake:mod=eager"), [Axis(name="batch size", values=("8", "16"))])
+        sweep_of(request_of("fake", "fake:mod=eager"), [Axis(name="batch size", values=("8", "16"))])
 
 
 def test_values_are_read_as_they_are_written() -> None:

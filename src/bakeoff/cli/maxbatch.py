@@ -75,7 +75,7 @@ def _is_given(context: typer.Context, name: str) -> bool:
 def search(request: Request, *, limit_bytes: int | None, json: bool) -> None:
     """Search, save the report beside the records, and print the answer."""
     from bakeoff.cli.progress import shown
-    from bakeoff.race.search import search_batches
+    from bakeoff.race.conductor import search_batches
     from bakeoff.report import batches
 
     try:

@@ -20,14 +20,15 @@ def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOut
     from bakeoff.cli.progress import shown
     from bakeoff.judge.study import judge_study
     from bakeoff.store import studies
-    from bakeoff.study import run as running
+    from bakeoff.study.run import run_study
 
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
-            outcome = running.run(study, observer, results=results, resume=resume)
+            outcome = run_study(study, observer, results=results, resume=resume)
     except KeyboardInterrupt:
-        folder = studies.latest_like(Path(results), study)
-        if folder is not None:
+        found = studies.latest_like(Path(results), study)
+        if found is not None:
+            folder, _ = found
             sys.stderr.write(f"interrupted: finished trials are in {folder}; the same command with --resume goes on\n")
             begun = judge_study(folder)
             if begun.outcomes:

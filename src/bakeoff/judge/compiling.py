@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.outcome import Compiling, Start
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -13,6 +13,31 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Record
 
 NS = 1e-9
+
+
+class Start(msgspec.Struct, frozen=True, kw_only=True):
+    """The first step and what of it was tracing and compiling; None is not told apart by the framework, or unknown."""
+
+    trace_s: float | None = None
+    """From Python to what the compiler is given: tracing, differentiating, lowering."""
+    compile_s: float | None = None
+    """What the compiler makes of that."""
+    first_step_s: float | None = None
+    """All of the first step, waited for."""
+    processes: int = 0
+
+
+class Compiling(msgspec.Struct, frozen=True, kw_only=True):
+    """What a contender compiles, and when."""
+
+    cold: Start
+    """With no cache, as in every timed process: medians over rounds."""
+    warm: Start | None = None
+    """With the compiler's cache as an earlier process left it; None where nothing outlives the process."""
+    count: int | None = None
+    """Programs that a process compiled from its first step on: the most of all rounds."""
+    again: list[str] = []
+    """The timed blocks in which something was compiled: "round 3, turn 5"."""
 
 
 def compiling(records: Sequence[Record]) -> Compiling | None:

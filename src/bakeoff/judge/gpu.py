@@ -5,12 +5,25 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.outcome import GpuRound
+import msgspec
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bakeoff.spec.record import Record
+
+
+class GpuRound(msgspec.Struct, frozen=True, kw_only=True):
+    """The GPU beside one contender's blocks of one round; None is unknown."""
+
+    round_number: int
+    clock_mhz: float | None
+    """Mean over blocks."""
+    clock_limit_mhz: int | None
+    temperature_c: int | None
+    """The highest."""
+    slowed: list[str]
+    other_processes: int | None
 
 
 def gpu_rounds(timed: Iterable[Record]) -> list[GpuRound]:

@@ -6,7 +6,12 @@ from typing import Literal
 
 import msgspec
 
+from bakeoff.judge.compiling import Compiling
+from bakeoff.judge.counters import BlockCounters
+from bakeoff.judge.energy import Energy
 from bakeoff.judge.epochs import WholeRuns
+from bakeoff.judge.gpu import GpuRound
+from bakeoff.judge.rounds import BlockTime
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.record import Memory
 from bakeoff.spec.selftest import TimerVerdict
@@ -21,65 +26,6 @@ failed: certified, but no round was finished.  pending: its turn has not come (a
 Ending = Literal["decided", "futility", "budget", "rounds", "lost", "unfinished"]
 """Why a comparison is over.  lost: contenders were given up after they had been lost twice, so that pairs stay open, or
 none could be raced at all."""
-
-
-class BlockTime(msgspec.Struct, frozen=True, kw_only=True):
-    """One timed block: the mean time of a step in it."""
-
-    round_number: int
-    turn: int
-    step_s: float
-    flagged: bool
-    """Foreign load was seen beside it."""
-
-
-class Start(msgspec.Struct, frozen=True, kw_only=True):
-    """The first step and what of it was tracing and compiling; None is not told apart by the framework, or unknown."""
-
-    trace_s: float | None = None
-    """From Python to what the compiler is given: tracing, differentiating, lowering."""
-    compile_s: float | None = None
-    """What the compiler makes of that."""
-    first_step_s: float | None = None
-    """All of the first step, waited for."""
-    processes: int = 0
-
-
-class Compiling(msgspec.Struct, frozen=True, kw_only=True):
-    """What a contender compiles, and when."""
-
-    cold: Start
-    """With no cache, as in every timed process: medians over rounds."""
-    warm: Start | None = None
-    """With the compiler's cache as an earlier process left it; None where nothing outlives the process."""
-    count: int | None = None
-    """Programs that a process compiled from its first step on: the most of all rounds."""
-    again: list[str] = []
-    """The timed blocks in which something was compiled: "round 3, turn 5"."""
-
-
-class Energy(msgspec.Struct, frozen=True, kw_only=True):
-    """What a contender's steps cost, from trials of their own."""
-
-    joules_per_sample: float
-    interval: Interval | None
-    """95 % over rounds, from 3 on."""
-    rounds: int
-    source: str
-    """The meters: "package-0 + GPU 0"."""
-
-
-class GpuRound(msgspec.Struct, frozen=True, kw_only=True):
-    """The GPU beside one contender's blocks of one round; None is unknown."""
-
-    round_number: int
-    clock_mhz: float | None
-    """Mean over blocks."""
-    clock_limit_mhz: int | None
-    temperature_c: int | None
-    """The highest."""
-    slowed: list[str]
-    other_processes: int | None
 
 
 class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -129,11 +75,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Variables of the user's environment that counted for it."""
     versions: dict[str, str] = {}
     python: str = ""
-    cores_used: float | None = None
-    """Processor time over wall time within blocks."""
-    minor_faults_per_step: float | None = None
-    major_faults: int | None = None
-    """Page faults within blocks that had to wait for a disk."""
+    counters: BlockCounters = BlockCounters()
+    """Over all timed blocks."""
     steady: bool = True
     """False: the warm-up found no steady state."""
     blocks: list[BlockTime] = []
@@ -151,7 +94,6 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """In the order in which they were named."""
     verdicts: list[Verdict]
     """Every pair of ranked contenders."""
-    warnings: list[str] = []
     rounds: int = 0
     processes: int = 0
     """Fresh processes that were timed."""

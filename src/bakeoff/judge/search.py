@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from bakeoff.judge.comparison import certificate_of
+from bakeoff.judge.certificate import certificate_of
 from bakeoff.spec.comparison import ContenderPlan, Search
 from bakeoff.spec.record import Memory, TrialOutcome
 from bakeoff.spec.verdict import Certificate

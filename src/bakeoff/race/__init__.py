@@ -1,1 +1,1 @@
-"""The conductor: starts workers, runs rounds, stops when the statistics say so, judges from the records alone."""
+"""What makes records: a loop over stages that starts workers and runs rounds until the statistics say stop."""

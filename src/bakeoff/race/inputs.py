@@ -20,7 +20,7 @@ PREFIX = ".inputs-"
 
 @contextmanager
 def inputs_folder(results: Path) -> Iterator[Path]:
-    """Give an empty folder; with it go those that killed parents have left.
+    """Yield an empty folder, which is removed in the end; remove those that killed parents have left.
 
     Raises StoreError where none can be made.
     """
@@ -40,7 +40,7 @@ def inputs_folder(results: Path) -> Iterator[Path]:
 
 
 def _take(folder: Path) -> filelock.BaseFileLock:
-    """Lock a folder and then make it, so that one that is there and not locked belongs to nobody."""
+    """Lock a folder and then make it, so that one without a lock belongs to nobody; return the lock."""
     lock = filelock.FileLock(f"{folder}.lock")
     lock.acquire(timeout=0)
     folder.mkdir(exist_ok=True)

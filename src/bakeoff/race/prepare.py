@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import secrets
 import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,11 +19,11 @@ from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.race.inputs import inputs_folder
-from bakeoff.spec.comparison import Aim, Comparison, ContenderPlan, Procedure
+from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.contender import Contender, parse_contenders
-from bakeoff.spec.errors import BakeoffError, StoreError, UnavailableError, UnknownNameError, UsageError
+from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.options import WATCHED
-from bakeoff.stats.boundaries import LOOKS
+from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
 from bakeoff.workloads.load import LoadedWorkload, load
 
 if TYPE_CHECKING:
@@ -35,13 +34,10 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Workload
 
-LARGEST_FAMILY = 9
-"""Contenders: the boundary table ends at the 36 pairs of nine."""
-
 
 @contextmanager
 def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
-    """Give the comparison that a request asks for and the folder of its batches, which is removed in the end."""
+    """Yield the comparison that a request asks for and the folder of its batches, which is removed in the end."""
     loaded, plans, excluded = checked(request)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
     source = request.data or workload.data[0]
@@ -55,7 +51,10 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
 
 
 def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict[str, str]]:
-    """Look up all that a request names; give the workload, plans, and who is excluded for which reason."""
+    """Return the workload, the plans, and the reason of each contender that is excluded.
+
+    Raises UsageError or UnknownNameError for what is not there or cannot be.
+    """
     loaded = load(request.workload)
     _scenario(loaded.workload, request.scenario)
     _check_numbers(request, _batch_size(request, loaded))
@@ -70,9 +69,9 @@ def _comparison(
     plans: list[ContenderPlan],
     excluded: dict[str, str],
 ) -> Comparison:
-    """Put together what is fixed before the first number is seen."""
+    """Return the comparison: all that is fixed before the first number is seen."""
     return Comparison(
-        id=f"{loaded.workload.name}-{secrets.token_hex(2)}",
+        id="",  # The name of its folder, which is made later.
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         bakeoff=bakeoff.__version__,
         workload=loaded.workload,
@@ -85,17 +84,7 @@ def _comparison(
         contenders=plans,
         reference=_reference([plan for plan in plans if plan.contender.options["tier"] != NATIVE]),
         excluded=excluded,
-        procedure=Procedure(
-            margin=request.margin,
-            aim=request.aim,
-            max_rounds=_max_rounds(request),
-            budget_s=request.budget_s,
-            trial_limit_s=request.trial_limit_s,
-            seed=request.seed,
-            epochs=request.epochs,
-            steps=request.steps,
-            repeats=request.repeats,
-        ),
+        procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
         no_energy=meters(sorted({plan.contender.options.get("device", "cpu") for plan in plans}))[1],
         machine=describe(),
         command=request.command,
@@ -103,7 +92,7 @@ def _comparison(
 
 
 def _scenario(workload: Workload, wanted: str | None) -> Scenario:
-    """Give the scenario, which the workload must have."""
+    """Return the scenario, by default the workload's first; raise UnknownNameError for one that it lacks."""
     if wanted is None:
         return workload.scenarios[0]
     for scenario in workload.scenarios:
@@ -114,43 +103,36 @@ def _scenario(workload: Workload, wanted: str | None) -> Scenario:
 
 
 def _batch_size(request: Request, loaded: LoadedWorkload) -> int:
-    """Give the batch size, by default the size's own."""
+    """Return the batch size, by default the size's own."""
     return loaded.size(request.size).batch_size if request.batch_size is None else request.batch_size
 
 
 def _check_numbers(request: Request, batch_size: int) -> None:
-    """Refuse numbers that cannot be, each with its valid range."""
-    if request.aim not in get_args(Aim):
-        raise UnknownNameError("aim", request.aim, get_args(Aim))
+    """Raise UsageError for a number that cannot be, with its valid range."""
+    request.check()
     most, last = _max_rounds(request), LOOKS[-1]
-    rounds = "a whole number from 1 " + ("on" if request.aim == "until-sure" else f"to {last}, any with --until-sure")
+    any_number = "a whole number from 1 on"
+    limited = any_number if request.aim == "until-sure" else f"a whole number from 1 to {last}, any with --until-sure"
     checks = (
-        ("batch size", batch_size, batch_size >= 1, "a whole number from 1 on"),
-        ("rounds", most, most is None or (most >= 1 and (request.aim == "until-sure" or most <= last)), rounds),
-        ("margin", request.margin, 0.0 < request.margin < 1.0, "between 0 and 1, such as 0.05 or 5%"),
-        ("budget", request.budget_s, request.budget_s is None or request.budget_s > 0, "above 0, such as 90s or 5m"),
-        ("trial limit", request.trial_limit_s, request.trial_limit_s > 0, "above 0, such as 90s or 10m"),
-        ("seed", request.seed, 0 <= request.seed < 2**32, "a whole number from 0 to 4294967295"),
-        ("epochs", request.epochs, request.epochs is None or request.epochs >= 1, "a whole number from 1 on"),
-        ("steps", request.steps, request.steps is None or request.steps >= 1, "a whole number from 1 on"),
-        ("repeats", request.repeats, request.repeats >= 1, "a whole number from 1 on"),
-        ("threads", request.threads, request.threads is None or request.threads >= 1, "a whole number from 1 on"),
+        ("batch size", batch_size, batch_size >= 1, any_number),
+        ("rounds", most, most is None or (most >= 1 and (request.aim == "until-sure" or most <= last)), limited),
+        ("threads", request.threads, request.threads is None or request.threads >= 1, any_number),
     )
-    for name, value, fine, valid in checks:
-        if not fine:
+    for name, value, is_valid, valid in checks:
+        if not is_valid:
             msg = f"{name} {value} cannot be; valid: {valid}"
             raise UsageError(msg)
 
 
 def _max_rounds(request: Request) -> int | None:
-    """Give the number of rounds after which a comparison ends; None: no such number."""
+    """Return the number of rounds after which a comparison ends; None where nothing limits it."""
     if request.max_rounds is None and request.aim != "until-sure":
         return LOOKS[-1]
     return request.max_rounds
 
 
 def _results(results: str) -> Path:
-    """Make the results directory and see that it can be written."""
+    """Make the results directory; raise UsageError where it cannot be written."""
     folder = Path(results)
     _check_text(str(folder.absolute()))
     try:
@@ -163,7 +145,7 @@ def _results(results: str) -> Path:
 
 
 def _check_text(content: object) -> None:
-    """Refuse names that no record could hold: records are UTF-8, and names of files need not be."""
+    """Raise UsageError for names that no record could hold: records are UTF-8, and names of files need not be."""
     try:
         msgspec.json.encode(content)
     except UnicodeEncodeError as error:
@@ -172,9 +154,9 @@ def _check_text(content: object) -> None:
 
 
 def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], dict[str, str]]:
-    """Give a plan for each contender that can race, and the reasons for those that cannot.
+    """Return a plan for each contender that can race, and the reasons for those that cannot.
 
-    A word that nothing answers to is an error; a framework that is merely not here is told, and the others race on.
+    Raises for an unknown name; a framework that is merely not installed is excluded, and the others race on.
     """
     texts = request.contenders
     excluded: dict[str, str] = {}
@@ -187,8 +169,8 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
             plans.append(_plan(contender, request, workload))
         except UnavailableError as error:
             excluded[contender.label] = str(error)
-    if len(plans) > LARGEST_FAMILY:
-        msg = f"{len(plans)} contenders are too many for one comparison; valid: up to {LARGEST_FAMILY}"
+    if len(plans) > MAX_CONTENDERS:
+        msg = f"{len(plans)} contenders are too many for one comparison; valid: up to {MAX_CONTENDERS}"
         raise UsageError(msg)
     if not plans:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded.items())
@@ -198,7 +180,7 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
 
 
 def _plan(contender: Contender, request: Request, workload: Workload) -> ContenderPlan:
-    """Resolve one contender: its framework, its options and its interpreter."""
+    """Return the plan of one contender: its framework, its options and its interpreter."""
     declared = framework(contender.framework)
     wanted = run_wide(request)
     optimizer = type(workload.optimizer).__name__ if workload.optimizer else ""
@@ -210,7 +192,7 @@ def _plan(contender: Contender, request: Request, workload: Workload) -> Contend
 
 
 def run_wide(request: Request) -> dict[str, str]:
-    """Give the options that hold for all contenders alike."""
+    """Return the options that hold for all contenders alike."""
     named = {"device": request.device, "threads": None if request.threads is None else str(request.threads)}
     return request.options | {name: value for name, value in named.items() if value is not None}
 
@@ -218,7 +200,7 @@ def run_wide(request: Request) -> dict[str, str]:
 def _with_options(
     declared: Framework, contender: Contender, options: dict[str, str], asked: dict[str, str]
 ) -> ContenderPlan:
-    """Put a plan together."""
+    """Return the plan of a contender with these options resolved and those asked for."""
     return ContenderPlan(
         asked=asked,
         watched=(*WATCHED, *declared.info.watched),
@@ -233,7 +215,7 @@ def _with_options(
 
 
 def _cache_variables(declared: Framework, options: dict[str, str]) -> dict[str, str] | None:
-    """Give what to set for a compiler that keeps its work for the next process; None where none is kept."""
+    """Return the variables with which a compiler keeps its work for the next process; None where it keeps none."""
     cache = declared.info.cache
     if cache is None or options.get("mode") not in cache.modes:
         return None
@@ -241,10 +223,9 @@ def _cache_variables(declared: Framework, options: dict[str, str]) -> dict[str, 
 
 
 def _reference(plans: list[ContenderPlan]) -> ContenderPlan | None:
-    """Give the contender that computes the reference in float64: the best-ranked framework that is here.
+    """Return the contender that computes the reference in float64: the best-ranked framework that is installed.
 
-    A scripted framework refers to itself, as no arithmetic stands behind it. Where nobody is to be held against it,
-    there is none.
+    A scripted framework is its own reference, as no arithmetic stands behind it. None where no contender needs one.
     """
     if not plans:
         return None
@@ -270,19 +251,3 @@ def _reference(plans: list[ContenderPlan]) -> ContenderPlan | None:
         except BakeoffError:
             continue  # Not here: the next framework by rank is asked.
     return None
-
-
-def new_folder(results: Path, comparison: Comparison) -> tuple[Path, Comparison]:
-    """Make the folder of a new comparison; an id that is taken already is drawn again."""
-    while True:
-        folder = results / comparison.id
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            fresh = f"{comparison.workload.name}-{secrets.token_hex(2)}"
-            comparison = msgspec.structs.replace(comparison, id=fresh)
-        except OSError as error:
-            msg = f"cannot make {folder}: {error.strerror}"
-            raise StoreError(msg) from error
-        else:
-            return folder, comparison

@@ -1,4 +1,4 @@
-"""What the conductor tells while it works; the command line shows it, tests read it."""
+"""The events of a comparison or a search while it runs; the command line shows them, tests read them."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class RoundEnded(msgspec.Struct, frozen=True):
     max_rounds: int | None
     elapsed_s: float
     left_s: float | None
-    """At most, until the last round or the end of the budget; None: there is neither."""
+    """At most, until the last round or the end of the budget; None where neither limits it."""
     verdicts: tuple[Verdict, ...]
 
 
@@ -109,6 +109,6 @@ Event = (
 Observer = Callable[[Event], None]
 
 
-def silent(event: Event) -> None:
+def silent(event: object) -> None:
     """Observe nothing."""
     del event

@@ -10,7 +10,7 @@ import msgspec
 
 import bakeoff
 from bakeoff.environments.installed import base
-from bakeoff.judge.contender import timer_verdict
+from bakeoff.judge.timer import timer_verdict
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import read_record, write_record, write_trial
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 UNTOLD_HOLDS = timedelta(hours=1)
-"""A busy machine leaves a timer untold. The next comparison of a study would be told no more, minutes later."""
+"""On a busy machine a self-test has no answer, and the next comparison of a study would have none minutes later."""
 
 
 def remember(record: Record) -> None:
-    """Keep the record of a self-test that did not fail; where that cannot be written, it is made again next time."""
+    """Keep the record of a self-test that did not fail; one that cannot be written is run again next time."""
     if record.outcome != "done" or timer_verdict(record).outcome == "failed":
         return
     folder = _folder(record)
@@ -37,17 +37,17 @@ def remember(record: Record) -> None:
 
 
 def remembered(like: Record) -> Record | None:
-    """Give the self-test that holds for what a contender runs with now, which its record `like` tells."""
+    """Return the self-test that holds for what a contender runs with, which its record `like` names; else None."""
     try:
         before = read_record(_folder(like))
-    except StoreError:  # Not there, or not as it was written.
+    except StoreError:  # It does not exist, or is not as it was written.
         return None
     age = datetime.now(UTC) - datetime.fromisoformat(before.started_at)
     return before if timer_verdict(before).outcome == "passed" or age < UNTOLD_HOLDS else None
 
 
 def _folder(record: Record) -> Path:
-    """Give the folder of a self-test by all that could make its outcome another one."""
+    """Return the folder of a self-test, named by all that its outcome could depend on."""
     contender = record.trial.contender
     facts = [
         bakeoff.__version__,
@@ -56,5 +56,6 @@ def _folder(record: Record) -> Path:
         sorted(contender.options.items()),
         record.python,
         sorted(record.versions.items()),
+        sorted(record.inherited.items()),
     ]
     return base() / "selftests" / hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:32]

@@ -26,7 +26,7 @@ MOST_BLOCKS = 3
 
 def cautions(outcome: Outcome) -> list[str]:
     """Give every warning in a sentence, those of the judge first; none twice."""
-    said = [*outcome.warnings, *remarks(outcome.comparison.machine), *_noise(outcome), *_rounds(outcome)]
+    said = [*remarks(outcome.comparison.machine), *_noise(outcome), *_rounds(outcome)]
     pairs = [slower_first(verdict) for verdict in outcome.verdicts]
     for pair in pairs:
         said += _pair(pair)
@@ -117,16 +117,16 @@ def _contender(contender: ContenderOutcome) -> list[str]:
     if again:
         where = listed(again) if len(again) <= MOST_BLOCKS else f"{listed(again[:1])} and {len(again) - 1} more blocks"
         said.append(f"{contender.label}: compiled again within its timed steps ({where}); they hold that work.")
-    faults = contender.minor_faults_per_step
+    faults = contender.counters.minor_faults_per_step
     if faults is not None and faults > MOST_FAULTS_PER_STEP:
         said.append(
             f"{contender.label}: {rounded(faults)} page faults a step: memory that it frees goes back to the system "
             "and is fetched again, and its step time holds that work."
         )
-    if contender.major_faults:
+    if contender.counters.major_faults:
         said.append(
-            f"{contender.label}: {count(contender.major_faults, 'page fault')} within its blocks had to wait for a "
-            "disk: memory was short, or a part of a program was read for the first time."
+            f"{contender.label}: {count(contender.counters.major_faults, 'page fault')} within its blocks had to wait "
+            "for a disk: memory was short, or a part of a program was read for the first time."
         )
     return said
 

@@ -239,7 +239,7 @@ def memory_table(report: Report) -> Table:
         memory = one.memory
         counts = [memory.baseline_bytes, memory.peak_bytes] if memory else [None] * 2
         cells = [one.label, *(size(number) for number in counts)]
-        numbers = [_number(one.cores_used), _number(one.minor_faults_per_step)]
+        numbers = [_number(one.counters.cores_used), _number(one.counters.minor_faults_per_step)]
         lines.append(Line([*cells, *numbers]))
     return Table([*heads, "cores used", "page faults a step"], lines)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from bakeoff.report.units import count, listed, percent
 
 if TYPE_CHECKING:
-    from bakeoff.judge.outcome import ContenderOutcome, GpuRound, Outcome
+    from bakeoff.judge.gpu import GpuRound
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
 APART = 0.02
 """Mean clocks of two contenders in one round that lie further apart shift their ratio by as much (docs/method.md)."""

@@ -15,8 +15,9 @@ from bakeoff.report.tiers import tier_of
 from bakeoff.report.whole import whole_json
 
 if TYPE_CHECKING:
+    from bakeoff.judge.compiling import Start
     from bakeoff.judge.ledger import Entry
-    from bakeoff.judge.outcome import ContenderOutcome, Outcome, Start
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.verdict import Interval, Verdict
 
@@ -135,9 +136,9 @@ def _contender(contender: ContenderOutcome) -> dict[str, Any]:
         "inherited": contender.inherited,
         "versions": contender.versions,
         "python": contender.python,
-        "cores_used": contender.cores_used,
-        "minor_faults_per_step": contender.minor_faults_per_step,
-        "major_faults": contender.major_faults,
+        "cores_used": contender.counters.cores_used,
+        "minor_faults_per_step": contender.counters.minor_faults_per_step,
+        "major_faults": contender.counters.major_faults,
         "gpu": [msgspec.to_builtins(one) for one in contender.gpu],
         "steady": contender.steady,
         "blocks": len(contender.blocks),

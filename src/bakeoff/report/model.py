@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.outcome import BlockTime, ContenderOutcome, Outcome
+from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.report import words
 from bakeoff.report.cautions import cautions
 from bakeoff.report.certified import certificate_line
@@ -28,6 +29,9 @@ from bakeoff.report.units import (
     unit_for,
 )
 from bakeoff.spec.verdict import Interval
+
+if TYPE_CHECKING:
+    from bakeoff.judge.rounds import BlockTime
 
 REPORT_FILES = {"report": "report.html", "markdown": "report.md", "chart": "chart.png", "drawing": "chart.svg"}
 """What `save` writes into the comparison's folder."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.framework import BestSetting
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import Inputs
@@ -40,6 +41,29 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
     """Steps of an epoch; None: as many as the data set has batches."""
     repeats: int = 3
     """Fresh processes in which each contender runs these epochs."""
+
+    def check(self) -> None:
+        """Raise UsageError for a number that cannot be, with its valid range; `max_rounds` depends on the looks."""
+        checks = (
+            ("margin", self.margin, 0.0 < self.margin < 1.0, "between 0 and 1, such as 0.05 or 5%"),
+            ("budget", self.budget_s, self.budget_s is None or self.budget_s > 0, "above 0, such as 90s or 5m"),
+            ("trial limit", self.trial_limit_s, self.trial_limit_s > 0, "above 0, such as 90s or 10m"),
+            ("seed", self.seed, 0 <= self.seed < 2**32, "a whole number from 0 to 4294967295"),
+            ("epochs", self.epochs, self.epochs is None or self.epochs >= 1, "a whole number from 1 on"),
+            ("steps", self.steps, self.steps is None or self.steps >= 1, "a whole number from 1 on"),
+            ("repeats", self.repeats, self.repeats >= 1, "a whole number from 1 on"),
+        )
+        if self.aim not in get_args(Aim):
+            raise UnknownNameError("aim", self.aim, get_args(Aim))
+        for name, value, is_valid, valid in checks:
+            if not is_valid:
+                msg = f"{name} {value} cannot be; valid: {valid}"
+                raise UsageError(msg)
+
+
+ANEW = ("aim", "max_rounds", "budget_s", "trial_limit_s", "repeats")
+"""Fields of Procedure that may change when a comparison is resumed: how long to go on. What is measured and how it is
+decided stays as it was fixed."""
 
 
 class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):

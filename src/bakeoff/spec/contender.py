@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FORM = "framework[@environment][:option=value,...]"
 
-# An unquoted environment excludes ":" and quotes, and only ":" or the end may follow a quoted one, so that
+# An unquoted environment excludes ":" and quotes, and behind a quoted one only ":" or the end may follow, so that
 # a text matches in at most one way. The same holds for values and ",".
 _QUOTED = r""""(?:\\.|[^"\\\r\n])+"|'(?:\\.|[^'\\\r\n])+'"""
 _CONTENDER = re.compile(

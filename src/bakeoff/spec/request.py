@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from bakeoff.spec.comparison import Aim
+from bakeoff.spec.comparison import Procedure
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A comparison as asked for, before anything is looked up."""
+class Request(Procedure, frozen=True, kw_only=True):
+    """A comparison as asked for, before anything is looked up: every field of Procedure, and what is compared.
+
+    Where a field is None, its text names the default.
+    """
 
     workload: str
     """The name of a workload, or the path of the user's own file."""
@@ -23,28 +26,21 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """None: each framework's default. A contender's own option wins."""
     threads: int | None = None
     """None: every usable processor. A contender's own option wins."""
-    options: dict[str, str] = {}
+    options: dict[str, str] = msgspec.field(default_factory=dict)
     """Options of all contenders alike. A contender's own option wins."""
     tiers: tuple[str, ...] = ()
     """Every contender races in each of these tiers; empty: matched. A contender's own option `tier` wins."""
     data: str | None = None
     """None: the workload's first data source."""
-    aim: Aim = "verdict"
     max_rounds: int | None = None
     """None: 20, or no limit for until-sure."""
-    budget_s: float | None = None
-    epochs: int | None = None
-    """Whole epochs to run after the rounds: of the data set, or of `steps` steps each."""
-    steps: int | None = None
-    """Steps of a whole run after the rounds; with `epochs`, the steps of each epoch."""
-    repeats: int = 3
-    """Fresh processes in which each contender does its whole run."""
-    margin: float = 0.05
-    seed: int = 0
     self_test: bool = True
     """Test every timer that was not yet tested on this machine with these versions and options."""
-    trial_limit_s: float = 600.0
     results: str = "results"
     resume: bool = False
     """Continue the last comparison in `results` that asked for the same."""
     command: str = ""
+
+    def procedure(self) -> Procedure:
+        """Return the fields that are Procedure's, as they were asked for."""
+        return Procedure(**{name: getattr(self, name) for name in Procedure.__struct_fields__})

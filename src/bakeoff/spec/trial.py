@@ -26,21 +26,21 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the parent reads its memory on NVIDIA GPUs, too."""
     learns: bool = False
     """Whether training goes on after the certificate's steps, for the accuracy on held-out data."""
-    prefix: str = ""
-    """What its folder's name starts with; empty: the purpose itself. `{round}` is the number of the round."""
+    folder: str = "{purpose}-{label}"
+    """The name of a trial's folder; `{label}` is the contender's, made fit for a file system."""
 
 
 KINDS: dict[Purpose, Kind] = {
-    "reference": Kind(steps=False),
+    "reference": Kind(steps=False, folder="reference"),
     "certify": Kind(steps=False, learns=True),
     "memory": Kind(weighed=True),
-    "compile": Kind(prefix="compile-{cache}"),
-    "energy": Kind(prefix="energy{round}"),
+    "compile": Kind(folder="compile-{cache}-{label}"),
+    "energy": Kind(folder="energy{round}-{label}"),
     # The clock and `wait` have to be honest, however batches come.
     "selftest": Kind(own_input=False),
-    "time": Kind(prefix="r{round:02d}"),
-    "epochs": Kind(batches="epoch", prefix="epochs{round}"),
-    "batch": Kind(batches="one", weighed=True),
+    "time": Kind(folder="r{round:02d}-{label}"),
+    "epochs": Kind(batches="epoch", folder="epochs{round}-{label}"),
+    "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),
 }
 """Every kind of trial: worker and parent both decide by this table."""
 
@@ -56,7 +56,7 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     version: int = 1
     comparison: str
     name: str
-    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch, epochs1-torch."""
+    """The folder's name: reference, certify-torch, memory-torch, compile-cold-torch, r01-torch; see KINDS."""
     purpose: Purpose
     round_number: int = 0
     """From 1 on in trials that are timed or whose energy is measured, and in whole runs; 0 elsewhere."""

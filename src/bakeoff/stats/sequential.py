@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -43,6 +44,28 @@ class Narrow(NamedTuple):
 
 
 NARROW = Narrow()
+
+
+class Stopping(msgspec.Struct, frozen=True, kw_only=True):
+    """When a contender runs no more rounds, whatever its pairs are."""
+
+    failures: int = 2
+    """Failed timed trials after which it is given up: a third would fail, too."""
+    rounds_alone: int = 3
+    """Rounds where no other is left: they give its step time an interval, and there is no pair to settle."""
+
+
+STOPPING = Stopping()
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """How far a contender has come."""
+
+    label: str
+    rounds: int = 0
+    """With a time of its own."""
+    failures: int = 0
+    """Of timed trials."""
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,9 +188,19 @@ def is_open(verdict: Verdict) -> bool:
     return is_unsettled(verdict) and not verdict.stopped
 
 
-def still_active(verdicts: Iterable[Verdict]) -> set[str]:
-    """Return the contenders that another round could settle: those with a pair neither settled nor given up."""
-    return {name for verdict in verdicts if is_open(verdict) for name in (verdict.first, verdict.second)}
+def still_active(standings: Sequence[Standing], verdicts: Iterable[Verdict]) -> list[str]:
+    """Return the labels of the contenders that run in the next round, in the order of `standings`.
+
+    A contender runs on while it has a pair, with one that is not given up, that is neither settled nor stopped; a pair
+    without a verdict is open. `standings` name a pair's contenders in the order in which its verdict does. The only
+    contender that is left runs for the rounds that its step time's interval needs.
+    """
+    labels = [one.label for one in standings if one.failures < STOPPING.failures]
+    if len(labels) == 1:
+        return [one.label for one in standings if one.label in labels and one.rounds < STOPPING.rounds_alone]
+    closed = {(verdict.first, verdict.second) for verdict in verdicts if not is_open(verdict)}
+    needed = {label for pair in combinations(labels, 2) if pair not in closed for label in pair}
+    return [label for label in labels if label in needed]
 
 
 def ratio_unflagged(pair: Pair, rounds: Sequence[int]) -> float | None:

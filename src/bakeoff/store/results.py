@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.spec.comparison import ANEW
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.record import Record
+from bakeoff.store import folders
 from bakeoff.store.files import (
     COMPARISON_FILE,
     DAMAGED_FILE,
@@ -54,8 +56,8 @@ def _set_aside(trial: Path) -> None:
 
 def comparisons(results: Path) -> list[Path]:
     """Return the folders of all comparisons, oldest first; those that cannot be read come before them."""
-    folders = [path.parent for path in results.glob(f"*/{COMPARISON_FILE}")]
-    return sorted(folders, key=lambda folder: (_created_at(folder), folder.name))
+    known = [path.parent for path in results.glob(f"*/{COMPARISON_FILE}")]
+    return sorted(known, key=lambda folder: (_created_at(folder), folder.name))
 
 
 class _Begun(msgspec.Struct, frozen=True):
@@ -102,20 +104,13 @@ def _with_studies(results: Path) -> list[Path]:
     return sorted([*comparisons(results), *studies], key=lambda folder: (_created_at(folder), folder.name))
 
 
-def latest_like(results: Path, wanted: Comparison) -> Path | None:
-    """Return the folder of the latest comparison of the same contenders on the same work, to resume; None: none."""
-    for folder in reversed(comparisons(results)):
-        try:
-            before = read_comparison(folder)
-        except StoreError:
-            continue  # What it asked for is unknown.
-        if _what(before) == _what(wanted):
-            return folder
-    return None
+def latest_like(results: Path, wanted: Comparison) -> tuple[Path, Comparison] | None:
+    """Return the latest comparison that asked for the same work of the same contenders; None where there is none."""
+    return folders.latest_like(comparisons(results), read_comparison, work_of, wanted)
 
 
-def _what(comparison: Comparison) -> tuple[object, ...]:
-    """Return everything that must agree for a run to use another's records."""
+def work_of(comparison: Comparison) -> tuple[object, ...]:
+    """Return what must agree for a comparison to be resumed with another's records."""
     return (
         comparison.workload.name,
         comparison.workload_sha256,
@@ -124,16 +119,21 @@ def _what(comparison: Comparison) -> tuple[object, ...]:
         comparison.batch_size,
         comparison.data.sha256,
         [plan.contender for plan in comparison.contenders],
-        comparison.procedure.seed,
-        comparison.procedure.margin,
-        (comparison.procedure.epochs, comparison.procedure.steps),
+        msgspec.structs.replace(comparison.procedure, **dict.fromkeys(ANEW)),
         # Until-sure has other boundaries, which hold only if they are used from the first round on.
         comparison.procedure.aim == "until-sure",
     )
 
 
+def continued(before: Comparison, wanted: Comparison) -> Comparison:
+    """Return a comparison as it was fixed, to go on as long as is wanted now; raise StoreError on another machine."""
+    check_same_machine(before, wanted.machine)
+    anew = {name: getattr(wanted.procedure, name) for name in ANEW}
+    return msgspec.structs.replace(before, procedure=msgspec.structs.replace(before.procedure, **anew))
+
+
 def check_same_machine(comparison: Comparison, machine: dict[str, str | int | float | None]) -> None:
-    """Raise StoreError, with the fact and both values, where records of two machines would be mixed."""
+    """Raise StoreError for records of another machine, with the fact that differs and both values."""
     for key in sorted(comparison.machine.keys() | machine.keys()):
         before, now = comparison.machine.get(key), machine.get(key)
         if before != now:

@@ -8,7 +8,9 @@ import msgspec
 
 from bakeoff.spec.comparison import Search
 from bakeoff.spec.errors import StoreError
+from bakeoff.store import folders
 from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, read_as, write_atomically
+from bakeoff.store.results import work_of
 
 SEARCH_FILE = "search.json"
 
@@ -21,6 +23,16 @@ def write_search(folder: Path, search: Search) -> None:
 def read_search(folder: Path) -> Search:
     """Return the search of a folder; raise StoreError with the reason."""
     return read_as(Search, folder / SEARCH_FILE)
+
+
+def latest_like(results: Path, wanted: Search) -> tuple[Path, Search] | None:
+    """Return the latest search that asked for the same; None where there is none."""
+    return folders.latest_like(searches(results), read_search, search_of, wanted)
+
+
+def search_of(search: Search) -> tuple[object, ...]:
+    """Return what must agree for a search to be resumed with another's records."""
+    return work_of(search.plan), search.asked_bytes, search.precision
 
 
 def searches(results: Path) -> list[Path]:

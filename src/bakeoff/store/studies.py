@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import secrets
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import msgspec
 
 import bakeoff
+from bakeoff.spec.comparison import ANEW
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Study
+from bakeoff.store import folders
 from bakeoff.store.files import STUDY_FILE, read_as, write_atomically
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# Fields of a request that may change when a study is resumed: how long it runs, and where; not what is measured.
-_ANEW = ("aim", "max_rounds", "budget_s", "trial_limit_s", "results", "resume", "command")
+_ANEW = (*ANEW, "results", "resume", "command")
+"""Fields of a request that may change when a study is resumed: how long, and where."""
 
 
 class PointState(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,25 +42,15 @@ class StudyFile(msgspec.Struct, frozen=True, kw_only=True):
     states: list[PointState]
 
 
-def new(results: Path, study: Study) -> tuple[Path, StudyFile]:
-    """Make the folder of a new study."""
-    made = StudyFile(
+def new(study: Study) -> StudyFile:
+    """Return the file of a study of which nothing is run; its id is that of its folder, which is still to be made."""
+    return StudyFile(
         id="",
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         bakeoff=bakeoff.__version__,
         study=study,
         states=[PointState() for _ in study.points],
     )
-    while True:
-        identity = f"{study.name}-{secrets.token_hex(2)}"
-        try:
-            (results / identity).mkdir(parents=True)
-        except FileExistsError:
-            continue  # An id that is taken is drawn again.
-        except OSError as error:
-            msg = f"cannot make {results / identity}: {error.strerror}"
-            raise StoreError(msg) from error
-        return results / identity, msgspec.structs.replace(made, id=identity)
 
 
 def write(folder: Path, stored: StudyFile) -> None:
@@ -74,8 +65,8 @@ def read(folder: Path) -> StudyFile:
 
 def studies(results: Path) -> list[Path]:
     """Return the folders of all studies, oldest first; those that cannot be read come before them."""
-    folders = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
-    return sorted(folders, key=lambda folder: (created_at(folder), folder.name))
+    known = [path.parent for path in results.glob(f"*/{STUDY_FILE}")]
+    return sorted(known, key=lambda folder: (created_at(folder), folder.name))
 
 
 def created_at(folder: Path) -> str:
@@ -86,23 +77,17 @@ def created_at(folder: Path) -> str:
         return ""
 
 
-def latest_like(results: Path, wanted: Study) -> Path | None:
-    """Return the folder of the latest study with the same points, to resume; None where there is none."""
-    for folder in reversed(studies(results)):
-        try:
-            before = read(folder).study
-        except StoreError:
-            continue  # What it asked for is unknown.
-        if _what(before) == _what(wanted):
-            return folder
-    return None
+def latest_like(results: Path, wanted: Study) -> tuple[Path, StudyFile] | None:
+    """Return the latest study that asked for the same points; None where there is none."""
+    return folders.latest_like(studies(results), read, _points_of, new(wanted))
 
 
-def _what(study: Study) -> tuple[object, ...]:
-    """Return everything that must agree for a run to use another's comparisons."""
+def _points_of(stored: StudyFile) -> tuple[object, ...]:
+    """Return what must agree for a study to be resumed with another's comparisons."""
     default = Request(workload="")
     anew = {name: getattr(default, name) for name in _ANEW}
+    points = stored.study.points
     return (
-        study.name,
-        [(point.title, point.coordinates, msgspec.structs.replace(point.request, **anew)) for point in study.points],
+        stored.study.name,
+        [(one.title, one.coordinates, msgspec.structs.replace(one.request, **anew)) for one in points],
     )

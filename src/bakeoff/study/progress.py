@@ -1,4 +1,4 @@
-"""What a study tells while it runs, beside what the conductor tells of each comparison."""
+"""The events of a study while it runs, beside those of each comparison."""
 
 from __future__ import annotations
 
@@ -39,9 +39,4 @@ class PointEnded(msgspec.Struct, frozen=True):
 
 StudyEvent = StudyStarted | PointStarted | PointEnded
 Event = StudyEvent | progress.Event
-Observer = Callable[[Event], None]
-
-
-def silent(event: Event) -> None:
-    """Observe nothing."""
-    del event
+StudyObserver = Callable[[Event], None]

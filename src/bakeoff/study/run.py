@@ -14,13 +14,14 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.study import judge_study
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
-from bakeoff.race import progress as told
+from bakeoff.race.progress import Prepared, silent
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store import studies
+from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
-from bakeoff.study.progress import Event, Observer, PointEnded, PointStarted, StudyStarted, silent
+from bakeoff.study.progress import Event, PointEnded, PointStarted, StudyObserver, StudyStarted
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
@@ -35,40 +36,42 @@ _FINAL = ("decided", "futility", "lost")
 OUT_OF_TIME = "not begun: the time budget had ended (--resume with a new --budget goes on)"
 
 
-def run(
+def run_study(
     study: Study,
-    observe: Observer = silent,
+    observe: StudyObserver = silent,
     *,
     results: str = "results",
     resume: bool = False,
     launch: Launcher = ProcessWorker,
     probe_s: float = PROBE_S,
 ) -> StudyOutcome:
-    """Run every point that is not finished; give the study's outcome.
+    """Run every point that is not finished; return the study's outcome.
 
     The study's budget is shared: each point may take the time that is left over the points that are left. Ctrl-C
     ends it at once; finished points, and finished trials of the one that ran, are on disk. Raises UsageError where
     there is nothing to go on with, StoreError where the study itself cannot be written.
     """
-    folder, begun = _resumed(Path(results), study) if resume else studies.new(Path(results), study)
+    folder, begun = _begun(Path(results), study, resume=resume)
     with locked(folder, "study"):
         _Running(folder, begun, observe, launch, probe_s).all_points()
     return judge_study(folder)
 
 
-def _resumed(results: Path, study: Study) -> tuple[Path, StudyFile]:
-    """Find the study to go on with; how long it may go on is said anew."""
-    folder = studies.latest_like(results, study)
-    if folder is None:
-        msg = f"nothing to go on with: no study in {results} asked for the same; run it without --resume"
-        raise UsageError(msg)
-    return folder, msgspec.structs.replace(studies.read(folder), study=study)
+def _begun(results: Path, study: Study, *, resume: bool) -> tuple[Path, StudyFile]:
+    """Return the folder of a new study, or of the latest that asked for the same, to go on as long as is wanted now."""
+    if not resume:
+        folder = new_folder(results, study.name)
+        return folder, msgspec.structs.replace(studies.new(study), id=folder.name)
+    folder, before = resumable("study", results, studies.latest_like(results, study))
+    return folder, msgspec.structs.replace(before, study=study)
 
 
 class _Running:
-    """A study on its way: after each point all that is known is on disk."""
+    """A study on its way; after each point its file is written."""
 
-    def __init__(self, folder: Path, begun: StudyFile, observe: Observer, launch: Launcher, probe_s: float) -> None:
+    def __init__(
+        self, folder: Path, begun: StudyFile, observe: StudyObserver, launch: Launcher, probe_s: float
+    ) -> None:
         self._folder, self._file = folder, begun
         self._observe, self._launch, self._probe_s = observe, launch, probe_s
 
@@ -90,7 +93,7 @@ class _Running:
             self._observe(PointEnded(index + 1, len(points), points[index], reason))
 
     def _point(self, index: int, budget_s: float | None) -> str:
-        """Run one point; give the reason where that is not possible."""
+        """Run one point; return the reason where that is not possible, else ""."""
         point, state = self._file.study.points[index], self._file.states[index]
         self._observe(PointStarted(index + 1, len(self._file.study.points), point, budget_s))
         command = point.request.command
@@ -109,25 +112,25 @@ class _Running:
             return str(error)
         return ""
 
-    def _noting(self, index: int) -> Observer:
-        """Give an observer that keeps which comparison belongs to a point, before its first trial."""
+    def _noting(self, index: int) -> StudyObserver:
+        """Return an observer that writes which comparison belongs to a point, before its first trial."""
 
         def observe(event: Event) -> None:
-            if isinstance(event, told.Prepared):
+            if isinstance(event, Prepared):
                 self._note(index, comparison=Path(event.path).name)
             self._observe(event)
 
         return observe
 
     def _note(self, index: int, **changes: str) -> None:
-        """Write what is new about a point."""
+        """Change a point's state, and write it."""
         states = list(self._file.states)
         states[index] = msgspec.structs.replace(states[index], **changes)
         self._file = msgspec.structs.replace(self._file, states=states)
         studies.write(self._folder, self._file)
 
     def _is_final(self, request: Request, state: PointState) -> bool:
-        """Tell whether what is asked for now would change nothing about a point."""
+        """Return whether running a point again, as it is asked for now, would change nothing."""
         if not state.comparison or state.reason:
             return False
         try:

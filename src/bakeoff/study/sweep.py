@@ -66,7 +66,7 @@ def number(text: str, name: str) -> int:
     return int(text)
 
 
-def sweep(request: Request, axes: Sequence[Axis]) -> Study:
+def sweep_of(request: Request, axes: Sequence[Axis]) -> Study:
     """Give the study that races every combination of the axes' values; raise UsageError for what cannot be.
 
     A contender whose framework lacks an option's value is left out where it is asked for, with the reason; a value

@@ -27,6 +27,6 @@ def build(nn: Any, size: Any) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Give the sum: the gradient of a bias is then how many of its outputs were kept, scaled."""
+    """Return the sum: the gradient of a bias is then how many of its outputs were kept, scaled."""
     del targets
     return nn.sum(outputs)

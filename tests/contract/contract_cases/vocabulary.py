@@ -49,23 +49,23 @@ class Case:
 
 
 def labels(x: Array) -> Array:
-    """Give a label for each sample."""
+    """Return a label for each sample."""
     return (np.arange(len(x)) % CLASSES).astype(np.int32)
 
 
 def cross_entropy(logits: Array, targets: Array) -> float:
-    """Give the mean over the batch of the negative logarithm of the label's probability."""
+    """Return the mean over the batch of the negative logarithm of the label's probability."""
     return float(-log_softmax(logits)[np.arange(len(logits)), targets].mean())
 
 
 def expected_loss(case: Case, weights: Weights) -> float:
-    """Give the loss of a case on its own batch."""
+    """Return the loss of a case on its own batch."""
     forward = case.in_training or case.forward
     return (case.expected_loss or cross_entropy)(forward(weights, case.x.astype(np.float64)), labels(case.x))
 
 
 def expected_state(case: Case, state: Weights, weights: Weights, *, unbiased: bool) -> Weights:
-    """Give the running statistics after one training step."""
+    """Return the running statistics after one training step."""
     assert case.batch_statistics is not None
     moved = {}
     x = case.x.astype(np.float64)
@@ -77,7 +77,7 @@ def expected_state(case: Case, state: Weights, weights: Weights, *, unbiased: bo
 
 
 def expected_gradients(case: Case, weights: Weights, state: Weights, width: float = 1e-6) -> Weights:
-    """Give every parameter's gradient by central differences, exact to about 1e-9 in float64."""
+    """Return every parameter's gradient by central differences, exact to about 1e-9 in float64."""
     gradients = {name: np.zeros_like(value) for name, value in weights.items()}
     for name, value in weights.items():
         for index in np.ndindex(value.shape):
@@ -99,12 +99,12 @@ def linear(weights: Weights, name: str, x: Array) -> Array:
 
 
 def pair(number: Pair) -> tuple[int, int]:
-    """Give (vertical, horizontal)."""
+    """Return (vertical, horizontal)."""
     return number if isinstance(number, tuple) else (number, number)
 
 
 def windows(x: Array, kernel: Pair, stride: int, padding: Pair, fill: float) -> Array:
-    """Give (batch, height, width, channels, kernel height, kernel width): each window of a padded map."""
+    """Return (batch, height, width, channels, kernel height, kernel width): each window of a padded map."""
     padded = np.pad(x, ((0, 0), *((side, side) for side in pair(padding)), (0, 0)), constant_values=fill)
     return np.lib.stride_tricks.sliding_window_view(padded, pair(kernel), axis=(1, 2))[:, ::stride, ::stride]
 
@@ -159,7 +159,7 @@ def sigmoid(x: Array) -> Array:
 
 
 def gelu(x: Array) -> Array:
-    """Give x times the normal distribution's cumulative probability at x, by the error function."""
+    """Return x times the normal distribution's cumulative probability at x, by the error function."""
     return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
 
 
@@ -167,7 +167,7 @@ def gelu(x: Array) -> Array:
 
 
 def random(*shape: int) -> Array:
-    """Give float32 inputs that are the same everywhere."""
+    """Return float32 inputs, the same on every machine."""
     return np.random.RandomState(sum(shape)).standard_normal(shape).astype(np.float32)
 
 
@@ -299,14 +299,14 @@ def with_tokens(nn: Any) -> Any:
 
 
 def with_tokens_in_numpy(weights: Weights, x: Array) -> Array:
-    """Give the same."""
+    """Return the same."""
     x = conv2d(weights, "first", x).reshape(len(x), 6, 4)
     x = np.concatenate([np.broadcast_to(weights["class_token"], (len(x), 1, 4)), x], 1) * weights["kernel"]
     return linear(weights, "head", x[:, 0] + x[:, 3] * weights["class_token"][0])
 
 
 def second_head(nn: Any) -> Any:
-    """Give two outputs in training, and the first alone in evaluation."""
+    """Return two outputs in training, and the first alone in evaluation."""
     layers = {"first": nn.Linear(5, CLASSES), "second": nn.Linear(5, CLASSES)}
 
     def forward(m: Any, x: Any) -> Any:
@@ -328,7 +328,7 @@ def heads(nn: Any) -> Any:
 
 
 def heads_in_numpy(weights: Weights, x: Array) -> Array:
-    """Give the same."""
+    """Return the same."""
     x = linear(weights, "first", x).reshape(len(x), 5, 3, 2, 3).transpose(2, 0, 3, 1, 4)
     q, k, v = x[0][:, :, :2], x[1], x[2]
     attended = softmax(q @ k.swapaxes(-1, -2) / math.sqrt(3)) @ v
@@ -347,7 +347,7 @@ def list_of_layers(nn: Any) -> Any:
 
 
 def list_of_layers_in_numpy(weights: Weights, x: Array) -> Array:
-    """Give the same."""
+    """Return the same."""
     x = np.tanh(linear(weights, "layers.0", x))
     return linear(weights, "layers.1", np.tanh(linear(weights, "layers.1", x)))
 
@@ -376,7 +376,7 @@ def attention(nn: Any) -> Any:
 
 
 def attention_in_numpy(weights: Weights, x: Array) -> Array:
-    """Give the same."""
+    """Return the same."""
     x = linear(weights, "first", x)
     attended = softmax(x @ x.transpose(0, 2, 1)) @ x
     return linear(weights, "head", np.concatenate([attended, x], 2).mean(1))
@@ -398,7 +398,7 @@ def mean_of_everything(nn: Any, outputs: Any, targets: Any) -> Any:
 
 
 def one_output(nn: Any) -> Any:
-    """Give one number a sample, for losses of numbers; large ones, of which a sigmoid would be rounded to 0 or 1."""
+    """Return one number a sample, for losses of numbers; large ones, of which a sigmoid would be rounded to 0 or 1."""
     return model(nn, {"first": nn.Linear(5, 1)}, lambda m, x: nn.reshape(m.first(x) * 30.0, (-1,)))
 
 

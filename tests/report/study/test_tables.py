@@ -95,14 +95,15 @@ def test_what_all_points_together_are_worth() -> None:
 def test_a_warning_of_all_points_is_said_once(threads: StudyOutcome) -> None:
     """The same sentence about every point stands once, one about some names them."""
     points = [
-        msgspec.structs.replace(point, outcome=msgspec.structs.replace(point.outcome, warnings=said))
+        msgspec.structs.replace(point, outcome=msgspec.structs.replace(point.outcome, damaged=said))
         for point, said in zip(
             threads.points, [["Both.", "First."], *[["Both."] for _ in threads.points[1:]]], strict=True
         )
         if point.outcome is not None
     ]
     said = report_of(msgspec.structs.replace(threads, points=points)).cautions
-    assert said[:2] == ["Both.", "malloc settled, threads 1: First."]
+    aside = [text for text in said if "Set aside" in text]
+    assert aside == ["Set aside, not used: Both..", "malloc settled, threads 1: Set aside, not used: First.."]
 
 
 def test_labels_cannot_steer_the_terminal_nor_the_page(batches: StudyOutcome) -> None:

@@ -1,4 +1,4 @@
-"""Workers that may take so much memory and no more."""
+"""Workers that are ended when they take more memory than they may."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class BoundedWorker:
         """Take a started worker."""
         self._worker = worker
         self._ceiling_bytes = ceiling_bytes
+        self._watch: MemoryLimit | None = None
 
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported: what it holds then does not count."""
@@ -31,7 +32,8 @@ class BoundedWorker:
         return answer
 
     def ask(self, command: Command, limit_s: float) -> Answer:
-        """Give a command; a worker that took too much is lost for that reason."""
+        """Return the answer to a command; a worker that took too much memory is lost for that reason."""
+        assert self._watch is not None
         try:
             with self._watch.within(self._ceiling_bytes):
                 return self._worker.ask(command, limit_s)
@@ -46,7 +48,7 @@ class BoundedWorker:
 
 
 def bounded(launch: Launcher, ceiling_bytes: int) -> Launcher:
-    """Give a launcher that watches over processes: to the trial's own ceiling, or else to this one."""
+    """Return a launcher of processes that are ended above the trial's own ceiling, or where it has none above this."""
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)

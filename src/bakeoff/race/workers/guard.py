@@ -32,7 +32,7 @@ def end_marked(mark: str) -> None:
 
 
 def _is_ended(process: psutil.Process, mark: str) -> bool:
-    """Kill a process if it is marked; tell whether it was."""
+    """Kill a process if it is marked; return whether it was."""
     try:
         if not process.environ().get(VARIABLE, "").startswith(mark):
             return False

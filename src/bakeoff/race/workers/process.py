@@ -18,7 +18,7 @@ import msgspec
 
 import bakeoff
 from bakeoff.race.workers import guard
-from bakeoff.race.workers.worker import WorkerLostError
+from bakeoff.race.workers.worker import QUIT_LIMIT_S, WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Answer, Command, Failed, Quit, Ready
 
@@ -33,10 +33,6 @@ TAIL_CHARACTERS = 2000
 
 EXIT_NO_WORKER = 3
 """bootstrap.py: this interpreter cannot be a worker at all."""
-
-QUIT_LIMIT_S = 60.0
-"""Writing a record takes milliseconds; a disk that is slower than this is as good as a hang."""
-
 
 MARK = secrets.token_hex(8)
 """What the marks of all trials of this process start with."""
@@ -100,7 +96,7 @@ class ProcessWorker:
         return answer
 
     def ask(self, command: Command, limit_s: float) -> Answer:
-        """Send a command and wait for its answer; after QUIT also for the end of the process."""
+        """Return the answer to a command; after Quit, wait for the end of the process, too."""
         try:
             os.write(self._command_out, msgspec.json.encode(command) + b"\n")
         except BrokenPipeError:
@@ -111,7 +107,7 @@ class ProcessWorker:
         return answer
 
     def _answer(self, limit_s: float) -> Answer:
-        """Read one answer within the time limit."""
+        """Return one answer, read within the time limit."""
         deadline = time.monotonic() + limit_s
         line = self._line(deadline, limit_s)
         if not line:
@@ -125,7 +121,7 @@ class ProcessWorker:
         return answer
 
     def _line(self, deadline: float, limit_s: float) -> bytes:
-        """Read one line until the deadline, `limit_s` after the wait began."""
+        """Return one line, read until the deadline, which is `limit_s` after the wait began."""
         while b"\n" not in self._buffer:
             if not self._selector.select(max(0.0, deadline - time.monotonic())):
                 self.end()
@@ -139,7 +135,7 @@ class ProcessWorker:
         return line
 
     def _lost(self) -> WorkerLostError:
-        """Tell how a process that is gone has ended."""
+        """Return the error that says how a process that is gone has ended."""
         try:
             code = self._process.wait(timeout=QUIT_LIMIT_S)
         except subprocess.TimeoutExpired:
@@ -171,7 +167,7 @@ class ProcessWorker:
             os.close(fd)
 
     def _tail(self) -> str:
-        """Give the end of what the process wrote on stderr, or else on stdout."""
+        """Return the end of what the process wrote on stderr, or else on stdout."""
         for name in ("stderr.log", "stdout.log"):
             try:
                 text = (self._folder / name).read_text(errors="replace")

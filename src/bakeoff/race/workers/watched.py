@@ -32,7 +32,7 @@ class WatchedWorker:
         return self._worker.ready(limit_s)
 
     def ask(self, command: Command, limit_s: float) -> Answer:
-        """Give a command; during a block watch the GPU, and before the end hand over what was seen."""
+        """Return the answer to a command; watch the GPU during a block, and note before the end what was seen."""
         if isinstance(command, protocol.RunBlock):
             with self._gpu.watched() as readings:
                 answer = self._worker.ask(command, limit_s)
@@ -49,7 +49,7 @@ class WatchedWorker:
 
 
 def watching(launch: Launcher) -> Launcher:
-    """Give a launcher whose workers are watched where they run on a GPU that NVML tells of."""
+    """Return a launcher whose workers are watched where they run on a GPU that NVML knows."""
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)

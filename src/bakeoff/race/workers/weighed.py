@@ -1,4 +1,4 @@
-"""Workers on NVIDIA GPUs, weighed: what they hold there is read from outside while their memory is measured."""
+"""Workers whose memory on NVIDIA GPUs is read from outside while it is measured."""
 
 from __future__ import annotations
 
@@ -14,33 +14,36 @@ from bakeoff.spec.trial import KINDS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bakeoff.measure.gpu_memory import GpuMemoryPeak
     from bakeoff.race.workers.worker import Launcher, Worker
     from bakeoff.spec.protocol import Answer, Command, Ready
     from bakeoff.spec.trial import TrialSpec
 
 
 class WeighedWorker:
-    """A worker that stands on the scale from its build until its memory is read."""
+    """A worker whose memory on the GPU is watched from its build until its memory is read."""
 
     def __init__(self, worker: Worker) -> None:
         """Take a started worker."""
         self._worker = worker
         self._weighing = ExitStack()
+        self._scale: GpuMemoryPeak | None = None
 
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported."""
         return self._worker.ready(limit_s)
 
     def ask(self, command: Command, limit_s: float) -> Answer:
-        """Give a command; after the last that is weighed, hand over what was seen."""
+        """Return the answer to a command; note what was seen when the memory has been measured."""
         if isinstance(command, protocol.Build):
             self._scale = self._weighing.enter_context(peak_watched(_own_processes))
         answer = self._worker.ask(command, limit_s)
         if isinstance(command, protocol.MeasureMemory):
             self._weighing.close()
             seen = self._scale
-            told = protocol.NoteGpuMemory(peak_bytes=seen.peak_bytes, readings=seen.readings, reason=seen.reason)
-            self._worker.ask(told, limit_s)
+            assert seen is not None
+            note = protocol.NoteGpuMemory(peak_bytes=seen.peak_bytes, readings=seen.readings, reason=seen.reason)
+            self._worker.ask(note, limit_s)
         return answer
 
     def end(self) -> None:
@@ -50,7 +53,7 @@ class WeighedWorker:
 
 
 def weighing(launch: Launcher) -> Launcher:
-    """Give a launcher that weighs the workers of memory trials on CUDA."""
+    """Return a launcher that reads the GPU memory of workers in memory trials on CUDA."""
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
@@ -61,5 +64,5 @@ def weighing(launch: Launcher) -> Launcher:
 
 
 def _own_processes() -> frozenset[int]:
-    """Give the processes below this one: a memory trial has the machine for itself, so they are its own."""
+    """Return the processes below this one: a memory trial has the machine for itself, so they are its own."""
     return frozenset(process.pid for process in psutil.Process().children(recursive=True))

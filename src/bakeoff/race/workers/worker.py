@@ -1,4 +1,4 @@
-"""What a worker is to the parent, whatever runs it: a process, this very process in tests, or one that is watched."""
+"""What a worker is to the parent, whatever runs it: a process, this very process in tests, or one under watch."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from bakeoff.spec.protocol import Answer, Command, Ready
     from bakeoff.spec.record import TrialOutcome
     from bakeoff.spec.trial import TrialSpec
+
+
+QUIT_LIMIT_S = 60.0
+"""Writing a record takes milliseconds; a disk that is slower than this is as good as a hang."""
 
 
 class WorkerLostError(Exception):
@@ -30,7 +34,7 @@ class Worker(Protocol):
         """Wait until the framework is imported; raise WorkerLostError."""
 
     def ask(self, command: Command, limit_s: float) -> Answer:
-        """Give a command and wait for its answer; raise WorkerLostError."""
+        """Return the answer to a command; raise WorkerLostError."""
 
     def end(self) -> None:
         """End the process and all that it started, whatever state it is in."""
@@ -40,4 +44,4 @@ class Launcher(Protocol):
     """Starts workers; one for processes, one for this very process in tests."""
 
     def __call__(self, folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
-        """Start a worker on the trial whose trial.json is in `folder`."""
+        """Return a worker on the trial whose trial.json is in `folder`; raise WorkerLostError."""

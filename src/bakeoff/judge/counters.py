@@ -1,0 +1,41 @@
+"""What the counters that are read around every block amount to: a new counter is a field and a line here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.spec.record import Block
+
+
+class BlockCounters(msgspec.Struct, frozen=True, kw_only=True):
+    """One contender's counters over all of its blocks; None is unknown here."""
+
+    cores_used: float | None = None
+    """Processor time over wall time."""
+    minor_faults_per_step: float | None = None
+    major_faults: int | None = None
+    """Page faults that had to wait for a disk."""
+
+
+def block_counters(blocks: Sequence[Block]) -> BlockCounters:
+    """Return the counters of these blocks, lead-ins and timed parts together; unknown where any block lacks one."""
+    if not blocks:
+        return BlockCounters()
+    steps = sum(len(block.steps_ns) + block.lead_steps for block in blocks)
+    minor = _total([block.signals.minor_faults for block in blocks])
+    return BlockCounters(
+        cores_used=sum(block.signals.cpu_ns for block in blocks) / sum(block.signals.wall_ns for block in blocks),
+        minor_faults_per_step=None if minor is None else minor / steps,
+        major_faults=_total([block.signals.major_faults for block in blocks]),
+    )
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    """Return the sum; None where one is unknown."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None

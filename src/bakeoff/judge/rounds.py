@@ -1,0 +1,125 @@
+"""From the blocks of timed trials to each contender's times by round, and to the log-ratios of every pair."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.measure.contention import is_flagged
+from bakeoff.stats.differences import ping_pong_difference, sequential_difference
+from bakeoff.stats.sequential import Pair
+from bakeoff.stats.warmup import mser5
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bakeoff.spec.record import Block, Record
+
+NS = 1e-9
+
+CUT_ROUNDS = 2
+"""Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders."""
+
+
+class RoundTime(msgspec.Struct, frozen=True, kw_only=True):
+    """One contender in one round."""
+
+    turns: dict[int, float]
+    """Step time in seconds by turn."""
+    mean_s: float
+    flagged: frozenset[int]
+    """Turns whose block other processes disturbed."""
+    resident: bool
+
+    def calm(self) -> RoundTime:
+        """Return this without the blocks that other processes disturbed."""
+        turns = {turn: time for turn, time in self.turns.items() if turn not in self.flagged}
+        return msgspec.structs.replace(self, turns=turns)
+
+
+def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
+    """Return a contender's times by round, without the blocks that began within the warm-up."""
+    times = {}
+    for record in records:
+        blocks = [block for block in record.blocks if block.first_step >= cut]
+        if record.outcome != "done" or not blocks:
+            continue
+        times[record.trial.round_number] = RoundTime(
+            turns={block.turn: _step_s(block) for block in blocks},
+            mean_s=sum(b.elapsed_ns for b in blocks) * NS / sum(len(b.steps_ns) for b in blocks),
+            flagged=frozenset(block.turn for block in blocks if is_flagged(block.signals)),
+            resident=record.trial.resident,
+        )
+    return times
+
+
+def block_times(done: Sequence[Record], cut: int) -> list[BlockTime]:
+    """Return the mean step time of every timed block after the warm-up."""
+    return [
+        BlockTime(
+            round_number=record.trial.round_number,
+            turn=block.turn,
+            step_s=_step_s(block),
+            flagged=is_flagged(block.signals),
+        )
+        for record in done
+        for block in record.blocks
+        if block.first_step >= cut
+    ]
+
+
+def _step_s(block: Block) -> float:
+    """Return a block's mean step time."""
+    return block.elapsed_ns * NS / len(block.steps_ns)
+
+
+class BlockTime(msgspec.Struct, frozen=True, kw_only=True):
+    """One timed block: the mean time of a step in it."""
+
+    round_number: int
+    turn: int
+    step_s: float
+    flagged: bool
+    """Other processes disturbed it."""
+
+
+def frozen_cut(records: Iterable[Record]) -> int | None:
+    """Return the length of the warm-up in steps, the longest of the first rounds; None before them."""
+    timed = [r for r in records if r.trial.purpose == "time" and r.outcome == "done"]
+    searched = [r for r in timed if r.trial.round_number <= CUT_ROUNDS]
+    if not any(r.trial.round_number >= CUT_ROUNDS for r in timed):
+        return None
+    return max(mser5(record.warm_steps_ns).steps for record in searched) if searched else None
+
+
+def pairs_of(ranked: Sequence[str], timed: Sequence[Record], rounds: int, cut: int) -> list[Pair]:
+    """Return every pair of ranked contenders, which are labels, with its log-ratio in each round."""
+    times = {label: round_times([r for r in timed if r.trial.contender.label == label], cut) for label in ranked}
+    pairs = []
+    for first, second in combinations(ranked, 2):
+        both = [(times[first].get(number), times[second].get(number)) for number in range(1, rounds + 1)]
+        pairs.append(
+            Pair(
+                first=first,
+                second=second,
+                differences=[None if a is None or b is None else _difference(a, b) for a, b in both],
+                calm=[None if a is None or b is None else _difference(a.calm(), b.calm()) for a, b in both],
+                blocks=[(0, 0) if a is None or b is None else _blocks(a, b) for a, b in both],
+                means=[None if a is None or b is None else (a.mean_s, b.mean_s) for a, b in both],
+            )
+        )
+    return pairs
+
+
+def _difference(first: RoundTime, second: RoundTime) -> float | None:
+    """Return the log-ratio of one round; None where they have no blocks to compare."""
+    if first.resident and second.resident:
+        return ping_pong_difference(first.turns, second.turns)
+    return sequential_difference(list(first.turns.values()), list(second.turns.values()))
+
+
+def _blocks(first: RoundTime, second: RoundTime) -> tuple[int, int]:
+    """Return how many blocks of a round other processes disturbed, and how many there are."""
+    return len(first.flagged) + len(second.flagged), len(first.turns) + len(second.turns)

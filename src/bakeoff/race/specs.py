@@ -1,0 +1,107 @@
+"""What is asked of each trial: its folder's name, and the content of its trial.json."""
+
+from __future__ import annotations
+
+from itertools import chain, count
+from typing import TYPE_CHECKING, NamedTuple
+
+from bakeoff.race.schedule import start_order
+from bakeoff.spec.contender import slug
+from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+
+LONGEST_NAME = 200
+"""Bytes of a label in a folder's name: file systems allow 255, and the kind of trial stands before it."""
+
+
+class Trial(NamedTuple):
+    """A trial that can be started: what is asked of its worker, and the interpreter that runs it."""
+
+    spec: TrialSpec
+    interpreter: str
+
+
+class Specs:
+    """Composes the trials of one comparison."""
+
+    def __init__(self, comparison: Comparison, folder: Path, inputs: Path) -> None:
+        """Take the comparison, its folder and the folder of its batches."""
+        self._comparison = comparison
+        self._folder = folder
+        self._inputs = inputs
+        self._names = folder_names([plan.contender.label for plan in comparison.contenders])
+
+    def trial(  # noqa: PLR0913 - what sets one trial apart from another
+        self,
+        plan: ContenderPlan,
+        purpose: Purpose,
+        round_number: int = 0,
+        *,
+        resident: bool = False,
+        cache: CacheState = "",
+        batch_size: int | None = None,
+        ceiling_bytes: int | None = None,
+    ) -> Trial:
+        """Return a contender's trial; the batch size is by default the comparison's."""
+        comparison, options = self._comparison, plan.contender.options
+        batch_size = comparison.batch_size if batch_size is None else batch_size
+        name = KINDS[purpose].folder.format(
+            purpose=purpose,
+            # The reference is no contender, and its folder is not named by one.
+            label=self._names.get(plan.contender.label, ""),
+            round=round_number,
+            cache=cache,
+            batch=batch_size,
+        )
+        kept = (self.cache_folder(plan) if cache else self._folder / name / CACHE_FOLDER).resolve()
+        variables = plan.variables | ((plan.cache_variables or {}) if cache else {})
+        spec = TrialSpec(
+            comparison=comparison.id,
+            name=name,
+            purpose=purpose,
+            round_number=round_number,
+            resident=resident,
+            contender=plan.contender,
+            variables={k: v.format(threads=options.get("threads", ""), cache=kept) for k, v in variables.items()},
+            watched=plan.watched,
+            framework_path=plan.framework_path,
+            workload_path=comparison.workload_path,
+            workload_name=comparison.workload.name,
+            scenario=comparison.scenario,
+            size=comparison.size,
+            batch_size=batch_size,
+            seed=comparison.procedure.seed,
+            inputs_path=str(self._inputs.resolve()),
+            cache=cache,
+            ceiling_bytes=ceiling_bytes,
+            learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
+        )
+        return Trial(spec, plan.interpreter)
+
+    def cache_folder(self, plan: ContenderPlan) -> Path:
+        """Return the folder in which a contender's compiler keeps its work between two trials of compiling."""
+        return self._folder / f"{CACHE_FOLDER}-{self._names[plan.contender.label]}"
+
+    def shuffled(self, plans: Sequence[ContenderPlan], round_number: int) -> list[ContenderPlan]:
+        """Return a round's contenders in their random order, which the comparison's seed fixes."""
+        by_label = {plan.contender.label: plan for plan in plans}
+        return [by_label[one] for one in start_order(list(by_label), self._comparison.procedure.seed, round_number)]
+
+
+def folder_names(labels: Sequence[str]) -> dict[str, str]:
+    """Return for each label a name that its trials' folders end with: readable, short enough, and no other label's."""
+    names: dict[str, str] = {}
+    taken: set[str] = set()
+    for label in labels:
+        short = slug(label).encode()[:LONGEST_NAME].decode(errors="ignore")
+        candidates = chain([short], (f"{short}-{number}" for number in count(2)))
+        # Case is folded because file systems may do so.
+        name = next(name for name in candidates if name.casefold() not in taken)
+        names[label] = name
+        taken.add(name.casefold())
+    return names

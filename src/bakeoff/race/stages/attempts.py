@@ -1,0 +1,101 @@
+"""Attempts at batch sizes: one after another until each contender's largest is known, each in a fresh process."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.judge.search import attempts_of, following
+from bakeoff.measure.machine import available_memory_bytes
+from bakeoff.race.progress import Event, Tried
+from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, first_step_and
+from bakeoff.spec.comparison import Search
+from bakeoff.spec.errors import UsageError
+from bakeoff.spec.protocol import MeasureMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """How much of the memory that is available a search may take."""
+
+    share: float = 0.7
+    """Unless the user names a limit: the rest is for other processes, for what a process takes before the watch sees
+    it, and for its import."""
+    largest_share: float = 0.9
+    """That a user may name: beyond, the machine would swap."""
+
+
+LIMITS = Limits()
+
+PRECISION = 0.02
+"""Step times would not show a difference below it, and each halving of it costs another process."""
+
+STEPS = 2
+"""After the first: the second is the first that finds the buffers of the one before it."""
+
+COPIES = 3
+"""Of a batch's samples, that exist at once while bakeoff puts them on the device: its own, one in the framework's
+layout, and the framework's. They are no part of a step, so that they must not end an attempt."""
+
+FLOAT_BYTES = 4
+
+
+def within(plan: Comparison, asked_bytes: int | None) -> Search:
+    """Return the search of these contenders, within the limit that was asked for or a share of what is available.
+
+    Raises UsageError for a limit that the machine cannot keep.
+    """
+    available = available_memory_bytes()
+    on_device = {one.contender.options.get("device", "cpu") for one in plan.contenders} - {"cpu"}
+    if asked_bytes is not None and on_device:
+        msg = f"--memory limits the host's memory; on {', '.join(sorted(on_device))} the device's own is the limit"
+        raise UsageError(msg)
+    if available is None:
+        msg = "this system does not tell how much memory is available, so a search for the largest batch is not safe"
+        raise UsageError(msg)
+    most = LIMITS.largest_share * available
+    if asked_bytes is not None and not 0 < asked_bytes <= most:
+        msg = f"--memory {asked_bytes / 1e9:.2f} GB: valid is up to {most / 1e9:.2f} GB now, 90 % of what is available"
+        raise UsageError(msg)
+    return Search(
+        plan=plan,
+        limit_bytes=int(LIMITS.share * available) if asked_bytes is None else asked_bytes,
+        asked_bytes=asked_bytes,
+        available_bytes=available,
+        precision=PRECISION,
+    )
+
+
+def ceiling_bytes(search: Search) -> int:
+    """Return the most that a trial may hold beyond its import where it is no attempt and has no ceiling of its own."""
+    return int(LIMITS.share * search.available_bytes)
+
+
+def wanted(search: Search, state: State) -> Iterator[Wanted | Checkpoint | Event]:
+    """Want one size after another, each chosen by those before it, and tell how each attempt went."""
+    for plan in state.certified():
+        while (batch_size := following(search, attempts_of(search, state.of("batch", plan)))) is not None:
+            yield Checkpoint()
+            yield _attempt(search, state, plan, batch_size)
+            yield _tried(search, state, plan, batch_size)
+
+
+def _attempt(search: Search, state: State, plan: ContenderPlan, batch_size: int) -> Wanted:
+    """Return the trial of one size."""
+    size = state.comparison.workload.sizes[state.comparison.size]
+    copies_bytes = COPIES * batch_size * math.prod(size.input_shape) * FLOAT_BYTES
+    trial = state.specs.trial(plan, "batch", batch_size=batch_size, ceiling_bytes=search.limit_bytes + copies_bytes)
+    return alone(trial, first_step_and(f"batch {batch_size}", MeasureMemory(steps=STEPS)))
+
+
+def _tried(search: Search, state: State, plan: ContenderPlan, batch_size: int) -> Tried:
+    """Return how the attempt at one size went."""
+    attempts = attempts_of(search, state.of("batch", plan))
+    one = next(one for one in attempts if one.batch_size == batch_size)
+    return Tried(plan.contender.label, batch_size, one.fits, one.peak_bytes, one.reason)

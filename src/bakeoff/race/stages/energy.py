@@ -1,0 +1,41 @@
+"""Energy: steps in a row between two readings of meters outside of the process, after the race."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from bakeoff.measure.energy import Meter, counted, meters, names
+from bakeoff.race.stages.stage import Checkpoint, Session, State, Wanted, alone, step_s
+from bakeoff.spec.protocol import NoteEnergy, RunBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+ROUNDS = 5
+"""They give each contender an interval, and no verdict rests on it."""
+
+STEPS_S = 2.0
+"""Steps between two readings last about this long: a thousand times as long as RAPL takes for a new count (1 ms)."""
+
+
+def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
+    """Want a trial of each contender in every round, where the machine has meters and while the budget lasts."""
+    plans = state.racing()
+    available, reason = meters(sorted({plan.contender.options.get("device", "cpu") for plan in plans}))
+    if reason or state.comparison.no_energy:
+        return
+    for round_number in range(1, ROUNDS + 1):
+        for plan in state.specs.shuffled(plans, round_number):
+            yield Checkpoint()
+            yield alone(state.specs.trial(plan, "energy", round_number), partial(_between_readings, available))
+
+
+def _between_readings(available: Sequence[Meter], session: Session) -> None:
+    """Warm up, and run steps between two readings."""
+    steps = math.ceil(STEPS_S / step_s(session.warm_up()))
+    session.tell("energy")
+    with counted(available) as joules:
+        session.ask(RunBlock(lead=0, steps=steps, turn=0))
+    session.ask(NoteEnergy(joules=sum(joules), steps=steps, source=names(available)))

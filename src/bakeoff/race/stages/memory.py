@@ -1,0 +1,20 @@
+"""The peak of the memory, in processes that do nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.race.stages.stage import State, Wanted, alone, first_step_and
+from bakeoff.spec.protocol import MeasureMemory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STEPS = 20
+"""Allocators have reached their steady size."""
+
+
+def wanted(state: State) -> Iterator[Wanted]:
+    """Want one trial of each contender."""
+    for plan in state.racing():
+        yield alone(state.specs.trial(plan, "memory"), first_step_and("memory", MeasureMemory(steps=STEPS)))

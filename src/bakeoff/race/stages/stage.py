@@ -1,0 +1,223 @@
+"""What a stage is: it sees the records so far and says which trials it wants next, each with its script of commands."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from bakeoff.judge.certificate import certificate_of
+from bakeoff.judge.comparison import assess
+from bakeoff.judge.timer import timer_verdict
+from bakeoff.race.progress import Event, Running
+from bakeoff.race.specs import Specs, Trial
+from bakeoff.race.workers.worker import Worker, WorkerLostError
+from bakeoff.spec import protocol
+from bakeoff.spec.record import Record
+from bakeoff.store.results import Records, read_records
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.race.progress import Observer
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.trial import Purpose
+    from bakeoff.spec.verdict import Certificate
+
+Result = TypeVar("Result")
+
+
+class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a worker is warmed up, waiting for each step."""
+
+    steps: int = 20
+    """At least, while the cut is not frozen: MSER-5 needs several batches of 5."""
+    seconds: float = 1.0
+    """At least, while the cut is not frozen."""
+    limit: int = 400
+    """Steps at most."""
+    fewest: int = 10
+    """Steps once the cut is frozen and shorter: the estimate of the step time comes from them, too."""
+
+
+WARM_UP = WarmUp()
+
+SHORTEST_STEP_S = 1e-6
+"""No step of Python is shorter; a scripted one may be, and numbers of steps are its quotients."""
+
+
+class Session:
+    """One worker at work, under the time limit of a trial; what it does is told to the observer."""
+
+    def __init__(self, worker: Worker, label: str, limit_s: float, observe: Observer) -> None:
+        """Take a started worker."""
+        self.worker = worker
+        self.label = label
+        self.limit_s = limit_s
+        self._observe = observe
+
+    def tell(self, doing: str) -> None:
+        """Tell the observer what this worker does now."""
+        self._observe(Running(self.label, doing))
+
+    def ask(self, command: protocol.Command, limit_s: float | None = None) -> protocol.Answer:
+        """Return the answer to a command; raise WorkerLostError."""
+        return self.worker.ask(command, self.limit_s if limit_s is None else limit_s)
+
+    def warm_up(self, cut: int | None = None) -> list[int]:
+        """Build the step and warm it up, as long as the frozen cut says; return each warm step's time in ns."""
+        self.tell("building")
+        self.ask(protocol.Build())
+        self.tell("warming up")
+        if cut is None:
+            command = protocol.Warm(steps=WARM_UP.steps, seconds=WARM_UP.seconds, limit=WARM_UP.limit)
+        else:
+            command = protocol.Warm(steps=max(cut, WARM_UP.fewest))
+        answer = self.ask(command)
+        assert isinstance(answer, protocol.Warmed)
+        return answer.steps_ns
+
+
+class Team:
+    """The workers of one Wanted that still answer."""
+
+    def __init__(self, sessions: dict[str, Session], lose: Callable[[str, WorkerLostError], None]) -> None:
+        """Take sessions by label, and what to do when a worker is lost."""
+        self._sessions = sessions
+        self._lose = lose
+
+    @property
+    def labels(self) -> list[str]:
+        """Return who still answers."""
+        return list(self._sessions)
+
+    def each(self, act: Callable[[Session], Result]) -> dict[str, Result]:
+        """Return what `act` gives for each worker, one after another; a lost one drops out, the others go on."""
+        results = {}
+        for label in self.labels:
+            try:
+                results[label] = act(self._sessions[label])
+            except WorkerLostError as lost:
+                self._drop(label, lost)
+        return results
+
+    def ask(self, label: str, doing: str, command: protocol.Command) -> None:
+        """Give one worker a command, unless it was lost before."""
+        if label not in self._sessions:
+            return
+        try:
+            self._sessions[label].tell(doing)
+            self._sessions[label].ask(command)
+        except WorkerLostError as lost:
+            self._drop(label, lost)
+
+    def _drop(self, label: str, lost: WorkerLostError) -> None:
+        """End a worker that was lost and have its record written."""
+        self._sessions.pop(label).worker.end()
+        self._lose(label, lost)
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """Trials that are to be run now, in fresh processes that are resident together, and their script of commands."""
+
+    trials: tuple[Trial, ...]
+    script: Callable[[Team], object]
+
+
+class Adopted(msgspec.Struct, frozen=True):
+    """A record of an earlier comparison that stands for a trial of this one."""
+
+    record: Record
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """The stage ends here where the time budget is spent."""
+
+
+Stage = Callable[["State"], Iterator[Wanted | Adopted | Checkpoint | Event]]
+"""A generator: when it goes on behind a Wanted, the records of these trials are in the state."""
+
+
+def alone(trial: Trial, script: Callable[[Session], object]) -> Wanted:
+    """Return a trial that has the machine for itself."""
+    return Wanted((trial,), lambda team: team.each(script))
+
+
+def first_step_and(doing: str, *commands: protocol.Command) -> Callable[[Session], None]:
+    """Return the script that builds the step, runs it once, and gives these commands."""
+
+    def script(session: Session) -> None:
+        session.tell(doing)
+        for command in (protocol.Build(), *commands):
+            session.ask(command)
+
+    return script
+
+
+def step_s(warm_ns: list[int]) -> float:
+    """Return a step's time, estimated from the second half of the warm steps: the first may still be warming up."""
+    return max(SHORTEST_STEP_S, statistics.median(warm_ns[len(warm_ns) // 2 :]) / 1e9)
+
+
+class State:
+    """What stages decide by: the comparison, the records so far, and the time."""
+
+    def __init__(self, comparison: Comparison, folder: Path, inputs: Path) -> None:
+        """Read what is on disk; `inputs` is the folder of the batches."""
+        self.comparison = comparison
+        self.folder = folder
+        self.specs = Specs(comparison, folder, inputs)
+        before = read_records(folder)
+        self.records: dict[str, Record] = before.records
+        self._damaged = before.damaged
+        self._certificates: dict[str, Certificate] = {}
+        self._began = time.monotonic()
+
+    def of(self, purpose: Purpose, plan: ContenderPlan | None = None) -> list[Record]:
+        """Return the records of a kind of trial, of one contender or of all."""
+        return [
+            record
+            for record in self.records.values()
+            if record.trial.purpose == purpose
+            and (plan is None or record.trial.contender.label == plan.contender.label)
+        ]
+
+    def certificate(self, plan: ContenderPlan) -> Certificate:
+        """Return a contender's certificate; it is judged once, when its evidence is there."""
+        label = plan.contender.label
+        if label in self._certificates:
+            return self._certificates[label]
+        certificate = certificate_of(self.comparison, self.records, self.folder, plan)
+        if self.of("certify", plan):
+            self._certificates[label] = certificate
+        return certificate
+
+    def certified(self) -> list[ContenderPlan]:
+        """Return the contenders whose certificate passed."""
+        return [plan for plan in self.comparison.contenders if self.certificate(plan).passed]
+
+    def racing(self) -> list[ContenderPlan]:
+        """Return the certified contenders whose timer did not fail its self-test."""
+        failed = {
+            record.trial.contender.label for record in self.of("selftest") if timer_verdict(record).outcome == "failed"
+        }
+        return [plan for plan in self.certified() if plan.contender.label not in failed]
+
+    def outcome(self) -> Outcome:
+        """Return the judgement on the records so far."""
+        so_far = Records(records=self.records, damaged=self._damaged)
+        certificates = {plan.contender.label: self.certificate(plan) for plan in self.comparison.contenders}
+        return assess(self.comparison, so_far, self.folder, certificates=certificates)
+
+    def elapsed_s(self) -> float:
+        """Return the time since this run began."""
+        return time.monotonic() - self._began
+
+    def left_s(self) -> float | None:
+        """Return what is left of the time budget, at least 0; None where there is none."""
+        budget_s = self.comparison.procedure.budget_s
+        return None if budget_s is None else max(0.0, budget_s - self.elapsed_s())

@@ -1,0 +1,53 @@
+"""Folders in a results directory, one for each comparison, search and study: made, and found again to resume."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, TypeVar
+
+from bakeoff.spec.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+Kind = TypeVar("Kind")
+
+
+def new_folder(results: Path, stem: str) -> Path:
+    """Make a folder whose name begins with this stem and is nobody else's; raise StoreError with the cause."""
+    while True:
+        folder = results / f"{stem}-{secrets.token_hex(2)}"
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue  # A name that is taken is drawn again.
+        except OSError as error:
+            msg = f"cannot make {folder}: {error.strerror or error}"
+            raise StoreError(msg) from error
+        return folder
+
+
+def latest_like(
+    folders: Sequence[Path], read: Callable[[Path], Kind], identity: Callable[[Kind], object], wanted: Kind
+) -> tuple[Path, Kind] | None:
+    """Return the latest of these folders that asked for the same, with its content; None where there is none.
+
+    `folders` come oldest first; `identity` returns what must agree. A folder that cannot be read is passed over.
+    """
+    for folder in reversed(folders):
+        try:
+            before = read(folder)
+        except StoreError:
+            continue  # What that one asked for is unknown.
+        if identity(before) == identity(wanted):
+            return folder, before
+    return None
+
+
+def resumable(kind: str, results: Path, found: tuple[Path, Kind] | None) -> tuple[Path, Kind]:
+    """Return what was found to resume; raise UsageError where that is nothing."""
+    if found is None:
+        msg = f"nothing to go on with: no {kind} in {results} asked for the same; run it without --resume"
+        raise UsageError(msg)
+    return found
