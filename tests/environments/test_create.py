@@ -164,7 +164,7 @@ def test_a_named_environment_is_raced_by_its_name(scripted: Framework, tmp_path:
 )
 def test_of_pips_output_only_what_takes_long_is_told(line: str, news: str | None) -> None:
     """A waiting user sees large downloads and the last phase, and nothing else."""
-    told = create._news(line)
+    told = create._pip_news(line)
     assert told is None if news is None else told is not None and told.startswith(news)
 
 
