@@ -5,8 +5,9 @@ Images, classes and batch are the article's; widths, and Adam at 0.001, are the 
 
 from __future__ import annotations
 
-from independent.implementation import Implementation, cross_entropy
 from torch.nn import Conv2d, Flatten, Linear, MaxPool2d, ReLU, Sequential
+
+from independent.implementation import Implementation, cross_entropy
 
 OPTIMIZER = {"type": "adam", "learning_rate": 1e-3, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
 

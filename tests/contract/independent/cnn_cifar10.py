@@ -5,8 +5,9 @@ SGD at 0.15 and batches from 256 down are that repository's runtime_experiment.p
 
 from __future__ import annotations
 
-from independent.implementation import Implementation, cross_entropy
 from torch.nn import AdaptiveAvgPool2d, AvgPool2d, Conv2d, Flatten, ReLU, Sequential
+
+from independent.implementation import Implementation, cross_entropy
 
 OPTIMIZER = {"type": "sgd", "learning_rate": 0.15, "momentum": 0.0, "weight_decay": 0.0}
 
@@ -27,7 +28,9 @@ def network():
 def layers(network):
     """Name the workload's layers."""
     stages = {
-        str(5 * stage + place): f"stages.{stage}.{name}" for stage in range(3) for place, name in ((0, "first"), (2, "second"))
+        str(5 * stage + place): f"stages.{stage}.{name}"
+        for stage in range(3)
+        for place, name in ((0, "first"), (2, "second"))
     }
     return stages | {"15": "wide", "17": "head"}
 

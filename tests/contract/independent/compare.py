@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import numpy as np
 import torch
-from independent.implementation import Implementation
-from independent.messages import Answer
 
 from bakeoff.frameworks.torch import nn, zoo
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import LoadedWorkload, load
+from independent.implementation import Implementation
+from independent.messages import Answer
 
 LIMIT = 1e-10
 """How far two orders of the same sums in float64 may lie apart, relative to the largest magnitude in an array: honest
@@ -32,6 +32,8 @@ def compare(name: str, path: Path, size_name: str) -> Answer:
     """Return in what the file of a workload, or one that stands for it, differs from the implementation `name`."""
     zoo._import()  # torchvision, also where its operators for detection are of another build of PyTorch
     implementations = importlib.import_module(f"independent.{name.replace('-', '_')}")
+    if size_name not in {"small", *implementations.SIZES}:
+        return Answer(is_missing=True)
     loaded = load(path)
     is_small = size_name == "small"
     implementation: Implementation = implementations.SMALL if is_small else implementations.SIZES[size_name]
@@ -121,7 +123,9 @@ class _Pair:
         found = self._computed(network, (lambda *both: loss(nn, *both)) if loss else None)
         if loss is not None:
             native = {canonical: name for name, canonical in names.items()}
-            gradients = nn.read(network, lambda tensor: torch.zeros_like(tensor) if tensor.grad is None else tensor.grad)
+            gradients = nn.read(
+                network, lambda tensor: torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
+            )
             found |= {f"gradient of {name}": self._native(native[name], array) for name, array in gradients.items()}
         return found | {name: tensor.numpy() for name, tensor in nn.state(network).items()}
 

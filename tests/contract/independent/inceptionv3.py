@@ -6,11 +6,23 @@ the project's own choices.
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
-from independent.implementation import Implementation, cross_entropy
-from torch.nn import Identity
+from torch.nn import Identity, Linear
 from torch.nn.functional import avg_pool2d
-from torchvision.models.inception import Inception3
+from torchvision.models.inception import (
+    BasicConv2d,
+    Inception3,
+    InceptionA,
+    InceptionAux,
+    InceptionB,
+    InceptionC,
+    InceptionD,
+    InceptionE,
+)
+
+from independent.implementation import Implementation, cross_entropy
 
 OPTIMIZER = {"type": "sgd", "learning_rate": 0.0005, "momentum": 0.9, "weight_decay": 1e-4}
 
@@ -73,13 +85,18 @@ PATHS = {"InceptionA": A, "InceptionB": B, "InceptionC": C, "InceptionD": D, "In
 """Where in the workload's blocks torchvision's convolutions are."""
 
 
-def network(*, auxiliary, classes=1000):
+def network(*, auxiliary, classes=1000, blocks=None):
     """Make the network."""
     network = Inception3(
-        num_classes=classes, aux_logits=auxiliary, transform_input=False, init_weights=False, dropout=DROPOUT
+        num_classes=classes,
+        aux_logits=auxiliary,
+        transform_input=False,
+        inception_blocks=blocks,
+        init_weights=False,
+        dropout=DROPOUT,
     )
     for module in network.modules():
-        if hasattr(module, "branch_pool") and type(module).__name__ in ("InceptionA", "InceptionC", "InceptionE"):
+        if hasattr(module, "branch_pool"):
             module.branch_pool.register_forward_pre_hook(without_padding)
     return network
 
@@ -91,11 +108,22 @@ def without_padding(module, arguments):
     return (means / share_within,)
 
 
+class Narrow(BasicConv2d):
+    """torchvision's convolution with BatchNorm and ReLU, with an eighth of the channels."""
+
+    def __init__(self, in_channels, out_channels, **arguments):
+        """Keep the image's three channels."""
+        super().__init__(max(in_channels // 8, 3), out_channels // 8, **arguments)
+
+
 def small_network():
-    """Make the network with one block, or two, of each kind."""
-    short = network(auxiliary=False, classes=10)
+    """Make the network with an eighth of the channels, one block or two of each kind, and the auxiliary head."""
+    kinds = (InceptionA, InceptionB, InceptionC, InceptionD, InceptionE, InceptionAux)
+    blocks = [Narrow, *(partial(kind, conv_block=Narrow) for kind in kinds)]
+    short = network(auxiliary=True, classes=10, blocks=blocks)
     for name in ("Mixed_5d", "Mixed_6c", "Mixed_6d", "Mixed_6e", "Mixed_7c"):
         setattr(short, name, Identity())
+    short.fc, short.AuxLogits.fc = Linear(2048 // 8, 10), Linear(768 // 8, 10)
     return short
 
 
@@ -141,8 +169,8 @@ SIZES = {
     ),
 }
 SMALL = Implementation(
-    input_shape=(107, 107, 3),
+    input_shape=(299, 299, 3),
     classes=10,
     network=small_network,
-    config={"pooled": (32, 64), "tall": (128,), "forked": 1},
+    config={"narrowed": 8, "pooled": (32, 64), "tall": (128,), "forked": 1, "auxiliary": (5, 3)},
 )

@@ -23,5 +23,7 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """How many arrays were."""
     largest: float | None = None
     """Of their relative differences; None where an array has no counterpart."""
+    is_missing: bool = False
+    """Whether the independent implementation lacks the size."""
     fault: str = ""
     """The traceback where nothing could be compared."""

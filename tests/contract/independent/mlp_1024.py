@@ -5,8 +5,9 @@ ReLU between the layers is the project's own choice.
 
 from __future__ import annotations
 
-from independent.implementation import Implementation
 from torch.nn import Linear, ReLU, Sequential
+
+from independent.implementation import Implementation
 
 OPTIMIZER = None
 

@@ -1,13 +1,14 @@
 """One hidden layer of 512 on digits, from the notes on TensorFlow, PyTorch and Jittor, tables 1 and 2.
 
-The notes name the width, the batch, Adam and its rate. ReLU, and Adam's epsilon of 1e-8 with the betas of Kingma and Ba,
-are the project's own choices.
+The notes name the width, the batch, Adam and its rate. ReLU, and Adam's epsilon of 1e-8 with the betas of Kingma and
+Ba, are the project's own choices.
 """
 
 from __future__ import annotations
 
-from independent.implementation import Implementation, cross_entropy
 from torch.nn import Linear, ReLU, Sequential
+
+from independent.implementation import Implementation, cross_entropy
 
 OPTIMIZER = {"type": "adam", "learning_rate": 1e-3, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
 

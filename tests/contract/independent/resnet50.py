@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from independent.implementation import Implementation, cross_entropy
+from torch.nn import Identity, Linear, Sequential
 from torchvision.models.resnet import Bottleneck, ResNet, resnet50
+
+from independent.implementation import Implementation, cross_entropy
 
 OPTIMIZER = {"type": "sgd", "learning_rate": 0.1 * 64 / 256, "momentum": 0.9, "weight_decay": 1e-4}
 
@@ -29,12 +31,22 @@ loss = cross_entropy
 
 def layers(network):
     """Name the workload's layers, whose blocks are counted through all stages."""
-    stages = {name: getattr(network, name) for name in ("layer1", "layer2", "layer3", "layer4")}
+    stages = {name: stage for name, stage in network.named_children() if isinstance(stage, Sequential)}
     blocks = [f"{name}.{place}" for name, stage in stages.items() for place in range(len(stage))]
     parts = {
-        f"{block}.{part}": f"blocks.{number}.{named}" for number, block in enumerate(blocks) for part, named in PARTS.items()
+        f"{block}.{part}": f"blocks.{number}.{named}"
+        for number, block in enumerate(blocks)
+        for part, named in PARTS.items()
     }
     return parts | {"conv1": "stem.conv", "bn1": "stem.norm", "fc": "head"}
+
+
+def two_stages():
+    """Make the network with two stages of two blocks, whose second ones add their input without a projection."""
+    network = ResNet(Bottleneck, [2, 2, 1, 1], num_classes=10)
+    network.layer3, network.layer4 = Identity(), Identity()
+    network.fc = Linear(network.layer2[-1].conv3.out_channels, 10)
+    return network
 
 
 SIZES = {
@@ -47,10 +59,4 @@ SIZES = {
         computed_shape=(64, 64, 3),
     ),
 }
-# Two blocks in a stage: the second one adds its input without a projection.
-SMALL = Implementation(
-    input_shape=(64, 64, 3),
-    classes=10,
-    network=lambda: ResNet(Bottleneck, [2, 1, 1, 1], num_classes=10),
-    config={"stages": (2, 1, 1, 1)},
-)
+SMALL = Implementation(input_shape=(64, 64, 3), classes=10, network=two_stages, config={"stages": (2, 2)})

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from independent.implementation import Implementation
-from independent.resnet50 import layers, loss
 from torch.nn import Conv2d, Identity
-from torchvision.models.resnet import Bottleneck, ResNet, resnet50
+from torchvision.models.resnet import resnet50
+
+from independent.implementation import Implementation
+from independent.resnet50 import SMALL, layers, loss
 
 __all__ = ["OPTIMIZER", "SIZES", "SMALL", "layers", "loss"]
 
@@ -18,7 +19,7 @@ OPTIMIZER = {"type": "rmsprop", "learning_rate": 1e-3, "decay": 0.99, "epsilon":
 
 
 def network_for_small_images():
-    """Make the network whose stem neither shrinks nor pools: He et al., arXiv 1512.03385, section 4.2, has such a one."""
+    """Make the network whose stem neither shrinks nor pools, as that of He et al., arXiv 1512.03385, section 4.2."""
     network = resnet50(num_classes=10)
     network.conv1 = Conv2d(3, 64, kernel_size=3, stride=1, padding=1, bias=False)
     network.maxpool = Identity()
@@ -44,9 +45,3 @@ SIZES = {
         computed_shape=(16, 16, 3),
     ),
 }
-SMALL = Implementation(
-    input_shape=(64, 64, 3),
-    classes=10,
-    network=lambda: ResNet(Bottleneck, [2, 1, 1, 1], num_classes=10),
-    config={"stages": (2, 1, 1, 1)},
-)

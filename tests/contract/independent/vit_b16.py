@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from independent.implementation import Implementation, cross_entropy
 from torchvision.models.vision_transformer import VisionTransformer, vit_b_16
+
+from independent.implementation import Implementation, cross_entropy
 
 OPTIMIZER = {
     "type": "adamw",
