@@ -1,4 +1,4 @@
-"""The shipped networks by other hands: one file a workload, named as the workload's file is.
+"""Independent implementations of the shipped networks: one file a workload, named as the workload's file is.
 
 Each is written from the source that the workload names, in torch.nn or by torchvision, and never in bakeoff's
 vocabulary. A file has, in the words of `implementation.py`:

@@ -94,6 +94,9 @@ class _Pair:
         names = _names(other, self.implementations.layers(other))
         if differing := sorted(self.arrays.keys() ^ set(names.values())):
             return {f"only one of the two has {name}": float("inf") for name in differing}
+        own = other.state_dict()
+        if differing := [c for name, c in names.items() if self._native(name, self.arrays[c]).shape != own[name].shape]:
+            return {f"the shape of {name}": float("inf") for name in differing}
         expected = self._of_the_independent(other, names)
         del other
         computed = self._of_the_workload(names)
@@ -103,9 +106,8 @@ class _Pair:
     def _of_the_independent(self, network: Any, names: dict[str, str]) -> dict[str, Any]:
         """Return what the independent implementation computes."""
         own = network.state_dict()
-        native = {name: torch.tensor(self._native(name, self.arrays[canonical])) for name, canonical in names.items()}
-        network.load_state_dict({name: native.get(name, tensor) for name, tensor in own.items()})
-        del native
+        for name, canonical in names.items():
+            own[name].copy_(torch.from_numpy(self._native(name, self.arrays[canonical])))
         found = self._computed(network, getattr(self.implementations, "loss", None))
         gradients = {
             f"gradient of {names[name]}": parameter.grad.numpy()

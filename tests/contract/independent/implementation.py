@@ -10,7 +10,7 @@ import torch
 
 
 class Implementation(msgspec.Struct, frozen=True, kw_only=True):
-    """One size of a workload: the document's figures, and the network that another hand has made of it."""
+    """One size of a workload: the document's figures, and an independent network."""
 
     batch_size: int = 0
     """With `parameters`: 0 in SMALL, which no document has."""

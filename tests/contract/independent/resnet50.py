@@ -56,7 +56,7 @@ SIZES = {
         classes=1000,
         parameters=25_557_032,
         network=partial(resnet50, num_classes=1000),
-        computed_shape=(64, 64, 3),
+        computed_shape=(40, 40, 3),
     ),
 }
 SMALL = Implementation(input_shape=(64, 64, 3), classes=10, network=two_stages, config={"stages": (2, 2)})

@@ -34,7 +34,7 @@ SIZES = {
         classes=10,
         parameters=23_528_522,
         network=partial(resnet50, num_classes=10),
-        computed_shape=(64, 64, 3),
+        computed_shape=(40, 40, 3),
     ),
     "full-3x3-stem": Implementation(
         batch_size=32,
@@ -42,6 +42,6 @@ SIZES = {
         classes=10,
         parameters=23_520_842,
         network=network_for_small_images,
-        computed_shape=(16, 16, 3),
+        computed_shape=(12, 12, 3),
     ),
 }

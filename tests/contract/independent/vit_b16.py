@@ -52,8 +52,8 @@ SIZES = {
         input_shape=(224, 224, 3),
         classes=1000,
         parameters=86_567_656,
-        network=partial(vit_b_16, image_size=48, num_classes=1000),
-        computed_shape=(48, 48, 3),
+        network=partial(vit_b_16, image_size=32, num_classes=1000),
+        computed_shape=(32, 32, 3),
     ),
 }
 SMALL = Implementation(
