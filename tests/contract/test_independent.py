@@ -91,6 +91,15 @@ PLANTED: dict[str, tuple[str, list[tuple[str, str]]]] = {
         ],
     ),
     "Transformer with ReLU for GELU": ("vit-b16", [("nn.gelu(", "nn.relu(")]),
+    "Inception whose auxiliary head is left out in training": (
+        "inceptionv3",
+        [
+            (
+                "self.auxiliary is not None and nn.in_training(self)",
+                "self.auxiliary is not None and not nn.in_training(self)",
+            )
+        ],
+    ),
     "Inception whose auxiliary head counts less": (
         "inceptionv3",
         [("_AUXILIARY_WEIGHT = 0.4", "_AUXILIARY_WEIGHT = 0.3")],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -92,16 +92,16 @@ class _Pair:
         """Return the largest relative difference of each array that the two compute, by what it is."""
         other = _uninitialised(self.implementation.network)
         names = _names(other, self.implementations.layers(other))
-        if differing := sorted(self.arrays.keys() ^ set(names.values())):
-            return {f"only one of the two has {name}": float("inf") for name in differing}
+        if differing := _only_in_one(self.arrays, names.values()):
+            return differing
         own = other.state_dict()
         if differing := [c for name, c in names.items() if self._native(name, self.arrays[c]).shape != own[name].shape]:
             return {f"the shape of {name}": float("inf") for name in differing}
         expected = self._of_the_independent(other, names)
         del other
         computed = self._of_the_workload(names)
-        assert computed.keys() == expected.keys()
-        return {what: _difference(computed[what], expected[what]) for what in expected}
+        both = computed.keys() & expected.keys()
+        return _only_in_one(computed, expected) | {what: _difference(computed[what], expected[what]) for what in both}
 
     def _of_the_independent(self, network: Any, names: dict[str, str]) -> dict[str, Any]:
         """Return what the independent implementation computes."""
@@ -137,16 +137,14 @@ class _Pair:
         Dropout is on, and both draw the same masks from the same seed: its rates and places are compared, too.
         """
         with torch.no_grad():
-            found = {"outputs in evaluation": network.eval()(self.x).numpy()}
+            found = _named("outputs in evaluation", network.eval()(self.x))
         if loss is None:
             return found
         torch.manual_seed(SEED)
         outputs = network.train()(self.x)
         value = loss(outputs, self.labels)
         value.backward()
-        several = outputs if isinstance(outputs, tuple) else (outputs,)
-        found |= {f"outputs in training, {place}": part.detach().numpy() for place, part in enumerate(several)}
-        return found | {"loss": value.detach().numpy()}
+        return found | _named("outputs in training", outputs) | {"loss": value.detach().numpy()}
 
     def _native(self, name: str, array: Any) -> Any:
         """Bring a canonical array into the layout of torch.nn: outputs first, channels before height and width."""
@@ -177,6 +175,17 @@ def _names(network: Any, layers: dict[str, str]) -> dict[str, str]:
             last = CANONICAL.get(last, last)
         names[name] = layers[name] if name in layers else f"{layers[path]}.{last}"
     return names
+
+
+def _named(name: str, outputs: Any) -> dict[str, Any]:
+    """Return each output of a network, of which it may have several, by a name."""
+    several = outputs if isinstance(outputs, tuple) else (outputs,)
+    return {f"{name}, {place}": output.detach().numpy() for place, output in enumerate(several)}
+
+
+def _only_in_one(these: Iterable[str], those: Iterable[str]) -> dict[str, float]:
+    """Return an infinite difference for each name that only one of the two has."""
+    return {f"only one of the two has {name}": float("inf") for name in sorted(set(these) ^ set(those))}
 
 
 def _difference(found: Any, expected: Any) -> float:
