@@ -1,0 +1,196 @@
+"""Hold a workload against its independent implementation: the same weights and batch in float64, and what comes out."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import torch
+
+from bakeoff.frameworks.torch import nn, zoo
+from bakeoff.workloads import plan
+from bakeoff.workloads.load import LoadedWorkload, load
+from independent.implementation import Implementation
+from independent.messages import Answer
+
+LIMIT = 1e-10
+"""How far two orders of the same sums in float64 may lie apart, relative to the largest magnitude in an array: honest
+ones are within 1e-12, and the smallest of the planted errors is far above."""
+
+SEED = 0
+
+NORMALISATIONS = (torch.nn.BatchNorm2d, torch.nn.LayerNorm)
+CANONICAL = {"weight": "scale", "running_var": "running_variance"}
+"""The canonical last names of a normalisation's arrays, where they are not PyTorch's."""
+
+
+def compare(name: str, path: Path, size_name: str) -> Answer:
+    """Return in what the file of a workload, or one that stands for it, differs from the implementation `name`."""
+    zoo._import()  # torchvision, also where its operators for detection are of another build of PyTorch
+    implementations = importlib.import_module(f"independent.{name.replace('-', '_')}")
+    if size_name not in {"small", *implementations.SIZES}:
+        return Answer(is_missing=True)
+    loaded = load(path)
+    is_small = size_name == "small"
+    implementation: Implementation = implementations.SMALL if is_small else implementations.SIZES[size_name]
+    declared = list(_declared(loaded, implementations))
+    if not is_small:
+        declared += _declared_of_size(loaded, size_name, implementation)
+    torch.set_default_dtype(torch.float64)
+    differences = _Pair(loaded, "full" if is_small else size_name, implementations, implementation).differences()
+    computed = [f"{what}: {difference:.1e}" for what, difference in differences.items() if not difference <= LIMIT]
+    return Answer(declared=declared, computed=computed, compared=len(differences), largest=max(differences.values()))
+
+
+def _declared(loaded: LoadedWorkload, implementations: Any) -> list[str]:
+    """Return how the declared optimiser and sizes differ from the document's."""
+    optimizer = msgspec.to_builtins(loaded.workload.optimizer)
+    sizes = sorted(loaded.workload.sizes.keys() - {"reduced"})
+    return _differing(
+        {"optimizer": (optimizer, implementations.OPTIMIZER), "sizes": (sizes, sorted(implementations.SIZES))}
+    )
+
+
+def _declared_of_size(loaded: LoadedWorkload, name: str, implementation: Implementation) -> list[str]:
+    """Return how one declared size differs from the document's."""
+    size = loaded.size(name)
+    fields = ("batch_size", "input_shape", "classes", "parameters")
+    return _differing({f"{name}: {field}": (getattr(size, field), getattr(implementation, field)) for field in fields})
+
+
+def _differing(pairs: dict[str, tuple[Any, Any]]) -> list[str]:
+    """Return a sentence for each pair whose two values differ."""
+    return [f"{what} is {value}, not {expected}" for what, (value, expected) in pairs.items() if value != expected]
+
+
+class _Pair:
+    """A workload's model in bakeoff's vocabulary of PyTorch, and the independent one, with the same weights."""
+
+    def __init__(
+        self, loaded: LoadedWorkload, size_name: str, implementations: Any, implementation: Implementation
+    ) -> None:
+        """Draw weights and batch; models are made one after the other, since each holds up to a gigabyte."""
+        self.size = msgspec.structs.replace(
+            loaded.size(size_name),
+            input_shape=implementation.computed_shape or implementation.input_shape,
+            classes=implementation.classes,
+            batch_size=implementation.computed_batch,
+            config=loaded.size(size_name).config | implementation.config,
+        )
+        self.loaded, self.implementations, self.implementation = loaded, implementations, implementation
+        self.arrays = plan.weights(loaded.build, self.size, SEED) | plan.state_values(loaded.build, self.size, SEED)
+        stream = np.random.RandomState(SEED)
+        x = torch.tensor(stream.standard_normal((self.size.batch_size, *self.size.input_shape)))
+        self.x = x.permute(0, 3, 1, 2).contiguous() if x.ndim == 4 else x
+        self.labels = torch.tensor(stream.randint(0, self.size.classes, self.size.batch_size))
+
+    def differences(self) -> dict[str, float]:
+        """Return the largest relative difference of each array that the two compute, by what it is."""
+        other = _uninitialised(self.implementation.network)
+        names = _names(other, self.implementations.layers(other))
+        if differing := _only_in_one(self.arrays, names.values()):
+            return differing
+        own = other.state_dict()
+        if differing := [c for name, c in names.items() if self._native(name, self.arrays[c]).shape != own[name].shape]:
+            return {f"the shape of {name}": float("inf") for name in differing}
+        expected = self._of_the_independent(other, names)
+        del other
+        computed = self._of_the_workload(names)
+        both = computed.keys() & expected.keys()
+        return _only_in_one(computed, expected) | {what: _difference(computed[what], expected[what]) for what in both}
+
+    def _of_the_independent(self, network: Any, names: dict[str, str]) -> dict[str, Any]:
+        """Return what the independent implementation computes."""
+        own = network.state_dict()
+        for name, canonical in names.items():
+            own[name].copy_(torch.from_numpy(self._native(name, self.arrays[canonical])))
+        found = self._computed(network, getattr(self.implementations, "loss", None))
+        gradients = {
+            f"gradient of {names[name]}": parameter.grad.numpy()
+            for name, parameter in network.named_parameters()
+            if parameter.grad is not None
+        }
+        buffers = {names[name]: tensor.numpy() for name, tensor in network.named_buffers() if name in names}
+        return found | gradients | buffers
+
+    def _of_the_workload(self, names: dict[str, str]) -> dict[str, Any]:
+        """Return what the workload's file computes; gradients are in the independent implementation's layout."""
+        network = _uninitialised(lambda: self.loaded.build(nn, self.size))
+        nn.load(network, self.arrays)
+        loss = self.loaded.loss
+        found = self._computed(network, (lambda *both: loss(nn, *both)) if loss else None)
+        if loss is not None:
+            native = {canonical: name for name, canonical in names.items()}
+            gradients = nn.read(
+                network, lambda tensor: torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
+            )
+            found |= {f"gradient of {name}": self._native(native[name], array) for name, array in gradients.items()}
+        return found | {name: tensor.numpy() for name, tensor in nn.state(network).items()}
+
+    def _computed(self, network: Any, loss: Any) -> dict[str, Any]:
+        """Compute in evaluation, then one training step's forward and backward pass.
+
+        Dropout is on, and both draw the same masks from the same seed: its rates and places are compared, too.
+        """
+        with torch.no_grad():
+            found = _named("outputs in evaluation", network.eval()(self.x))
+        if loss is None:
+            return found
+        torch.manual_seed(SEED)
+        outputs = network.train()(self.x)
+        value = loss(outputs, self.labels)
+        value.backward()
+        return found | _named("outputs in training", outputs) | {"loss": value.detach().numpy()}
+
+    def _native(self, name: str, array: Any) -> Any:
+        """Bring a canonical array into the layout of torch.nn: outputs first, channels before height and width."""
+        if array.ndim == 4:
+            return array.transpose(3, 2, 0, 1)
+        if array.ndim != 2:
+            return array
+        if (unfolded := self.implementation.flattened.get(name)) is None:
+            return array.T
+        return array.reshape(*unfolded, -1).transpose(3, 2, 0, 1).reshape(array.shape[1], -1)
+
+
+def _uninitialised(make: Callable[[], Any]) -> Any:
+    """Make a model without drawing the weights that are replaced at once: that would take half of all the time."""
+    with torch.device("meta"):
+        network = make()
+    return network.to_empty(device="cpu")
+
+
+def _names(network: Any, layers: dict[str, str]) -> dict[str, str]:
+    """Return the canonical name of each of the network's arrays, by the network's own name."""
+    names = {}
+    for name in network.state_dict():
+        path, _, last = name.rpartition(".")
+        if last == "num_batches_tracked":  # counts, and computes nothing
+            continue
+        if isinstance(network.get_submodule(path), NORMALISATIONS):
+            last = CANONICAL.get(last, last)
+        names[name] = layers[name] if name in layers else f"{layers[path]}.{last}"
+    return names
+
+
+def _named(name: str, outputs: Any) -> dict[str, Any]:
+    """Return each output of a network, of which it may have several, by a name."""
+    several = outputs if isinstance(outputs, tuple) else (outputs,)
+    return {f"{name}, {place}": output.detach().numpy() for place, output in enumerate(several)}
+
+
+def _only_in_one(these: Iterable[str], those: Iterable[str]) -> dict[str, float]:
+    """Return an infinite difference for each name that only one of the two has."""
+    return {f"only one of the two has {name}": float("inf") for name in sorted(set(these) ^ set(those))}
+
+
+def _difference(found: Any, expected: Any) -> float:
+    """Return the largest difference of two arrays, relative to the largest magnitude of the expected one."""
+    if found.shape != expected.shape:
+        return float("inf")
+    difference = float(np.max(np.abs(found - expected)) / np.max(np.abs(expected)))
+    return difference if np.isfinite(difference) else float("inf")
