@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 import torch
 
-from bakeoff.frameworks.torch import nn, zoo
+from bakeoff.frameworks.torch import nn, ready_made
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import LoadedWorkload, load
 from independent.implementation import Implementation
@@ -30,7 +30,7 @@ CANONICAL = {"weight": "scale", "running_var": "running_variance"}
 
 def compare(name: str, path: Path, size_name: str) -> Answer:
     """Return in what the file of a workload, or one that stands for it, differs from the implementation `name`."""
-    zoo._import()  # torchvision, also where its operators for detection are of another build of PyTorch
+    ready_made._import()  # torchvision, also where its operators for detection are of another build of PyTorch
     implementations = importlib.import_module(f"independent.{name.replace('-', '_')}")
     if size_name not in {"small", *implementations.SIZES}:
         return Answer(is_missing=True)
