@@ -1,0 +1,141 @@
+"""What each form shows of an outcome, as text that a test can hold against the accepted one."""
+
+from __future__ import annotations
+
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from bakeoff.judge.outcome import Outcome
+from bakeoff.judge.search import SearchOutcome
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def _kind(outcome: Any) -> str:
+    if isinstance(outcome, Outcome):
+        return "comparison"
+    if isinstance(outcome, SearchOutcome):
+        return "search"
+    return "study" if outcome.study.reproduces is None else "reproduced"
+
+
+def printed(outcome: Any, width: int = 80) -> str:
+    """Return what is printed without a terminal, without the spaces at ends of lines."""
+    from bakeoff.report import batches, terminal
+    from bakeoff.report.reproduced import terminal as r
+    from bakeoff.report.study import terminal as s
+
+    show = {"comparison": terminal.show, "search": batches.show, "study": s.show, "reproduced": r.show}[_kind(outcome)]
+    stream = io.StringIO()
+    show(outcome, Console(file=stream, width=width))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def markdown(outcome: Any) -> str:
+    from bakeoff.report import batches
+    from bakeoff.report import markdown as c
+    from bakeoff.report.reproduced import markdown as r
+    from bakeoff.report.study import markdown as s
+
+    return {
+        "comparison": lambda o: c.to_markdown([o]),
+        "search": batches.to_markdown,
+        "study": s.to_markdown,
+        "reproduced": r.to_markdown,
+    }[_kind(outcome)](outcome)
+
+
+def told(outcome: Any) -> Any:
+    from bakeoff.report import batches
+    from bakeoff.report import jsonform as c
+    from bakeoff.report.reproduced import jsonform as r
+    from bakeoff.report.study import jsonform as s
+
+    forms = {"comparison": c, "search": batches, "study": s, "reproduced": r}
+    return forms[_kind(outcome)].to_json(outcome)
+
+
+def page(outcome: Any) -> str:
+    from bakeoff.report import html as c
+    from bakeoff.report.reproduced import html as r
+    from bakeoff.report.study import html as s
+
+    return {"comparison": lambda o: c.to_html([o]), "study": s.to_html, "reproduced": r.to_html}[_kind(outcome)](
+        outcome
+    )
+
+
+class _Visible(HTMLParser):
+    """The text of a page, a line for each block; the cells of a row stand side by side, drawings are left out."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self._line: list[str] = []
+        self._silent = 0
+        self.feed(text)
+        self._end()
+
+    def _end(self) -> None:
+        line = " ".join("".join(self._line).split())
+        if line:
+            self.lines.append(line)
+        self._line = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        if tag in ("style", "svg", "title"):
+            self._silent += 1
+        if tag in ("h1", "h2", "p", "li", "tr", "summary", "pre", "strong"):
+            self._end()
+        if tag == "tr" and known.get("class") == "marked":
+            self._line.append("(!) ")
+        if tag in ("td", "th"):
+            self._line.append(" | ")
+        if tag == "a":
+            self._line.append(f"({known['href']}) ")
+        if known.get("role") == "img" and tag == "div":
+            self._end()
+            self._line.append(f"picture: {known['aria-label']}")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("style", "svg", "title"):
+            self._silent -= 1
+        if tag in ("h1", "h2", "p", "li", "tr", "summary", "pre", "strong", "div"):
+            self._end()
+
+    def handle_data(self, data: str) -> None:
+        if not self._silent:
+            self._line.append(data)
+
+
+def visible(text: str) -> str:
+    """Return the text of a page that a reader sees."""
+    return "\n".join(_Visible(text).lines) + "\n"
+
+
+def json_text(outcome: Any) -> str:
+    """Return the JSON, keys sorted; of the comparisons within, which have texts of their own, the ids."""
+    known = told(outcome)
+    for point in known.get("points", []):
+        point["comparison"] = point["comparison"] and point["comparison"]["comparison"]["id"]
+    for title, inner in known.get("comparisons", {}).items():
+        known["comparisons"][title] = inner["comparison"]["id"] if "comparison" in inner else inner
+    return json.dumps(known, indent=1, sort_keys=True, allow_nan=False) + "\n"
+
+
+def check_golden(name: str, text: str) -> None:
+    """Compare with the accepted text; write the new one beside it when they differ."""
+    accepted, new = GOLDEN / name, GOLDEN / f"{name}.new"
+    if accepted.exists() and accepted.read_text(encoding="utf-8") == text:
+        new.unlink(missing_ok=True)
+        return
+    new.parent.mkdir(exist_ok=True)
+    new.write_text(text, encoding="utf-8")
+    pytest.fail(f"{name} has changed; to see: diff {accepted} {new}; to accept: mv {new} {accepted}")
