@@ -11,64 +11,36 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from bakeoff.judge.outcome import Outcome
-from bakeoff.judge.search import SearchOutcome
+from bakeoff.report.forms.html import to_html
+from bakeoff.report.forms.json import to_json
+from bakeoff.report.forms.markdown import to_markdown
+from bakeoff.report.forms.terminal import show
+from bakeoff.report.pages import page_of
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-def _kind(outcome: Any) -> str:
-    if isinstance(outcome, Outcome):
-        return "comparison"
-    if isinstance(outcome, SearchOutcome):
-        return "search"
-    return "study" if outcome.study.reproduces is None else "reproduced"
-
-
 def printed(outcome: Any, width: int = 80) -> str:
     """Return what is printed without a terminal, without the spaces at ends of lines."""
-    from bakeoff.report import batches, terminal
-    from bakeoff.report.reproduced import terminal as r
-    from bakeoff.report.study import terminal as s
-
-    show = {"comparison": terminal.show, "search": batches.show, "study": s.show, "reproduced": r.show}[_kind(outcome)]
     stream = io.StringIO()
-    show(outcome, Console(file=stream, width=width))
+    show(page_of(outcome), Console(file=stream, width=width))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
-def markdown(outcome: Any) -> str:
-    from bakeoff.report import batches
-    from bakeoff.report import markdown as c
-    from bakeoff.report.reproduced import markdown as r
-    from bakeoff.report.study import markdown as s
-
-    return {
-        "comparison": lambda o: c.to_markdown([o]),
-        "search": batches.to_markdown,
-        "study": s.to_markdown,
-        "reproduced": r.to_markdown,
-    }[_kind(outcome)](outcome)
+def markdown(*outcomes: Any) -> str:
+    """Return the Markdown of these outcomes."""
+    return to_markdown([page_of(outcome) for outcome in outcomes])
 
 
-def told(outcome: Any) -> Any:
-    from bakeoff.report import batches
-    from bakeoff.report import jsonform as c
-    from bakeoff.report.reproduced import jsonform as r
-    from bakeoff.report.study import jsonform as s
-
-    forms = {"comparison": c, "search": batches, "study": s, "reproduced": r}
-    return forms[_kind(outcome)].to_json(outcome)
+def html(*outcomes: Any, folder: Path | None = None) -> str:
+    """Return the HTML page of these outcomes, as it would stand in a folder (here)."""
+    return to_html([page_of(outcome) for outcome in outcomes], folder or Path())
 
 
-def page(outcome: Any) -> str:
-    from bakeoff.report import html as c
-    from bakeoff.report.reproduced import html as r
-    from bakeoff.report.study import html as s
-
-    return {"comparison": lambda o: c.to_html([o]), "study": s.to_html, "reproduced": r.to_html}[_kind(outcome)](
-        outcome
-    )
+def told(outcome: Any) -> dict[str, Any]:
+    """Return the JSON object of an outcome, as a program reads it."""
+    known: dict[str, Any] = json.loads(to_json([page_of(outcome)]))
+    return known
 
 
 class _Visible(HTMLParser):

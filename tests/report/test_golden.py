@@ -9,7 +9,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.report.reproduced.conftest import article, figure, full, scaled
 from tests.report.search.conftest import device, host
-from tests.report.shown import check_golden, json_text, markdown, page, printed, visible
+from tests.report.shown import check_golden, html, json_text, markdown, printed, visible
 from tests.report.study.conftest import batches, empty, modes, threads
 
 from bakeoff.judge.comparison import judge_comparison
@@ -58,7 +58,7 @@ def test_golden_json(case: str, request: pytest.FixtureRequest) -> None:
     check_golden(f"{NAMES[case]}.json", json_text(request.getfixturevalue(case)))
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case not in SEARCHES])
+@pytest.mark.parametrize("case", CASES)
 def test_golden_page(case: str, request: pytest.FixtureRequest) -> None:
     """What a reader sees of the page is the accepted text."""
-    check_golden(f"{NAMES[case]}.html.txt", visible(page(request.getfixturevalue(case))))
+    check_golden(f"{NAMES[case]}.html.txt", visible(html(request.getfixturevalue(case))))

@@ -32,18 +32,18 @@ def between(verdicts: list[Verdict], first: str, second: str) -> Verdict | None:
 
 
 def kind(verdict: Verdict) -> str:
-    """Give the word of a verdict: "slower", "equal", "undecided", or "no verdict" before the first look."""
+    """Return the word of a verdict: "slower", "equal", "undecided", or "no verdict" before the first look."""
     return verdict.verdict if verdict.rounds >= FEWEST_ROUNDS else "no verdict"
 
 
 def leaders(labels: list[str], verdicts: list[Verdict]) -> list[str]:
-    """Give the contenders that are not slower than any other; one alone is faster than all others."""
+    """Return the contenders that are not slower than any other; one alone is faster than all others."""
     slower = {slower_first(verdict).first for verdict in verdicts if verdict.verdict in ("faster", "slower")}
     return [label for label in labels if label not in slower]
 
 
 def fastest(labels: list[str], verdicts: list[Verdict]) -> str | None:
-    """Give the contender that is decided to be faster than every other; None where there is none."""
+    """Return the contender that is decided to be faster than every other; None where there is none."""
     for label in labels:
         others = [between(verdicts, other, label) for other in labels if other != label]
         if others and all(verdict is not None and kind(verdict) == "slower" for verdict in others):
@@ -52,12 +52,12 @@ def fastest(labels: list[str], verdicts: list[Verdict]) -> str | None:
 
 
 def ratio_text(verdict: Verdict, margin: float) -> str:
-    """Give "1.12 [1.06, 1.19]", with the digits that the interval carries."""
+    """Return "1.12 [1.06, 1.19]", with the digits that the interval carries."""
     return " ".join(part for part in ratio_parts(verdict, margin) if part)
 
 
 def ratio_parts(verdict: Verdict, margin: float) -> tuple[str, str]:
-    """Give "1.12" and "[1.06, 1.19]"; the second is empty where there is no interval yet.
+    """Return "1.12" and "[1.06, 1.19]"; the second is empty where there is no interval yet.
 
     Rounding never carries a bound across 1 or across the margin of equality.
     """
