@@ -114,3 +114,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     def at_top(self) -> tuple[str, str]:
         """The sentences that a form with headline and evidence at its top has said by them."""
         return self.headline, f"Evidence: {self.evidence}."
+
+    @property
+    def under(self) -> str:
+        """What stands under the title, in one line, where the headline stands there by itself."""
+        return "; ".join(line for line in [self.beside, *self.lines] if line and line != self.headline)

@@ -37,9 +37,8 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence
 
 def _page(page: Page) -> str:
     """Return the answer, what was run, all sections, and how to repeat it."""
-    under = "; ".join(line for line in [page.beside, *page.lines] if line and line not in page.at_top)
     facts = [f"{name.capitalize()}: {fact}" for name, fact in page.facts.items()]
-    said = ". ".join(part for part in [under, *facts] if part)
+    said = ". ".join(part for part in [page.under, *facts] if part)
     parts = [
         f"## {escaped(page.title)}\n",
         f"**{escaped(page.headline)}**\n",
@@ -81,7 +80,8 @@ def _head(section: Section) -> str:
 def _table(found: Table) -> str:
     """Return a table whose numbers are set right."""
     numbers = [index for index in range(found.words, len(found.heads) - found.last_words) if index != found.prose]
-    return table(found.heads, [line.cells for line in found.lines], numbers)
+    rows = [[" ".join(cell.split()) for cell in line.cells] for line in found.lines]
+    return table(found.heads, rows, numbers)
 
 
 def _again(page: Page) -> str:

@@ -64,8 +64,7 @@ def _stacked(page: Page) -> Chart:
     alt = altair()
     nothing = drawn([{}]).mark_text().encode(text=alt.value("nothing was timed")).properties(width=WIDTH)
     charts = [section.picture.draw() for section in page.sections if section.picture] or [nothing]
-    under = "; ".join(line for line in [page.beside, *page.lines] if line and line not in page.at_top)
-    subtitle = [line for line in (page.headline, under) if line]
+    subtitle = [line for line in (page.headline, page.under) if line]
     title = alt.Title(page.title, subtitle=subtitle, fontSize=18, offset=14, frame="bounds")
     return alt.vconcat(*charts, spacing=28, title=title).resolve_scale(**_APART)
 

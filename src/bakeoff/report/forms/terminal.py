@@ -104,7 +104,8 @@ def _table(table: Table, console: Console) -> None:
     columns = _columns(table, rows)
     names, others = columns[: table.keys], columns[table.keys :]
     keys = [_GAP.join(cells) for cells in zip(*names, strict=True)]
-    is_wide = 2 * cell_len(keys[0]) > console.width
+    total = cell_len(_GAP.join([keys[0], *(column[0] for column in others)]))
+    is_wide = 2 * cell_len(keys[0]) > console.width < total
     room = console.width - (len(_GAP) if is_wide else cell_len(keys[0]) + len(_GAP))
     for index, part in enumerate(_parts(others, room)):
         if index:

@@ -92,7 +92,7 @@ def study_page(study: StudyOutcome) -> Page:
     return Page(
         title=study.study.title,
         headline=answer,
-        lines=[line for line in (_work(outcomes), machines_line(outcomes)) if line],
+        lines=[_work(outcomes), machines_line(outcomes)] if outcomes else ["nothing was run"],
         evidence=evidence,
         sections=[
             *_tables(points, answer),
@@ -150,7 +150,7 @@ def ratio_table(points: Points) -> Table:
     """Return a column for each pair: the ratio of its step times with the verdict on its first."""
     known = {" / ".join(pair): [row.ratios.get(pair) for row in points.rows] for pair in points.pairs}
     return _table(
-        points, {name: [f"{one.text} {one.verdict}" if one else "" for one in each] for name, each in known.items()}
+        points, {name: [f"{one.text}  {one.verdict}" if one else "" for one in each] for name, each in known.items()}
     )
 
 
@@ -183,9 +183,9 @@ def comparisons(study: StudyOutcome) -> Section:
         else:
             ended = f"{outcome.ended}, {outcome.rounds} rounds"
             lines.append(Line([title, ended, outcome.comparison.command], link=outcome.path))
-    notes = ["Each point is a comparison with a page, records and a certificate of its own."]
+    caption = "Each point is a comparison with a page, records and a certificate of its own; what is timed stands there."
     table = Table(["point", "ended", "alone"], lines, words=3)
-    return Section(kind="page", title="Comparisons", notes=notes, tables=[table])
+    return Section(kind="page", title="Comparisons", caption=caption, tables=[table])
 
 
 # --- Sentences ----------------------------------------------------------------------------------------------------
