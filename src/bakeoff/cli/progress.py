@@ -15,10 +15,21 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from bakeoff.race import progress as told
+from bakeoff.race.progress import (
+    Certified,
+    Finished,
+    Prepared,
+    RoundEnded,
+    RoundStarted,
+    Running,
+    TimerTested,
+    TrialEnded,
+    TrialStarted,
+    Tried,
+)
 from bakeoff.report.pairs import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
-from bakeoff.study import progress as studied
+from bakeoff.study.progress import PointEnded, PointStarted, StudyEvent, StudyStarted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +49,7 @@ _FIRST = "certificates come first"
 
 @contextmanager
 def shown(stream: TextIO, *, live: bool = True) -> Iterator[Observer]:
-    """Give the observer that fits the stream."""
+    """Return the observer that fits the stream."""
     console = Console(file=stream, highlight=False)
     if not (live and console.is_terminal and not console.is_dumb_terminal):
         yield Lines(stream)
@@ -58,16 +69,16 @@ class Lines:
     def __call__(self, event: Event) -> None:
         """Write what is worth a line."""
         match event:
-            case told.Prepared(comparison):
+            case Prepared(comparison):
                 self._margin = comparison.procedure.margin
                 self._write("\n".join([f"{_title(comparison)}; records in {event.path}", *_notes(event)]))
-            case told.TrialEnded() | told.Certified() | told.TimerTested() | told.Tried():
+            case TrialEnded() | Certified() | TimerTested() | Tried():
                 self._write(_of_one(event))
-            case told.RoundEnded():
+            case RoundEnded():
                 self._write(f"{_round(event)}; {_pairs(event.verdicts, self._margin)}")
-            case told.Finished(reason):
+            case Finished(reason):
                 self._write(_finished(reason))
-            case studied.StudyStarted() | studied.PointStarted() | studied.PointEnded():
+            case StudyStarted() | PointStarted() | PointEnded():
                 for line in _study(event):
                     self._write(line)
             case _:
@@ -96,45 +107,45 @@ class LiveTable:
 
     def __call__(self, event: Event) -> None:
         """Take note of an event; redraw at once for what is rare, now and then for the rest."""
-        if isinstance(event, studied.StudyEvent):
+        if isinstance(event, StudyEvent):
             self._place(event)
         else:
             self._note(event)
-        if isinstance(event, told.Tried):
+        if isinstance(event, Tried):
             self._round = "searching the largest batch"
             self._keep([_tried(event)])
         now = time.monotonic()
-        if not isinstance(event, told.Running) or now - self._drawn_s >= REDRAW_S:
+        if not isinstance(event, Running) or now - self._drawn_s >= REDRAW_S:
             self._screen.update(self._table(), refresh=True)
             self._drawn_s = now
 
-    def _note(self, event: told.Event) -> None:
+    def _note(self, event: Event) -> None:
         """Keep what the table shows; print above it what should stay."""
         match event:
-            case told.Prepared(comparison):
+            case Prepared(comparison):
                 self._title, self._margin = _title(comparison), comparison.procedure.margin
                 self._doing = {plan.contender.label: "" for plan in comparison.contenders}
                 self._keep(_notes(event))
-            case told.TrialStarted(_, label, purpose):
+            case TrialStarted(_, label, purpose):
                 self._now(label, f"starting ({purpose})")
-            case told.Running(label, doing):
+            case Running(label, doing):
                 self._now(label, doing)
-            case told.TrialEnded(name, label, _, outcome):
+            case TrialEnded(name, label, _, outcome):
                 self._now(label, "")
                 self._keep([] if outcome == "done" else [f"{name}: {_ended(event)}"])
-            case told.Certified(certificate):
+            case Certified(certificate):
                 self._certificates[certificate.contender] = _certificate(certificate)
-            case told.TimerTested(verdict):
+            case TimerTested(verdict):
                 passed = verdict.outcome == "passed"
                 self._keep([] if passed else [f"{verdict.contender}: timer {timer_text(verdict)}"])
-            case told.RoundStarted(number):
+            case RoundStarted(number):
                 self._round = f"round {number}"
-            case told.RoundEnded():
+            case RoundEnded():
                 self._standing, self._verdicts = _round(event), event.verdicts
-            case told.Finished(reason):
+            case Finished(reason):
                 self._round = _finished(reason)
 
-    def _place(self, event: studied.StudyEvent) -> None:
+    def _place(self, event: StudyEvent) -> None:
         """Print where a study is, and forget the comparison before."""
         self._keep(_study(event))
         self._certificates, self._verdicts, self._standing = {}, (), ""
@@ -161,29 +172,29 @@ class LiveTable:
         return Group(*map(Text, lines), table, *map(Text, pairs))
 
 
-def _study(event: studied.StudyEvent) -> list[str]:
-    """Say where a study is."""
+def _study(event: StudyEvent) -> list[str]:
+    """Return where a study is."""
     match event:
-        case studied.StudyStarted(study, path, done):
+        case StudyStarted(study, path, done):
             budget = "" if study.budget_s is None else f", sharing {duration(study.budget_s)}"
             lines = [f"{study.title}: {count(len(study.points), 'comparison')}{budget}; records in {path}"]
             return lines + ([f"{done} of them are finished already"] if done else [])
-        case studied.PointStarted(number, of, point, budget_s):
+        case PointStarted(number, of, point, budget_s):
             share = "" if budget_s is None else f", at most {duration(budget_s)} after its first round"
             left_out = [f"{label} does not race there: {reason}" for label, reason in point.left_out.items()]
             return [f"{number} of {of}: {point.title}{share}", *left_out]
-        case studied.PointEnded(_, _, point, reason):
+        case PointEnded(_, _, point, reason):
             return [f"{point.title}: {reason}"] if reason else []
 
 
 def _title(comparison: Comparison) -> str:
-    """Say what is raced."""
+    """Return what is raced."""
     work = f"{comparison.workload.name}, {comparison.scenario}, batch {comparison.batch_size}, {comparison.data.source}"
     return f"{work}: {', '.join(plan.contender.label for plan in comparison.contenders)}"
 
 
-def _notes(event: told.Prepared) -> list[str]:
-    """Say what a reader should know before the first trial."""
+def _notes(event: Prepared) -> list[str]:
+    """Return what a reader should know before the first trial."""
     notes = [f"{label} does not race: {reason}" for label, reason in event.comparison.excluded.items()]
     if event.resumed:
         notes.append(f"going on with {event.resumed} trials that are there already")
@@ -192,26 +203,26 @@ def _notes(event: told.Prepared) -> list[str]:
     return notes
 
 
-def _of_one(event: told.TrialEnded | told.Certified | told.TimerTested | told.Tried) -> str:
-    """Say what became of one contender's trial."""
+def _of_one(event: TrialEnded | Certified | TimerTested | Tried) -> str:
+    """Return what became of one contender's trial."""
     match event:
-        case told.TrialEnded(name):
+        case TrialEnded(name):
             return f"{name}: {_ended(event)}"
-        case told.Certified(certificate):
+        case Certified(certificate):
             return f"{certificate.contender}: certificate {_certificate(certificate)}"
-        case told.TimerTested(verdict):
+        case TimerTested(verdict):
             return f"{verdict.contender}: timer {timer_text(verdict)}"
-        case told.Tried():
+        case Tried():
             return _tried(event)
 
 
-def _ended(event: told.TrialEnded) -> str:
-    """Say how a trial has ended."""
+def _ended(event: TrialEnded) -> str:
+    """Return how a trial has ended."""
     return f"{event.outcome} in {event.seconds:.1f} s" + (f": {event.reason}" if event.reason else "")
 
 
-def _tried(event: told.Tried) -> str:
-    """Say how an attempt at a batch size went."""
+def _tried(event: Tried) -> str:
+    """Return how an attempt at a batch size went."""
     name = f"{event.label}: batch {event.batch_size:,}"
     held = f" in {size(event.peak_bytes)} beyond the import" if event.peak_bytes is not None else ""
     if event.fits:
@@ -220,36 +231,36 @@ def _tried(event: told.Tried) -> str:
 
 
 def _certificate(certificate: Certificate) -> str:
-    """Say whether there is a certificate."""
+    """Return whether there is a certificate."""
     state = "ready-made, held against nothing" if certificate.ready_made else "passed"
     return state if certificate.passed else f"not passed: {certificate.reason}"
 
 
 def timer_text(verdict: TimerVerdict) -> str:
-    """Say how the self-test of a timer has ended."""
+    """Return how the self-test of a timer has ended."""
     said = {"passed": "passed", "failed": "failed", "untold": "could not be told"}[verdict.outcome]
     return f"self-test {said}" + (f": {verdict.reason}" if verdict.reason else "")
 
 
 def _finished(reason: str) -> str:
-    """Say why it is over."""
+    """Return why it is over."""
     return f"finished: {'nobody is left to race' if reason == 'lost' else reason}"
 
 
-def _round(event: told.RoundEnded) -> str:
-    """Say how far the rounds are."""
+def _round(event: RoundEnded) -> str:
+    """Return how far the rounds are."""
     left = "" if event.left_s is None else f", at most {duration(event.left_s)} left"
     most = "" if event.max_rounds is None else f" of at most {event.max_rounds}"
     return f"round {event.round_number}{most} done after {duration(event.elapsed_s)}{left}"
 
 
 def _pairs(verdicts: tuple[Verdict, ...], margin: float) -> str:
-    """Say how all pairs stand, in one line."""
+    """Return how all pairs stand, in one line."""
     return "; ".join(_pair(verdict, margin) for verdict in verdicts) or "no pair yet"
 
 
 def _pair(verdict: Verdict, margin: float) -> str:
-    """Say how one pair stands: what is not settled is marked as interim."""
+    """Return how one pair stands: what is not settled is marked as interim."""
     pair = slower_first(verdict)
     settled = kind(pair) in {"faster", "slower", "equal"}
     state = kind(pair) if settled else f"given up ({pair.stopped})" if pair.stopped else INTERIM

@@ -41,7 +41,7 @@ def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict
     """Test each timer and print its checks."""
     from bakeoff.cli.progress import shown, timer_text
     from bakeoff.race import conductor
-    from bakeoff.report.timers import TIMER_WORDS
+    from bakeoff.report.sections.timing import TIMER_WORDS
     from bakeoff.spec.request import Request
 
     request = Request(workload=WORKLOAD, contenders=contenders, data="synthetic", results=folder)

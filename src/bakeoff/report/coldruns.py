@@ -76,7 +76,7 @@ def crossings(runs: list[ColdRun], verdicts: list[Verdict]) -> list[Crossing]:
 
 
 def longest(runs: list[ColdRun], verdicts: list[Verdict], epoch: int | None) -> int:
-    """Return the last step of the axis: a power of ten beyond an epoch and, where it can be, beyond every break-even."""
+    """Return the last step of the axis: a power of ten beyond an epoch and, where it can be, every break-even."""
     reach = max([SHORTEST_AXIS, epoch or 1, *(3 * crossing.steps for crossing in crossings(runs, verdicts))])
     return min(int(10 ** math.ceil(math.log10(reach))), LONGEST_AXIS)
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.search import Found
     from bakeoff.spec.comparison import Comparison
 
 
@@ -54,14 +55,14 @@ def _gpu(machine: dict[str, str | int | float | None]) -> str:
     return f"{machine['gpu']} ({versions})" if versions else str(machine["gpu"])
 
 
-def measured_line(contenders: Iterable[ContenderOutcome], bakeoff: str, created_at: str) -> str:
+def measured_line(contenders: Iterable[ContenderOutcome | Found], bakeoff: str, created_at: str) -> str:
     """Return when the figures were measured, and by which versions."""
     versions = packages(contenders)
     measured = f"Measured on {created_at.partition('T')[0]} with bakeoff {bakeoff}"
     return f"{measured}; {versions}" if versions else measured
 
 
-def packages(contenders: Iterable[ContenderOutcome]) -> str:
+def packages(contenders: Iterable[ContenderOutcome | Found]) -> str:
     """Return every package: "jax 0.9.2 (jax@0.9.2) and 0.10.2 (jax@0.10.2), flax 0.12.8"; empty where none is known."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     for contender in contenders:

@@ -6,13 +6,16 @@ A module here that holds a `Form` is a form: what it writes stands beside the re
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.report.page import Page
 from bakeoff.store.files import write_atomically
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bakeoff.report.page import Page
 
 
 class Form(NamedTuple):

@@ -25,18 +25,13 @@ PNG_SCALE = 2.0
 _APART = dict.fromkeys(("color", "shape", "strokeDash", "fill", "stroke"), "independent")
 
 
-def check_extension(path: Path) -> None:
-    """Raise UsageError for a file that is no picture."""
-    if path.suffix.lower() not in EXTENSIONS:
-        found = path.suffix.lower() or "missing"
-        msg = f"cannot draw {path}: its extension is {found}; a chart is {' or '.join(EXTENSIONS)}"
-        raise UsageError(msg)
-
-
 def to_picture(pages: Sequence[Page], path: Path) -> bytes:
     """Return one picture of all pages, in the form of the path's extension; raise UsageError for any other."""
-    check_extension(path)
-    return render(pages, "png" if path.suffix.lower() == ".png" else "svg")
+    extension = path.suffix.lower()
+    if extension not in EXTENSIONS:
+        msg = f"cannot draw {path}: its extension is {extension or 'missing'}; a chart is {' or '.join(EXTENSIONS)}"
+        raise UsageError(msg)
+    return render(pages, "png" if extension == ".png" else "svg")
 
 
 def render(pages: Sequence[Page], kind: Literal["png", "svg"]) -> bytes:

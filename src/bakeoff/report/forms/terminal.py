@@ -154,9 +154,7 @@ def _aligned(column: list[str]) -> list[str]:
     """Return cells whose numbers have their decimal points below each other, on both sides of a "to"."""
     sides = [cell.partition(" to ") for cell in column]
     lows, highs = _on_point([side[0] for side in sides]), _on_point([side[2] for side in sides])
-    return [
-        f"{low}{to}{high}".rstrip() for low, (_, to, _), high in zip(lows, sides, highs, strict=True)
-    ]
+    return [f"{low}{to}{high}".rstrip() for low, (_, to, _), high in zip(lows, sides, highs, strict=True)]
 
 
 def _on_point(texts: list[str]) -> list[str]:

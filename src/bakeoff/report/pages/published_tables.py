@@ -30,9 +30,7 @@ _VERDICTS: dict[Order, str] = {
 }
 
 
-def beside_measured(
-    study: StudyOutcome, published: PublishedStudy, pairs: list[PublishedPair]
-) -> list[Section]:
+def beside_measured(study: StudyOutcome, published: PublishedStudy, pairs: list[PublishedPair]) -> list[Section]:
     """Return one table for each comparison on each machine that the document has figures of."""
     found = []
     for declared, point in reproduction.both(study, published):

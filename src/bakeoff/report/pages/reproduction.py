@@ -62,9 +62,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
     )
 
 
-def _pictures(
-    study: StudyOutcome, published: PublishedStudy, pairs: list[PublishedPair], answer: str
-) -> list[Section]:
+def _pictures(study: StudyOutcome, published: PublishedStudy, pairs: list[PublishedPair], answer: str) -> list[Section]:
     """Return the bars of a document's figure beside ours, and the ratios of all pairs that were measured."""
     found = []
     if published.chart:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.names import packages
+from bakeoff.report.names import measured_line
 from bakeoff.report.page import Line, Page, Picture, Section, Table
 from bakeoff.report.pictures.search import attempts_chart
 from bakeoff.report.units import UNKNOWN, count, listed, percent, size
@@ -30,8 +30,6 @@ def search_page(outcome: SearchOutcome) -> Page:
     picture = Section(
         kind="page", picture=Picture(answer, lambda: attempts_chart(outcome)), tables=[attempt_table(outcome)]
     )
-    versions = packages(outcome.found)
-    measured = f"Measured on {plan.created_at.partition('T')[0]} with bakeoff {plan.bakeoff}"
     return Page(
         title=_work(outcome),
         headline=answer,
@@ -42,7 +40,7 @@ def search_page(outcome: SearchOutcome) -> Page:
             *([picture] if is_drawn else []),
         ],
         begun=f"bakeoff {plan.bakeoff}, search {plan.id}, begun {plan.created_at}.",
-        measured=f"{measured}; {versions}" if versions else measured,
+        measured=measured_line(outcome.found, plan.bakeoff, plan.created_at),
         command=plan.command,
         path=outcome.path,
         data=_data(outcome),

@@ -117,7 +117,9 @@ def _tables(points: Points, answer: str) -> list[Section]:
     found = []
     if points.labels:
         is_timed = any(cell.value is not None for row in points.rows for cell in row.cells.values())
-        picture = Picture(f"Samples/s over {points.axes[0]}. {answer}", lambda: rate_chart(points)) if is_timed else None
+        picture = (
+            Picture(f"Samples/s over {points.axes[0]}. {answer}", lambda: rate_chart(points)) if is_timed else None
+        )
         caption = "Samples/s with 95 % intervals, and the verdict at each point:"
         rates = Section(title="samples/s, 95 %", caption=caption, tables=[rate_table(points)], picture=picture)
         found.append(rates)
@@ -183,7 +185,9 @@ def comparisons(study: StudyOutcome) -> Section:
         else:
             ended = f"{outcome.ended}, {outcome.rounds} rounds"
             lines.append(Line([title, ended, outcome.comparison.command], link=outcome.path))
-    caption = "Each point is a comparison with a page, records and a certificate of its own; what is timed stands there."
+    caption = (
+        "Each point is a comparison with a page, records and a certificate of its own; what is timed stands there."
+    )
     table = Table(["point", "ended", "alone"], lines, words=3)
     return Section(kind="page", title="Comparisons", caption=caption, tables=[table])
 

@@ -48,7 +48,11 @@ def step_time_chart(outcome: Outcome) -> Chart:
 def _block_shape(outcome: Outcome) -> Any:
     """Return each kind of block its own shape, and a legend of those that there are."""
     alt = altair()
-    shapes = {comparison_marks.BLOCK: "M0,-0.8V0.8", comparison_marks.FLAGGED: "diamond", comparison_marks.BEYOND: "triangle-right"}
+    shapes = {
+        comparison_marks.BLOCK: "M0,-0.8V0.8",
+        comparison_marks.FLAGGED: "diamond",
+        comparison_marks.BEYOND: "triangle-right",
+    }
     there = {point["kind"] for point in comparison_marks.blocks(outcome)}
     kinds = [kind for kind in shapes if kind in there]
     legend = alt.Legend(title=None, symbolOpacity=1, symbolStrokeColor=GREY)
@@ -73,7 +77,12 @@ def runs_chart(outcome: Outcome) -> Chart:
     line = (
         drawn(points)
         .mark_line(strokeWidth=2)
-        .encode(x=x, y=y, color=_by_contender(outcome, "Color", "colour"), strokeDash=_by_contender(outcome, "StrokeDash", "dash"))
+        .encode(
+            x=x,
+            y=y,
+            color=_by_contender(outcome, "Color", "colour"),
+            strokeDash=_by_contender(outcome, "StrokeDash", "dash"),
+        )
     )
     low = alt.Y("low:Q", scale=y_scale, axis=y_axis)
     layers = [

@@ -156,7 +156,9 @@ def ratio_chart(study: Points) -> Chart:
     alt = altair()
     here = study_marks.frame(study)
     pairs = study.pairs[:MOST_PAIRS]
-    there = {point["verdict"] for panel in here.panels for pair in pairs for point in study_marks.ratios(here, panel, pair)}
+    there = {
+        point["verdict"] for panel in here.panels for pair in pairs for point in study_marks.ratios(here, panel, pair)
+    }
     shown = [verdict for verdict in _VERDICTS if verdict in there]
     frames = [(pair, panel) for pair in pairs for panel in here.panels if study_marks.ratios(here, panel, pair)]
     charts = [

@@ -5,11 +5,13 @@ A new kind of measurement is a file here, and a line in the list of `bakeoff.rep
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bakeoff.judge.outcome import ContenderOutcome, Outcome
-from bakeoff.report.page import Section
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.report.page import Section
 
 
 class Subject(NamedTuple):

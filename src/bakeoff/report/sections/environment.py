@@ -58,6 +58,4 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
     return {"versions": contender.versions, "python": contender.python}
 
 
-ENVIRONMENT = Subject(
-    sections=_sections, data=lambda outcome: {"machine": outcome.comparison.machine}, fields=_fields
-)
+ENVIRONMENT = Subject(sections=_sections, data=lambda outcome: {"machine": outcome.comparison.machine}, fields=_fields)
