@@ -37,7 +37,7 @@ def html(*outcomes: Any, folder: Path | None = None) -> str:
     return to_html([page_of(outcome) for outcome in outcomes], folder or Path())
 
 
-def told(outcome: Any) -> dict[str, Any]:
+def data_of(outcome: Any) -> dict[str, Any]:
     """Return the JSON object of an outcome, as a program reads it."""
     known: dict[str, Any] = json.loads(to_json([page_of(outcome)]))
     return known
@@ -94,7 +94,7 @@ def visible(text: str) -> str:
 
 def json_text(outcome: Any) -> str:
     """Return the JSON, keys sorted; of the comparisons within, which have texts of their own, the ids."""
-    known = told(outcome)
+    known = data_of(outcome)
     for point in known.get("points", []):
         point["comparison"] = point["comparison"] and point["comparison"]["comparison"]["id"]
     for title, inner in known.get("comparisons", {}).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from bakeoff.report.units import carried, rounded
@@ -63,7 +64,7 @@ def ratio_parts(verdict: Verdict, margin: float) -> tuple[str, str]:
     """
     if verdict.ratio is None:
         return "unknown", ""
-    if verdict.low is None or verdict.high is None:
+    if verdict.low is None or verdict.high is None or not math.isfinite(verdict.high):
         return rounded(verdict.ratio, 3), ""
     marks = (1.0, 1.0 + margin, 1.0 / (1.0 + margin))
     ratio, low, high = carried(verdict.ratio, verdict.low, verdict.high, apart_from=marks)
