@@ -9,9 +9,9 @@ import pytest
 
 from bakeoff.report.forms.pictures import inline_svg, render, to_picture
 from bakeoff.report.pages import page_of
-from bakeoff.report.pictures import comparison_marks, looks, ticks
+from bakeoff.report.pictures import comparison, looks, ticks
 from bakeoff.report.pictures.comparison import ratio_chart, step_time_chart
-from bakeoff.report.steps import ranked, step_parts, step_unit
+from bakeoff.report.standings import ranked, step_parts, step_unit
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -37,15 +37,15 @@ def test_step_times_show_every_contender_and_every_block(noisy: Outcome) -> None
 
 def test_flagged_blocks_have_another_shape(noisy: Outcome) -> None:
     """Blocks beside foreign load are told apart by shape, not by colour alone."""
-    kinds = [point["kind"] for point in comparison_marks.blocks(noisy)]
-    assert kinds.count(comparison_marks.FLAGGED) == 8
+    kinds = [point["kind"] for point in comparison.blocks(noisy)]
+    assert kinds.count(comparison.FLAGGED) == 8
     svg = inline_svg(step_time_chart(noisy))
     assert "block beside foreign load" in svg
 
 
 def test_scale_starts_at_zero(undecided: Outcome) -> None:
     """Step times are drawn from zero: a bar twice as far is twice as long."""
-    low, high, logarithmic = comparison_marks.step_domain(undecided)
+    low, high, logarithmic = comparison.step_domain(undecided)
     assert (low, logarithmic) == (0.0, False)
     assert high > 2.2
 
@@ -57,7 +57,7 @@ def test_far_apart_step_times_are_logarithmic(undecided: Outcome) -> None:
     hundred = msgspec.structs.replace(slow.step_s, estimate=0.2, low=0.19, high=0.21)
     slow = msgspec.structs.replace(slow, step_s=hundred, median_step_s=0.2)
     outcome = msgspec.structs.replace(undecided, contenders=[slow, *undecided.contenders[1:]])
-    low, _, logarithmic = comparison_marks.step_domain(outcome)
+    low, _, logarithmic = comparison.step_domain(outcome)
     assert logarithmic
     assert low > 0
 
@@ -68,8 +68,8 @@ def test_rare_long_blocks_stand_at_the_edge(undecided: Outcome) -> None:
     wild = msgspec.structs.replace(one.blocks[0], step_s=1.0)
     one = msgspec.structs.replace(one, blocks=[wild, *one.blocks[1:]])
     report = msgspec.structs.replace(undecided, contenders=[one, *undecided.contenders[1:]])
-    beyond = [point for point in comparison_marks.blocks(report) if point["kind"] == comparison_marks.BEYOND]
-    assert [point["step"] for point in beyond] == [comparison_marks.step_domain(report)[1]]
+    beyond = [point for point in comparison.blocks(report) if point["kind"] == comparison.BEYOND]
+    assert [point["step"] for point in beyond] == [comparison.step_domain(report)[1]]
     assert beyond[0]["step"] < 10
 
 
@@ -77,10 +77,10 @@ def test_lines_start_with_the_first_step(undecided: Outcome) -> None:
     """The second picture starts at import, build and first step, and its break-even is where the lead changes."""
     report = undecided
     torch = next(one for one in undecided.contenders if one.label == "torch")
-    first = next(point for point in comparison_marks.lines(report) if point["contender"] == "torch")
+    first = next(point for point in comparison.lines(report) if point["contender"] == "torch")
     assert first["steps"] == 1
     assert first["seconds"] == pytest.approx((torch.import_s or 0) + (torch.build_s or 0) + (torch.first_step_s or 0))
-    assert [(one.early, one.late) for one in comparison_marks.overtakings(report)] == [("torch", "tensorflow")]
+    assert [(one.early, one.late) for one in comparison.overtakings(report)] == [("torch", "tensorflow")]
 
 
 def test_ratios_show_every_pair_from_the_slower_side(undecided: Outcome) -> None:

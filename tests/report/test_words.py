@@ -15,7 +15,7 @@ from bakeoff.report.sections.figures import absent, against, summary
 from bakeoff.report.sections.noise import evidence
 from bakeoff.report.sections.runs import short_runs
 from bakeoff.report.sections.verdicts import headline, sentences
-from bakeoff.report.steps import ranked
+from bakeoff.report.standings import ranked
 
 if TYPE_CHECKING:
     from collections.abc import Callable

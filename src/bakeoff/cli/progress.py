@@ -27,7 +27,7 @@ from bakeoff.race.progress import (
     TrialStarted,
     Tried,
 )
-from bakeoff.report.pairs import kind, ratio_text, slower_first
+from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
 from bakeoff.study.progress import PointEnded, PointStarted, StudyEvent, StudyStarted
 

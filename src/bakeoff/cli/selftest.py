@@ -94,7 +94,7 @@ def _resolved(outcome: Outcome) -> str:
     from pathlib import Path
 
     from bakeoff.judge.comparison import history
-    from bakeoff.report.pairs import ratio_text
+    from bakeoff.report.standings import ratio_text
     from bakeoff.report.units import count, rounded
     from bakeoff.stats.boundaries import LOOKS
     from bakeoff.stats.resolution import resolution

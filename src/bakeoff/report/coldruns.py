@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.report.pairs import between, kind
+from bakeoff.report.standings import between, kind
 from bakeoff.report.units import rounded
 from bakeoff.spec.verdict import Interval, Verdict
 from bakeoff.stats.breakeven import break_even

@@ -7,9 +7,12 @@ picture, and folds stand where there is room for them: on the HTML page; program
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -40,7 +43,11 @@ class Table(msgspec.Struct, frozen=True):
     joined: bool = False
     """The last column goes on with the one before it, under one head where there is little room."""
     prose: int | None = None
-    """The column that is too long to stand in a line of a terminal."""
+    """The column of sentences, too long to stand in a line of a terminal."""
+
+    def is_words(self, index: int) -> bool:
+        """Return whether a column holds words, which are set left."""
+        return index < self.words or index >= len(self.heads) - self.last_words or index == self.prose
 
 
 class Picture(msgspec.Struct, frozen=True):
@@ -80,6 +87,18 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     def is_empty(self) -> bool:
         """Whether there is nothing to say."""
         return not (self.words or self.notes or self.tables or self.picture)
+
+
+class Subject(NamedTuple):
+    """What one subject adds to a comparison's page; what it leaves out is empty."""
+
+    sections: Callable[[Outcome], list[Section]] = lambda _: []
+    cautions: Callable[[Outcome], list[str]] = lambda _: []
+    """What a reader must know before trusting a number, in sentences."""
+    data: Callable[[Outcome], dict[str, Any]] = lambda _: {}
+    """Keys of the JSON object."""
+    fields: Callable[[ContenderOutcome], dict[str, Any]] = lambda _: {}
+    """Keys of a contender in the JSON object."""
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):

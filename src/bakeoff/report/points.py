@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
-from bakeoff.report.pairs import between, fastest, kind, leaders, ratio_text
 from bakeoff.report.pictures import Look, looks
-from bakeoff.report.steps import throughput, throughput_parts
+from bakeoff.report.standings import between, fastest, kind, leaders, ratio_text, throughput, throughput_parts
 from bakeoff.report.units import UNKNOWN, listed
 
 if TYPE_CHECKING:

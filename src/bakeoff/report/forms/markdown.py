@@ -79,7 +79,7 @@ def _head(section: Section) -> str:
 
 def _table(found: Table) -> str:
     """Return a table whose numbers are set right."""
-    numbers = [index for index in range(found.words, len(found.heads) - found.last_words) if index != found.prose]
+    numbers = [index for index in range(len(found.heads)) if not found.is_words(index)]
     rows = [[" ".join(cell.split()) for cell in line.cells] for line in found.lines]
     return table(found.heads, rows, numbers)
 

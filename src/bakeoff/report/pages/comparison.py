@@ -13,13 +13,12 @@ from bakeoff.report.sections.certificate import CERTIFICATE, certificate_line
 from bakeoff.report.sections.compiling import COMPILING
 from bakeoff.report.sections.counters import COUNTERS
 from bakeoff.report.sections.energy import ENERGY
-from bakeoff.report.sections.environment import ENVIRONMENT
 from bakeoff.report.sections.figures import ABSENT, STEPS, SUMMARY
 from bakeoff.report.sections.gpu import GPU
 from bakeoff.report.sections.memory import MEMORY
 from bakeoff.report.sections.noise import CALM, NOISE, evidence
 from bakeoff.report.sections.runs import RUNS
-from bakeoff.report.sections.settings import SETTINGS
+from bakeoff.report.sections.settings import ENVIRONMENT, SETTINGS
 from bakeoff.report.sections.tiers import TIERS
 from bakeoff.report.sections.timing import TIMING
 from bakeoff.report.sections.verdicts import PAIRS, VERDICTS, headline
@@ -27,7 +26,7 @@ from bakeoff.report.sections.whole import WHOLE
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
-    from bakeoff.report.sections import Subject
+    from bakeoff.report.page import Subject
 
 VERSION = 1
 """Of the JSON object, which docs/json.md documents: raised when a key changes its meaning or goes away; new keys may

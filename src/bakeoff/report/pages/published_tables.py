@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from bakeoff.judge import reproduction
 from bakeoff.judge.epochs import length_of, middle
 from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.pairs import ratio_text
-from bakeoff.report.steps import step_parts, throughput_parts
+from bakeoff.report.standings import ratio_text, step_parts, throughput_parts
 from bakeoff.report.units import UNKNOWN, Unit, rounded, size, unit_for
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
 from bakeoff.report.pictures.reproduction import bars_chart, bars_finding, ratios_chart
-from bakeoff.report.steps import bounds
+from bakeoff.report.standings import bounds
 from bakeoff.report.units import count, listed
 
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ def attempt_table(outcome: SearchOutcome) -> Table:
         for attempt in one.attempts:
             fits = {True: "fits", False: "does not fit", None: "failed"}[attempt.fits]
             device = attempt.memory.device_peak_bytes if attempt.memory else None
-            held = [size(attempt.peak_bytes), size(device)]
+            held = [size(attempt.peak_bytes), "" if device is None else size(device)]
             lines.append(Line([one.label, f"{attempt.batch_size:,}", fits, *held], marked=attempt.fits is None))
     return Table(heads, lines)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.environments.declared import frameworks
 from bakeoff.judge import reproduction
 from bakeoff.report.pictures import GREY, altair, drawn, ratio_ticks
-from bakeoff.report.steps import throughput
+from bakeoff.report.standings import throughput
 from bakeoff.report.units import listed, rounded
 from bakeoff.spec.contender import parse_contender
 

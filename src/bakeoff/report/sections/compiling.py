@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.sections import Subject
-from bakeoff.report.steps import ranked
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.standings import ranked
 from bakeoff.report.units import UNKNOWN, duration, listed, unit_for
 
 if TYPE_CHECKING:

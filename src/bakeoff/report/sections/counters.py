@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.report.sections import Subject
+from bakeoff.report.page import Subject
 from bakeoff.report.units import UNKNOWN, count, rounded
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.sections import Subject
+from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.sections.compiling import FOLD
-from bakeoff.report.steps import bounds, ranked
+from bakeoff.report.standings import bounds, ranked
 from bakeoff.report.units import JOULES, quantity, rounded, unit_for
 
 if TYPE_CHECKING:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.page import Line, Picture, Section, Table
-from bakeoff.report.pairs import between, fastest, kind, ratio_text
+from bakeoff.report.page import Line, Picture, Section, Subject, Table
 from bakeoff.report.pictures.comparison import step_time_chart
-from bakeoff.report.sections import Subject
-from bakeoff.report.steps import bounds, ranked, step_parts, step_unit, throughput_parts
+from bakeoff.report.standings import (
+    between,
+    bounds,
+    fastest,
+    kind,
+    ranked,
+    ratio_text,
+    step_parts,
+    step_unit,
+    throughput_parts,
+)
 from bakeoff.report.units import UNKNOWN, duration, size, unit_for
 
 if TYPE_CHECKING:

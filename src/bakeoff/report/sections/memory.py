@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.sections import Subject, counters
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.sections import counters
 from bakeoff.report.sections.compiling import FOLD
-from bakeoff.report.steps import ranked
+from bakeoff.report.standings import ranked
 from bakeoff.report.units import UNKNOWN, size
 from bakeoff.spec.record import Memory
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.measure.hidden import remarks
-from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.sections import Subject
-from bakeoff.report.steps import ranked
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.standings import ranked
 from bakeoff.report.units import count, percent
 
 if TYPE_CHECKING:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.report.coldruns import ColdRun, crossings, longest, runs_of, starts_earlier, steps_text
-from bakeoff.report.page import Line, Picture, Section, Table
-from bakeoff.report.pairs import between, kind
+from bakeoff.report.page import Line, Picture, Section, Subject, Table
 from bakeoff.report.pictures.comparison import runs_chart
-from bakeoff.report.sections import Subject
-from bakeoff.report.steps import ranked
+from bakeoff.report.standings import between, kind, ranked
 from bakeoff.report.units import duration, listed
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Settings: what was asked, what was really in force, and what differs although nobody asked for it."""
+"""Settings: what was asked and in force, what differs although nobody asked for it; machine and versions beside it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.judge.ledger import ledger, mismatches
-from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.sections import Subject
+from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.sections.tiers import preset_table
-from bakeoff.report.units import UNKNOWN, listed
+from bakeoff.report.units import UNKNOWN, listed, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +23,7 @@ _WHY = {"same": "", "asked": "as asked", "nature": "by the frameworks' nature", 
 def settings_table(outcome: Outcome) -> Table:
     """Return what was asked and what was in force, contenders side by side; what nobody asked for is marked."""
     contenders = outcome.contenders
-    asked = side_by_side(contenders, lambda one: one.plan.contender.options)
+    asked = _side_by_side(contenders, lambda one: one.plan.contender.options)
     lines = [Line([f"asked: {name}", *cells, ""]) for name, *cells in asked]
     for entry in ledger(contenders):
         cells = [entry.key, *(_value(entry, one.label) for one in contenders), _WHY[entry.kind]]
@@ -40,7 +39,7 @@ def _value(entry: Entry, label: str) -> str:
     return UNKNOWN if value is None else str(value)
 
 
-def side_by_side(
+def _side_by_side(
     contenders: list[ContenderOutcome], read: Callable[[ContenderOutcome], Mapping[str, Value]]
 ) -> list[list[str]]:
     """Return the cells of one line for each name that any contender has."""
@@ -95,3 +94,55 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
 
 
 SETTINGS = Subject(sections=_sections, cautions=_cautions, data=_data, fields=_fields)
+
+
+# --- The environment ----------------------------------------------------------------------------------------------
+
+
+def machine_table(outcome: Outcome) -> Table:
+    """Return the machine's facts."""
+    facts = outcome.comparison.machine.items()
+    names = [name.removesuffix("_bytes").replace("_", " ") for name, _ in facts]
+    lines = [Line([shown, _fact(name, value)]) for shown, (name, value) in zip(names, facts, strict=True)]
+    return Table(["machine", ""], lines, words=2)
+
+
+def _fact(name: str, value: Value) -> str:
+    """Return a fact with its unit."""
+    if value is None:
+        return UNKNOWN
+    return size(int(value)) if name.endswith("_bytes") and isinstance(value, int | float) else str(value)
+
+
+def version_table(outcome: Outcome) -> Table:
+    """Return Python and packages, contenders side by side."""
+    contenders = outcome.contenders
+    python = Line(["Python", *(one.python or UNKNOWN for one in contenders)])
+    packages = [Line(cells) for cells in _side_by_side(contenders, lambda one: one.versions)]
+    return Table(["package", *(one.label for one in contenders)], [python, *packages], words=len(contenders) + 1)
+
+
+def begun(outcome: Outcome) -> str:
+    """Return when and by what the comparison was made, and of what it was made."""
+    comparison = outcome.comparison
+    return (
+        f"bakeoff {comparison.bakeoff}, comparison {comparison.id}, begun {comparison.created_at}. "
+        f"Data: {comparison.data.source}, SHA-256 {comparison.data.sha256[:12]}; "
+        f"workload {comparison.workload.name}, SHA-256 {comparison.workload_sha256[:12]}."
+    )
+
+
+def _environment(outcome: Outcome) -> list[Section]:
+    """Return the fold."""
+    tables = [machine_table(outcome), version_table(outcome)]
+    return [Section(kind="fold", title="Environment", notes=[begun(outcome)], tables=tables)]
+
+
+def _versions(contender: ContenderOutcome) -> dict[str, Any]:
+    """Return a contender's versions."""
+    return {"versions": contender.versions, "python": contender.python}
+
+
+ENVIRONMENT = Subject(
+    sections=_environment, data=lambda outcome: {"machine": outcome.comparison.machine}, fields=_versions
+)

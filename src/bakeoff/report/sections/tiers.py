@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.pairs import between, kind, ratio_text
-from bakeoff.report.sections import Subject
-from bakeoff.report.steps import ranked, step_parts, step_unit
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.standings import between, kind, ranked, ratio_text, step_parts, step_unit
 from bakeoff.report.units import listed
 
 if TYPE_CHECKING:

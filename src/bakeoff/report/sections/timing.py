@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.measure.clock import timed_region
-from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.sections import Subject
-from bakeoff.report.steps import ranked
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.standings import ranked
 from bakeoff.report.units import count, duration, listed, unit_for
 from bakeoff.spec.scenario import SCENARIOS
 

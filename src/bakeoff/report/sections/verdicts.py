@@ -6,11 +6,19 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.report.page import Line, Picture, Section, Table
-from bakeoff.report.pairs import FEWEST_ROUNDS, between, fastest, kind, leaders, ratio_parts, ratio_text, slower_first
+from bakeoff.report.page import Line, Picture, Section, Subject, Table
 from bakeoff.report.pictures.comparison import ratio_chart
-from bakeoff.report.sections import Subject
-from bakeoff.report.steps import ranked
+from bakeoff.report.standings import (
+    FEWEST_ROUNDS,
+    between,
+    fastest,
+    kind,
+    leaders,
+    ranked,
+    ratio_parts,
+    ratio_text,
+    slower_first,
+)
 from bakeoff.report.units import count, listed, percent, rounded
 from bakeoff.stats.boundaries import LOOKS
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.judge.epochs import WholeRuns, length_of, middle
-from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.sections import Subject
-from bakeoff.report.steps import ranked
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.standings import ranked
 from bakeoff.report.units import UNKNOWN, count, listed, rounded, unit_for
 
 if TYPE_CHECKING:
