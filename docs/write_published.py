@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.report.markdown import escaped, table
+from bakeoff.report.forms.markdown import escaped, table
 from bakeoff.study.published import load, names
 
 if TYPE_CHECKING:

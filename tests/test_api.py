@@ -13,6 +13,12 @@ from bakeoff.api import Result
 from bakeoff.race.progress import Event, RoundEnded
 from bakeoff.spec.errors import UsageError
 
+FRAME = (
+    *("comparison", "workload", "scenario", "batch_size", "contender", "status", "step_s", "low_s", "high_s"),
+    *("samples_per_s", "first_step_s", "compile_s", "peak_bytes", "accuracy", "rounds"),
+)
+"""Columns that scripts read."""
+
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
@@ -34,6 +40,8 @@ def test_compare_gives_verdicts_records_and_a_frame(result: Result) -> None:
     frame = result.to_frame()
     assert list(frame["contender"]) == ["fake", "fake:step_ms=2"]
     assert frame["step_s"].iloc[1] == pytest.approx(2e-3, rel=0.1)
+    assert set(frame.columns) >= {*FRAME, "cores_used", "major_faults", "fenced_p50_s", "device_peak_bytes"}
+    assert (frame["low_s"] < frame["step_s"]).all()
     assert repr(result) == f"<Result {result.id}: fake / fake:step_ms=2 {verdict.ratio:.3g} faster>"
     assert "fake:step_ms=2 is slower than fake" in str(result)
 

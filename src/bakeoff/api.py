@@ -16,10 +16,9 @@ from bakeoff.study.run import run_study
 from bakeoff.study.sweep import BATCH_SIZE, Axis, checked_values, sweep_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     import pandas as pd
-    from rich.console import Console
 
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.search import SearchOutcome
@@ -58,32 +57,34 @@ class Result:
         return read_records(self.path).records
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row for each contender; seconds and bytes, and what is not known is missing."""
+        """Return one row for each contender; seconds and bytes, and what is not known is missing.
+
+        Columns are what was compared, the step time's interval (`step_s`, `low_s`, `high_s`), and every figure of a
+        contender in the JSON object (docs/json.md), those of `memory` and `energy` by their own names.
+        """
         import pandas as pd
 
-        return pd.DataFrame([self._row(index) for index in range(len(self.outcome.contenders))])
+        from bakeoff.report.pages import page_of
 
-    def _row(self, index: int) -> dict[str, Any]:
-        """Give one contender's figures."""
-        contender = self.outcome.contenders[index]
-        step, memory = contender.step_s, contender.memory
+        told = page_of(self.outcome).data["contenders"]
+        return pd.DataFrame([self._row(index, fields) for index, fields in enumerate(told)])
+
+    def _row(self, index: int, fields: dict[str, Any]) -> dict[str, Any]:
+        """Return one contender's figures, from its fields in the JSON object."""
+        step, comparison = self.outcome.contenders[index].step_s, self.outcome.comparison
+        inner = {name: value for key in ("memory", "energy") for name, value in (fields[key] or {}).items()}
+        figures = {name: value for name, value in (fields | inner).items() if not isinstance(value, dict | list)}
         return {
             "comparison": self.id,
-            "workload": self.outcome.comparison.workload.name,
-            "scenario": self.outcome.comparison.scenario,
-            "batch_size": self.outcome.comparison.batch_size,
-            "contender": contender.label,
-            "status": contender.status,
+            "workload": comparison.workload.name,
+            "scenario": comparison.scenario,
+            "batch_size": comparison.batch_size,
+            "contender": figures.pop("label"),
+            "status": figures.pop("status"),
             "step_s": step.estimate if step else None,
             "low_s": step.low if step else None,
             "high_s": step.high if step else None,
-            "samples_per_s": contender.samples_per_s,
-            "first_step_s": contender.first_step_s,
-            "compile_s": contender.compile_s,
-            "peak_bytes": memory.peak_bytes if memory else None,
-            "accuracy": contender.accuracy,
-            "rounds": contender.rounds,
-        }
+        } | {name: value for name, value in figures.items() if name != "step_s"}
 
     def __repr__(self) -> str:
         """Name the comparison, and every pair with its verdict."""
@@ -91,10 +92,8 @@ class Result:
         return f"<Result {self.id}: {'; '.join(pairs) or 'no pair is ranked'}>"
 
     def __str__(self) -> str:
-        """Give the report as it is printed on a terminal."""
-        from bakeoff.report import terminal
-
-        return _printed(terminal.show, self.outcome)
+        """Return the report as it is printed on a terminal."""
+        return _printed(self.outcome)
 
 
 class StudyResult:
@@ -120,7 +119,7 @@ class StudyResult:
         return [Result(outcome) for outcome in self.outcome.outcomes]
 
     def to_frame(self) -> pd.DataFrame:
-        """Give one row for each contender at each point, as Result.to_frame does, with the point's coordinates."""
+        """Return one row for each contender at each point, as Result.to_frame does, with the point's coordinates."""
         import pandas as pd
 
         frames = [
@@ -135,20 +134,21 @@ class StudyResult:
         return f"<Study {self.id}: {len(self.outcome.outcomes)} of {len(self.outcome.points)} points>"
 
     def __str__(self) -> str:
-        """Give the report as it is printed on a terminal."""
-        from bakeoff.report.study import terminal
-
-        return _printed(terminal.show, self.outcome)
+        """Return the report as it is printed on a terminal."""
+        return _printed(self.outcome)
 
 
-def _printed(show: Callable[[Any, Console], None], outcome: Outcome | StudyOutcome) -> str:
-    """Give what a report prints on a wide terminal."""
+def _printed(outcome: Outcome | StudyOutcome) -> str:
+    """Return what a report prints on a wide terminal."""
     import io
 
     from rich.console import Console
 
+    from bakeoff.report.forms.terminal import show
+    from bakeoff.report.pages import page_of
+
     text = io.StringIO()
-    show(outcome, Console(file=text, width=120))
+    show(page_of(outcome), Console(file=text, width=120))
     return text.getvalue()
 
 
@@ -215,7 +215,7 @@ def max_batch(
 
 
 def _request(function: str, workload: str | Path, contenders: Iterable[str], options: dict[str, Any]) -> Request:
-    """Put a request together; raise UsageError for an option that there is not."""
+    """Return a request; raise UsageError for an option that there is not."""
     if isinstance(contenders, str):
         msg = f"contenders is the text {contenders!r}; give a list: [{contenders!r}]"
         raise UsageError(msg)
@@ -228,7 +228,7 @@ def _request(function: str, workload: str | Path, contenders: Iterable[str], opt
 
 
 def _parted(options: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
-    """Part options into axes, which are given as lists, and the others."""
+    """Return options as axes, which are given as lists, and the others."""
     of_contenders = options.get("options", {}) | {
         name: options[name] for name in ("device", "threads") if options.get(name) is not None
     }

@@ -34,8 +34,16 @@ def test_a_search_ends_with_its_answer_and_a_report(cli: Cli) -> None:
         assert cli("report", *name).out == answer
     assert cli("report", "--markdown").out.startswith("## mlp-mnist")
     assert json.loads(cli("report", "--json").out)["contenders"][0]["largest"] == 45
-    refused = cli("report", "--html", "page.html")
-    assert (refused.code, "has no page and no chart" in refused.err) == (MISUSED, True)
+
+
+def test_a_search_has_its_page_and_its_chart(cli: Cli) -> None:
+    """Page, Markdown and charts stand beside the records, and `bakeoff report` writes them where it is asked to."""
+    cli(*RUN, "--max-batch")
+    (folder,) = Path("results").iterdir()
+    assert {path.name for path in folder.iterdir()} >= {"report.html", "report.md", "chart.png", "chart.svg"}
+    assert cli("report", folder.name, "--html", "page.html", "--chart", "search.svg").code == 0
+    assert "Largest batch that trains: fake:sample_kib=1,capacity_kib=45 45." in Path("page.html").read_text()
+    assert "Largest batch" in Path("search.svg").read_text()
 
 
 def test_json_stands_alone_on_stdout(cli: Cli) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bakeoff.report.study.model import report_of
+from bakeoff.report.points import points_of
 from bakeoff.spec.request import Request
 from bakeoff.study.run import run_study
 from bakeoff.study.sweep import Axis, sweep_of
@@ -31,4 +31,4 @@ def test_each_point_runs_with_its_own_value(tmp_path: Path) -> None:
     outcome = run_study(study, results=str(tmp_path), probe_s=0.001)
     assert [one.contenders[0].settings["threads"] for one in outcome.outcomes] == [1, 2]
     assert [one.comparison.batch_size for one in outcome.outcomes] == [4, 4]
-    assert all(line.cells["torch"].rate for line in report_of(outcome).lines)
+    assert all(line.cells["torch"].rate for line in points_of(outcome).rows)

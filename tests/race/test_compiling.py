@@ -12,7 +12,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.compiling import compiling
 from bakeoff.race import conductor
 from bakeoff.race.workers.inline import InlineWorker
-from bakeoff.report.cautions import cautions
+from bakeoff.report.pages.comparison import cautions
 from bakeoff.spec.record import Compilation
 from bakeoff.store.results import read_records
 

@@ -11,8 +11,8 @@ import pytest
 from bakeoff.measure.energy import meters
 from bakeoff.race import prepare
 from bakeoff.race.stages import energy
-from bakeoff.report.details import energy_line, energy_table
-from bakeoff.report.model import report_of
+from bakeoff.report.sections.energy import energy_line, energy_table
+from bakeoff.report.sections.figures import summary
 from bakeoff.store.results import read_records
 
 STEPS = 2000
@@ -58,8 +58,7 @@ def test_energy_is_joules_over_samples_in_trials_of_their_own(race: Any) -> None
     records = read_records(Path(outcome.path)).records
     assert sum(record.trial.purpose == "energy" for record in records.values()) == 10
     assert (outcome.rounds, outcome.processes) == (3, 6)
-    report = report_of(outcome)
-    assert [line.cells[0] for line in energy_table(report).lines] == [row.label for row in report.rows]
+    assert [line.cells[0] for line in energy_table(outcome).lines] == [line.cells[0] for line in summary(outcome).lines]
 
 
 @pytest.mark.usefixtures("metered")
@@ -67,7 +66,7 @@ def test_a_spent_budget_leaves_no_time_for_energy(race: Any) -> None:
     """Rounds come first; that nothing was measured is said."""
     outcome = race("fake", "fake:step_ms=2", max_rounds=3, budget_s=1e-6)
     assert not any(one.energy for one in outcome.contenders)
-    assert energy_line(report_of(outcome)) == "Energy: not measured, no time was left after the rounds."
+    assert energy_line(outcome) == "Energy: not measured, no time was left after the rounds."
 
 
 def test_a_machine_that_cannot_tell_says_why(race: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -75,5 +74,5 @@ def test_a_machine_that_cannot_tell_says_why(race: Any, monkeypatch: pytest.Monk
     monkeypatch.setattr("bakeoff.measure.energy.POWERCAP", tmp_path)
     outcome = race("fake", max_rounds=3)
     assert outcome.comparison.no_energy == meters()[1]
-    assert energy_line(report_of(outcome)).startswith("Energy: not available here, no RAPL package under")
+    assert energy_line(outcome).startswith("Energy: not available here, no RAPL package under")
     assert not list(Path(outcome.path).glob("energy*"))

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.report.shown import data_of
 
 from bakeoff.measure.gpu_clocks import PERIOD_S, NvidiaGpu, summary
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.watched import WatchedWorker, watching
-from bakeoff.report.cautions import cautions
-from bakeoff.report.jsonform import to_json
+from bakeoff.report.pages.comparison import cautions
 
 
 class NvmlError(Exception):
@@ -65,7 +65,7 @@ def test_a_gpu_that_is_held_back_is_a_warning_in_every_form_of_the_report(race: 
         "fake: the GPU's clock was below 75 % of its 1,500 MHz in 3 of 3 rounds (power limit); "
         "81 degrees Celsius at most."
     )
-    assert to_json(outcome)["contenders"][0]["gpu"][0]["slowed"] == ["power limit"]
+    assert data_of(outcome)["contenders"][0]["gpu"][0]["slowed"] == ["power limit"]
 
 
 def test_contenders_whose_clocks_part_are_told(race: Any) -> None:

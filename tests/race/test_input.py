@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.report.shown import data_of
 
-from bakeoff.report.jsonform import to_json
-from bakeoff.report.model import report_of
+from bakeoff.report.pages.comparison import work
 from bakeoff.spec.errors import UsageError
 from bakeoff.store.results import read_records
 
@@ -60,8 +60,8 @@ def test_a_loader_that_gives_a_sample_twice_gets_no_certificate(race: Any, mode:
 def test_the_report_says_where_batches_come_from(race: Any) -> None:
     """In the line of the work and in the timed region, with the contenders that differ."""
     outcome = race("fake:input=per-step", "fake", max_rounds=3)
-    assert "input per-step" in report_of(outcome).work
-    region = to_json(outcome)["timed_region"]
+    assert "input per-step" in work(outcome)
+    region = data_of(outcome)["timed_region"]
     assert "the batch is on the device already (fake)" in region
     assert "one batch is copied from NumPy's memory to the device (fake:input=per-step)" in region
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.report.shown import data_of
 
 from bakeoff.frameworks.fake import engine
 from bakeoff.judge.ledger import Entry, ledger, mismatches
 from bakeoff.judge.outcome import ContenderOutcome
-from bakeoff.report.cautions import cautions
-from bakeoff.report.jsonform import to_json
-from bakeoff.report.model import report_of
+from bakeoff.report.pages.comparison import cautions
+from bakeoff.report.sections.figures import summary
 from bakeoff.spec.comparison import ContenderPlan
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import StoreError
@@ -127,10 +127,10 @@ def test_a_mismatch_is_in_every_label_and_in_a_warning(race: Any, monkeypatch: p
     assert [one.label for one in outcome.contenders] == ["fake", "fake:step_ms=2 [threads=7]"]
     (verdict,) = outcome.verdicts
     assert {verdict.first, verdict.second} == {one.label for one in outcome.contenders}
-    assert [row.label for row in report_of(outcome).rows] == ["fake", "fake:step_ms=2 [threads=7]"]
+    assert [line.cells[0] for line in summary(outcome).lines] == ["fake", "fake:step_ms=2 [threads=7]"]
     (warning,) = [sentence for sentence in cautions(outcome) if sentence.startswith("threads is not")]
     assert "fake 1 and fake:step_ms=2 [threads=7] 7 in force" in warning
-    (line,) = [line for line in to_json(outcome)["ledger"] if line["key"] == "threads"]
+    (line,) = [line for line in data_of(outcome)["ledger"] if line["key"] == "threads"]
     assert (line["kind"], line["strays"]) == ("mismatch", ["fake:step_ms=2 [threads=7]"])
 
 

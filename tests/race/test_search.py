@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import platform
 import re
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
-from rich.console import Console
+from tests.report.shown import data_of, markdown, printed
 
 from bakeoff.frameworks.fake import engine
 from bakeoff.judge.search import SearchOutcome, judge_search
@@ -19,7 +18,7 @@ from bakeoff.race.progress import Event, Tried
 from bakeoff.race.stages import attempts
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.process import ProcessWorker
-from bakeoff.report import batches
+from bakeoff.report.pages import page_of
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import comparisons
 
@@ -33,13 +32,6 @@ FREE = {"machine", "excluded", "contenders[].options", "contenders[].settings", 
 def found(outcome: SearchOutcome) -> list[tuple[str, int | None, int | None]]:
     """Give state, largest and too large of every contender."""
     return [(one.state, one.largest, one.too_large) for one in outcome.found]
-
-
-def text(outcome: SearchOutcome) -> str:
-    """Print a search."""
-    shown = io.StringIO()
-    batches.show(outcome, Console(width=200, file=shown))
-    return shown.getvalue()
 
 
 @pytest.fixture
@@ -69,12 +61,12 @@ def test_the_largest_batch_is_found_by_the_frameworks_own_error(scripted: Search
 
 def test_every_form_of_the_report_tells_it(scripted: SearchOutcome) -> None:
     """Terminal, Markdown and JSON name what was found, why no more, and within what limit."""
-    for said in (text(scripted), batches.to_markdown(scripted).replace("\\", "")):
+    for said in (printed(scripted, 200), markdown(scripted).replace("\\", "")):
         assert "fake:sample_kib=1,capacity_kib=45 45, " in said
         assert "MemoryError: the script has 45 KiB, and a step needs 46" in said
         assert "stopped: batch 16: RuntimeError: a scripted failure" in said
         assert re.search(r"Limit: .* of resident memory beyond the import \(70 % of the .* available\)", said)
-    told = batches.to_json(scripted)
+    told = data_of(scripted)
     assert (told["contenders"][0]["largest"], told["contenders"][0]["too_large"]) == (45, 46)
     assert told["contenders"][3]["attempts"][0]["fits"] is None
 
@@ -89,7 +81,7 @@ def test_documentation_and_object_agree(scripted: SearchOutcome) -> None:
         return set().union(*(paths(item, f"{path}[]") for item in value)) if isinstance(value, list) else set()
 
     documented = set(re.findall(r"^\| `([\w.\[\]]+)` \|", DOCUMENT.read_text(), re.MULTILINE))
-    assert paths(batches.to_json(scripted)) == documented
+    assert paths(data_of(scripted)) == documented
 
 
 def test_a_search_is_no_comparison(scripted: SearchOutcome) -> None:
@@ -113,7 +105,7 @@ def test_an_interrupted_search_goes_on(request_of: Any) -> None:
         search_batches(wanted, interrupt, launch=InlineWorker)
     (folder,) = Path(wanted.results).glob("*-max-batch-*")
     assert found(judge_search(folder)) == [("unfinished", 32, 64)]
-    assert "at least 32" in batches.headline(judge_search(folder))
+    assert "at least 32" in page_of(judge_search(folder)).headline
     more: list[int] = []
     resumed = request_of("fake:sample_kib=1,capacity_kib=45", resume=True)
     outcome = search_batches(

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
+from tests.report.shown import data_of, html, markdown, printed
 
-from bakeoff.judge.outcome import Outcome
-from bakeoff.report import jsonform, markdown, terminal
-from bakeoff.report.html import to_html
-from bakeoff.report.model import report_of
+from bakeoff.report.pages.comparison import cautions
+from bakeoff.report.sections.certificate import certificate_line
 from bakeoff.store.results import read_records
 
 pytestmark = pytest.mark.slow
@@ -20,19 +17,12 @@ pytestmark = pytest.mark.slow
 TIERS = ("matched", "native", "best")
 
 
-def printed(outcome: Outcome) -> str:
-    """Give what is printed on a wide terminal."""
-    text = io.StringIO()
-    terminal.show(outcome, Console(file=text, width=200))
-    return text.getvalue()
-
-
 def test_the_tiers_stand_side_by_side(race: Any) -> None:
     """Three tiers of a framework are three contenders, one line of a table, and each says what it is."""
     outcome = race("fake", tiers=TIERS)
     assert [one.label for one in outcome.contenders] == [f"fake ({tier})" for tier in TIERS]
     assert all(one.status == "ranked" for one in outcome.contenders)
-    for text in (printed(outcome), markdown.to_markdown([outcome]), to_html([outcome])):
+    for text in (printed(outcome, 200), markdown(outcome), html(outcome)):
         assert "native / matched" in text
         assert "fake (native) is ready-made (fake.models.mlp-mnist): not held against the reference" in text
         assert "fake (best) runs with mode=compiled" in text
@@ -49,7 +39,7 @@ def test_a_ready_made_model_is_held_against_nothing(race: Any) -> None:
     assert declared is not None
     assert one.certificate.checks[0].detail == f"{declared + 1:,} parameters where the workload has {declared:,}"
     assert "reference" not in {record.trial.purpose for record in read_records(Path(outcome.path)).records.values()}
-    assert report_of(outcome).certificate == "fake:tier=native is ready-made, held against nothing"
+    assert certificate_line(outcome) == "fake:tier=native is ready-made, held against nothing"
 
 
 def test_best_is_timed_in_its_settings(race: Any) -> None:
@@ -58,11 +48,11 @@ def test_best_is_timed_in_its_settings(race: Any) -> None:
     best, matched = outcome.contenders
     assert (best.settings["mode"], matched.settings["mode"]) == ("compiled", "eager")
     assert best.plan.asked["mode"] == "compiled"
-    told = jsonform.to_json(outcome)["contenders"]
-    assert [one["tier"] for one in told] == ["best", "matched"]
-    assert told[0]["best"][0]["source"] == "this file"
-    assert told[0]["best_left"] == {"precision=float64": "it is for cuda, and the device is cpu"}
-    assert "mode differs although" not in " ".join(report_of(outcome).cautions)
+    made = data_of(outcome)["contenders"]
+    assert [one["tier"] for one in made] == ["best", "matched"]
+    assert made[0]["best"][0]["source"] == "this file"
+    assert made[0]["best_left"] == {"precision=float64": "it is for cuda, and the device is cpu"}
+    assert "mode differs although" not in " ".join(cautions(outcome))
 
 
 def test_a_workload_without_a_ready_made_model_is_a_hole(request_of: Any) -> None:

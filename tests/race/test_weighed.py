@@ -10,13 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.report.shown import data_of, markdown
 
 from bakeoff.race.workers import weighed
 from bakeoff.race.workers.inline import InlineWorker
-from bakeoff.report.details import device_memory_table
-from bakeoff.report.jsonform import to_json
-from bakeoff.report.markdown import to_markdown
-from bakeoff.report.model import report_of
+from bakeoff.report.sections.memory import device_memory_table
 from bakeoff.spec.record import Memory
 
 
@@ -53,7 +51,7 @@ def test_a_gpus_memory_is_told_on_one_scale(race: Any) -> None:
     """Process, live peak, reserve and policy stand side by side; what is unknown has its reason."""
     outcome = race("fake", max_rounds=3)
     (one,) = outcome.contenders
-    assert not device_memory_table(report_of(outcome)).lines
+    assert not device_memory_table(outcome).lines
     plan = msgspec.structs.replace(
         one.plan, contender=msgspec.structs.replace(one.plan.contender, options={"device": "cuda"})
     )
@@ -67,10 +65,10 @@ def test_a_gpus_memory_is_told_on_one_scale(race: Any) -> None:
     for memory, process in ((known, "3.0 GB"), (unknown, "unknown (NVML: Not Supported)")):
         seen = msgspec.structs.replace(one, plan=plan, memory=memory)
         on_gpu = msgspec.structs.replace(outcome, contenders=[seen])
-        (line,) = device_memory_table(report_of(on_gpu)).lines
+        (line,) = device_memory_table(on_gpu).lines
         assert line.cells == ["fake", process, "1.0 GB", "2.0 GB", "none; allocator native"]
-        assert f"process: fake {process} (live at most 1.0 GB, reserved 2.0 GB; taken" in to_markdown([on_gpu])
-        told = to_json(on_gpu)["contenders"][0]["memory"]
+        assert f"process: fake {process} (live at most 1.0 GB, reserved 2.0 GB; taken" in markdown(on_gpu)
+        told = data_of(on_gpu)["contenders"][0]["memory"]
         assert (told["device_process_bytes"], told["device_reason"]) == (
             memory.device_process_bytes,
             memory.device_reason,

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.counters import BlockCounters
-from bakeoff.report.cautions import cautions
-from bakeoff.report.details import noise_line
-from bakeoff.report.model import report_of
+from bakeoff.report.pages.comparison import cautions
+from bakeoff.report.sections.noise import noise_line
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -37,7 +36,7 @@ def test_faults_that_waited_for_a_disk_are_told(decided: Outcome) -> None:
 def test_the_clock_is_told_where_it_is_known(decided: Outcome) -> None:
     """One clock is one number, several are a range, an unknown one is not mentioned."""
     told = [
-        noise_line(report_of(msgspec.structs.replace(decided, clock_mhz=clock)))
+        noise_line(msgspec.structs.replace(decided, clock_mhz=clock))
         for clock in ((2500.0, 2500.0), (2000.0, 3500.0), None)
     ]
     assert told[0].endswith("at the ends of trials: 2,500 MHz.")

@@ -7,8 +7,11 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from bakeoff.report import chartdata, charts
-from bakeoff.report.model import report_of
+from bakeoff.report.forms.pictures import inline_svg, render, to_picture
+from bakeoff.report.pages import page_of
+from bakeoff.report.pictures import comparison, looks, ticks
+from bakeoff.report.pictures.comparison import ratio_chart, step_time_chart
+from bakeoff.report.standings import ranked, step_parts, step_unit
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,22 +30,22 @@ def points(chart: Any, field: str) -> list[dict[str, Any]]:
 
 def test_step_times_show_every_contender_and_every_block(noisy: Outcome) -> None:
     """The first picture has one dot for each contender and one mark for each block."""
-    chart = charts.step_time_chart(report_of(noisy))
+    chart = step_time_chart(noisy)
     assert [point["contender"] for point in points(chart, "text")] == ["jax", "torch"]
     assert len(points(chart, "kind")) == sum(len(one.blocks) for one in noisy.contenders)
 
 
 def test_flagged_blocks_have_another_shape(noisy: Outcome) -> None:
     """Blocks beside foreign load are told apart by shape, not by colour alone."""
-    kinds = [point["kind"] for point in chartdata.blocks(report_of(noisy))]
-    assert kinds.count(chartdata.FLAGGED) == 8
-    svg = charts.inline_svg(charts.step_time_chart(report_of(noisy)))
+    kinds = [point["kind"] for point in comparison.blocks(noisy)]
+    assert kinds.count(comparison.FLAGGED) == 8
+    svg = inline_svg(step_time_chart(noisy))
     assert "block beside foreign load" in svg
 
 
 def test_scale_starts_at_zero(undecided: Outcome) -> None:
     """Step times are drawn from zero: a bar twice as far is twice as long."""
-    low, high, logarithmic = chartdata.step_domain(report_of(undecided))
+    low, high, logarithmic = comparison.step_domain(undecided)
     assert (low, logarithmic) == (0.0, False)
     assert high > 2.2
 
@@ -54,7 +57,7 @@ def test_far_apart_step_times_are_logarithmic(undecided: Outcome) -> None:
     hundred = msgspec.structs.replace(slow.step_s, estimate=0.2, low=0.19, high=0.21)
     slow = msgspec.structs.replace(slow, step_s=hundred, median_step_s=0.2)
     outcome = msgspec.structs.replace(undecided, contenders=[slow, *undecided.contenders[1:]])
-    low, _, logarithmic = chartdata.step_domain(report_of(outcome))
+    low, _, logarithmic = comparison.step_domain(outcome)
     assert logarithmic
     assert low > 0
 
@@ -64,41 +67,41 @@ def test_rare_long_blocks_stand_at_the_edge(undecided: Outcome) -> None:
     one = undecided.contenders[0]
     wild = msgspec.structs.replace(one.blocks[0], step_s=1.0)
     one = msgspec.structs.replace(one, blocks=[wild, *one.blocks[1:]])
-    report = report_of(msgspec.structs.replace(undecided, contenders=[one, *undecided.contenders[1:]]))
-    beyond = [point for point in chartdata.blocks(report) if point["kind"] == chartdata.BEYOND]
-    assert [point["step"] for point in beyond] == [chartdata.step_domain(report)[1]]
+    report = msgspec.structs.replace(undecided, contenders=[one, *undecided.contenders[1:]])
+    beyond = [point for point in comparison.blocks(report) if point["kind"] == comparison.BEYOND]
+    assert [point["step"] for point in beyond] == [comparison.step_domain(report)[1]]
     assert beyond[0]["step"] < 10
 
 
 def test_lines_start_with_the_first_step(undecided: Outcome) -> None:
     """The second picture starts at import, build and first step, and its break-even is where the lead changes."""
-    report = report_of(undecided)
+    report = undecided
     torch = next(one for one in undecided.contenders if one.label == "torch")
-    first = next(point for point in chartdata.lines(report) if point["contender"] == "torch")
+    first = next(point for point in comparison.lines(report) if point["contender"] == "torch")
     assert first["steps"] == 1
     assert first["seconds"] == pytest.approx((torch.import_s or 0) + (torch.build_s or 0) + (torch.first_step_s or 0))
-    assert [(one.early, one.late) for one in chartdata.overtakings(report)] == [("torch", "tensorflow")]
+    assert [(one.early, one.late) for one in comparison.overtakings(report)] == [("torch", "tensorflow")]
 
 
 def test_ratios_show_every_pair_from_the_slower_side(undecided: Outcome) -> None:
     """The third picture has one row for each pair, with a ratio of at least 1."""
-    rows = points(charts.ratio_chart(report_of(undecided)), "verdict")
+    rows = points(ratio_chart(undecided), "verdict")
     assert [row["pair"] for row in rows] == ["jax / tensorflow", "torch / tensorflow", "torch / jax"]
     assert all(row["ratio"] >= 1 for row in rows)
 
 
 def test_one_framework_one_colour_two_looks(same: Outcome) -> None:
     """Two contenders of one framework share its colour and differ in shape and dash."""
-    first, second = chartdata.looks(report_of(same))
-    assert first[1] == second[1]
-    assert first[2] != second[2]
-    assert first[3] != second[3]
+    first, second = looks(same.contenders).values()
+    assert first.colour == second.colour
+    assert first.shape != second.shape
+    assert first.dash != second.dash
 
 
 @pytest.mark.parametrize(("low", "high"), [(1.4, 3.5), (1.0, 1e6), (0.02, 40.0), (1.0, 1.21), (9.1, 11.1), (5.0, 9.9)])
 def test_logarithmic_axes_have_ticks(low: float, high: float) -> None:
     """Any logarithmic axis has a few marked places."""
-    places = chartdata.ticks(low, high)
+    places = ticks(low, high)
     assert 2 <= len(places) <= 21
     assert all(low <= place <= high for place in places)
 
@@ -106,30 +109,29 @@ def test_logarithmic_axes_have_ticks(low: float, high: float) -> None:
 def test_every_outcome_is_drawn(each: Callable[[], list[Outcome]]) -> None:
     """Every outcome gives well-formed SVG in which each label is text, and a text for readers who do not see it."""
     for outcome in each():
-        report = report_of(outcome)
-        root = ET.fromstring(charts.render([report], "svg"))  # noqa: S314 - made by ourselves
+        page = page_of(outcome)
+        root = ET.fromstring(render([page], "svg"))  # noqa: S314 - made by ourselves
         assert root.get("role") == "img"
         drawn = "".join(root.itertext())
-        if charts.figures(report):
+        if any(section.picture for section in page.sections):
             assert root.get("aria-label")
-            assert all(row.label in drawn for row in report.rows if row.step != "unknown")
+            unit, found = step_unit(outcome), ranked(outcome)
+            assert all(one.label in drawn for one in found if step_parts(one, unit)[0] != "unknown")
 
 
 def test_png_and_svg_by_extension(undecided: Outcome, same: Outcome, tmp_path: Path) -> None:
     """The path's extension chooses the form, and several outcomes are one picture."""
-    charts.save_chart([undecided, same], tmp_path / "chart.png")
-    content = (tmp_path / "chart.png").read_bytes()
+    content = to_picture([page_of(undecided), page_of(same)], tmp_path / "chart.png")
     assert content.startswith(b"\x89PNG")
     width, height = struct.unpack(">II", content[16:24])
     assert width > 1000
     assert height > 2000
-    charts.save_chart(same, tmp_path / "chart.SVG")
-    assert (tmp_path / "chart.SVG").read_text().startswith("<svg")
+    assert to_picture([page_of(same)], tmp_path / "chart.SVG").startswith(b"<svg")
 
 
 @pytest.mark.parametrize("name", ["chart.pdf", "chart"])
 def test_unknown_extension(undecided: Outcome, tmp_path: Path, name: str) -> None:
     """Another extension is refused with the valid ones, and nothing is written."""
     with pytest.raises(UsageError, match=r"\.png or \.svg"):
-        charts.save_chart(undecided, tmp_path / name)
+        to_picture([page_of(undecided)], tmp_path / name)
     assert list(tmp_path.iterdir()) == []

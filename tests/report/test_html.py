@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from tests.report.shown import html
 
-from bakeoff.report.html import to_html
-from bakeoff.report.model import report_of
-from bakeoff.report.save import save
+from bakeoff.report.forms import files, forms, save
+from bakeoff.report.pages import page_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ class Page(HTMLParser):
 def test_nothing_from_elsewhere(each: Callable[[], list[Outcome]]) -> None:
     """A page fetches nothing: no script, no address but of the records, no import in its style."""
     for outcome in each():
-        text = to_html([outcome])
+        text = html(outcome)
         page = Page(text)
         assert page.found("script") == page.found("link") == page.found("img") == page.found("iframe") == []
         assert [link["href"] for link in page.found("a")] == ["results/mlp-mnist-4f2a/"]
@@ -74,25 +74,25 @@ def test_nothing_from_elsewhere(each: Callable[[], list[Outcome]]) -> None:
 
 def test_charts_have_texts_and_tables(undecided: Outcome) -> None:
     """Each of the three pictures has a text that states its finding, and a table."""
-    page = Page(to_html([undecided]))
+    page = Page(html(undecided))
     texts = [found["aria-label"] for found in page.found("div") if found.get("role") == "img"]
     assert len(texts) == len(page.found("figure")) == 3
     assert "tensorflow 0.98 ms (0.96 to 1.01)" in str(texts[0])
     assert "ahead until about step 1,400" in str(texts[1])
     assert "torch is slower than tensorflow" in str(texts[2])
-    assert to_html([undecided]).count("</table></div>\n\n</figure>") == 3
+    assert len(re.findall(r"</table></div>\s*</figure>", html(undecided))) == 3
 
 
 def test_labels_are_text(mixed: Outcome) -> None:
     """Markup in labels and reasons is shown as it was written, in tables and in drawings."""
-    page = Page(to_html([mixed]))
+    page = Page(html(mixed))
     assert page.found("b") == page.found("i") == []
     assert "torch@<b>[red]|*x*" in page.text
 
 
 def test_folds_hold_all_that_is_known(noisy: Outcome) -> None:
     """Settings, timing, certificate, compilation and memory, noise and environment are there, folded."""
-    text = to_html([noisy])
+    text = html(noisy)
     page = Page(text)
     assert len(page.found("details")) == 6
     for words in (
@@ -108,36 +108,38 @@ def test_folds_hold_all_that_is_known(noisy: Outcome) -> None:
 def test_differences_are_marked(undecided: Outcome) -> None:
     """A setting that differs between contenders is marked; one that agrees is not."""
     one = msgspec.structs.replace(undecided.contenders[0], settings={"mode": "graph", "threads": 1})
-    text = to_html([msgspec.structs.replace(undecided, contenders=[one, *undecided.contenders[1:]])])
+    text = html(msgspec.structs.replace(undecided, contenders=[one, *undecided.contenders[1:]]))
     assert re.search(r'<tr class="marked"><td class="word">threads<', text)
     assert re.search(r'<tr><td class="word">mode<', text)
 
 
 def test_failed_checks_are_marked(mixed: Outcome) -> None:
     """A check that did not pass is marked, with what was found and what is allowed."""
-    text = to_html([mixed])
+    text = html(mixed)
     assert re.search(r'<tr class="marked"><td class="word">jax:mode=eager</td><td class="word">gradients</td>', text)
 
 
 def test_several_comparisons_are_one_page(undecided: Outcome, same: Outcome) -> None:
     """Several comparisons are sections of one page."""
-    assert len(Page(to_html([undecided, same])).found("section")) == 2
+    assert len(Page(html(undecided, same)).found("section")) == 2
 
 
 def test_saved_beside_the_records(undecided: Outcome, tmp_path: Path) -> None:
     """All forms are written into the comparison's folder, whole, and the page's link to the records is relative."""
     outcome = msgspec.structs.replace(undecided, path=str(tmp_path))
-    paths = save(outcome)
+    page = page_of(outcome)
+    paths = save(page)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["chart.png", "chart.svg", "report.html", "report.md"]
     assert [link["href"] for link in Page(paths["report"].read_text(encoding="utf-8")).found("a")] == ["./"]
-    assert set(report_of(outcome).files) == {"records", *paths}
+    assert set(files(page)) == {"records", "report", "chart"}
+    assert {form.name for form in forms()} == set(paths)
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed here")
 def test_a_browser_shows_it(mixed: Outcome, tmp_path: Path) -> None:
     """A real browser, without any network, shows the page, its drawings, and labels as text."""
     path = tmp_path / "report.html"
-    path.write_text(to_html([mixed]), encoding="utf-8")
+    path.write_text(html(mixed), encoding="utf-8")
     options = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking"
     more = f"--disable-component-update --disable-sync --user-data-dir={tmp_path / 'profile'} --dump-dom"
     command = [str(CHROMIUM), *options.split(), *more.split(), path.as_uri()]

@@ -1,16 +1,10 @@
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from rich.console import Console
-
-from bakeoff.report import terminal
-from bakeoff.report.html import to_html
-from bakeoff.report.jsonform import to_json
-from bakeoff.report.markdown import to_markdown
+from tests.report.shown import data_of, html, markdown, printed
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -30,23 +24,16 @@ def inferred(undecided: Outcome) -> Outcome:
     )
 
 
-def printed(outcome: Outcome) -> str:
-    """Give what a wide terminal shows."""
-    stream = io.StringIO()
-    terminal.show(outcome, Console(file=stream, width=400))
-    return stream.getvalue()
-
-
 def test_inference_has_throughput_and_latency_in_every_form(inferred: Outcome) -> None:
     """In the scenario infer, terminal, Markdown, HTML and JSON tell samples a second and the latency of a batch."""
-    for text in (printed(inferred), to_markdown([inferred]), to_html([inferred])):
+    for text in (printed(inferred, 400), markdown(inferred), html(inferred)):
         assert "samples/s" in text
         assert LATENCY in text
-    for contender in to_json(inferred)["contenders"]:
+    for contender in data_of(inferred)["contenders"]:
         assert contender["samples_per_s"] > 0
         assert 0 < contender["fenced_p50_s"] < contender["fenced_p90_s"]
 
 
 def test_training_has_no_latency(undecided: Outcome) -> None:
     """Nobody waits for a single training step: its reports tell no latency."""
-    assert not any("Latency" in text for text in (printed(undecided), to_markdown([undecided]), to_html([undecided])))
+    assert not any("Latency" in text for text in (printed(undecided), markdown(undecided), html(undecided)))

@@ -3,8 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-
-from bakeoff.report.markdown import to_markdown
+from tests.report.shown import markdown
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -17,5 +16,5 @@ def test_a_race_between_versions_names_each(noisy: Outcome) -> None:
         msgspec.structs.replace(one, versions=versions, label=label)
         for one, versions, label in zip(noisy.contenders, told, ("jax@0.9.2", "jax@0.10.2"), strict=False)
     ]
-    text = to_markdown([msgspec.structs.replace(noisy, contenders=contenders, verdicts=[])])
+    text = markdown(msgspec.structs.replace(noisy, contenders=contenders, verdicts=[]))
     assert "jax 0.9.2 (jax@0.9.2) and 0.10.2 (jax@0.10.2), numpy 2.4.6" in text

@@ -9,47 +9,15 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 from rich.console import Console
+from tests.report.shown import printed
 
-from bakeoff.report import terminal
-from bakeoff.report.markdown import to_markdown
+from bakeoff.report.forms.terminal import show
+from bakeoff.report.pages import page_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bakeoff.judge.outcome import Outcome
-
-GOLDEN = Path(__file__).parent / "golden"
-CASES = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare")
-
-
-def printed(outcome: Outcome, width: int = 80) -> str:
-    """Give what is printed without a terminal, without the spaces at ends of lines."""
-    stream = io.StringIO()
-    terminal.show(outcome, Console(file=stream, width=width))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
-
-
-def check_golden(name: str, text: str) -> None:
-    """Compare with the accepted text; write the new one beside it when they differ."""
-    accepted, new = GOLDEN / name, GOLDEN / f"{name}.new"
-    if accepted.exists() and accepted.read_text(encoding="utf-8") == text:
-        new.unlink(missing_ok=True)
-        return
-    new.parent.mkdir(exist_ok=True)
-    new.write_text(text, encoding="utf-8")
-    pytest.fail(f"{name} has changed; to see: diff {accepted} {new}; to accept: mv {new} {accepted}")
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_golden_terminal(case: str, request: pytest.FixtureRequest) -> None:
-    """The text on 80 columns without colour is the accepted one."""
-    check_golden(f"{case}.txt", printed(request.getfixturevalue(case)))
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_golden_markdown(case: str, request: pytest.FixtureRequest) -> None:
-    """The Markdown is the accepted one."""
-    check_golden(f"{case}.md", to_markdown([request.getfixturevalue(case)]))
 
 
 def test_no_line_is_wider_than_the_screen(each: Callable[[], list[Outcome]]) -> None:
@@ -79,7 +47,8 @@ def test_any_encoding(undecided: Outcome, encoding: str) -> None:
     fast = msgspec.structs.replace(undecided.contenders[0], label=odd, median_step_s=4.1e-6)
     data = io.BytesIO()
     stream = io.TextIOWrapper(data, encoding=encoding, errors="strict")
-    terminal.show(msgspec.structs.replace(undecided, contenders=[fast], verdicts=[]), Console(file=stream, width=80))
+    page = page_of(msgspec.structs.replace(undecided, contenders=[fast], verdicts=[]))
+    show(page, Console(file=stream, width=80))
     stream.flush()
     assert "torch:mode=\\u03b1\\u2022" in data.getvalue().decode(encoding)
     assert " us " in data.getvalue().decode(encoding)
@@ -107,7 +76,10 @@ def test_paths_and_command_are_whole(undecided: Outcome, tmp_path: Path) -> None
 
 
 def test_light_import() -> None:
-    """The terminal's report imports no drawing library."""
-    code = "import sys, bakeoff.report.terminal; print({'altair', 'jinja2', 'pandas', 'vl_convert'} & set(sys.modules))"
+    """Pages and the list of forms import no drawing library: a terminal needs none."""
+    code = (
+        "import sys, bakeoff.report.pages, bakeoff.report.forms; bakeoff.report.forms.forms(); "
+        "print({'altair', 'jinja2', 'pandas', 'vl_convert'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

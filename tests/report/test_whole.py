@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from rich.console import Console
+from tests.report.shown import data_of, html, markdown, printed
 
 from bakeoff.judge.epochs import WholeRun, WholeRuns
-from bakeoff.report.html import to_html
-from bakeoff.report.jsonform import to_json
-from bakeoff.report.markdown import to_markdown
-from bakeoff.report.model import report_of
-from bakeoff.report.terminal import show
-from bakeoff.report.whole import whole_lines, whole_table
+from bakeoff.report.sections.whole import whole_lines, whole_table
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -52,27 +46,20 @@ def ran(decided: Outcome) -> Outcome:
     )
 
 
-def printed(outcome: Outcome) -> str:
-    """Give what a terminal of 80 columns shows."""
-    text = io.StringIO()
-    show(outcome, Console(file=text, width=80))
-    return text.getvalue()
-
-
 def test_every_run_is_told_by_itself_with_the_median_and_the_range(ran: Outcome) -> None:
     """Totals with and without the first step, loss and accuracy; the single runs stand beside them, in order."""
-    line = next(line for line in whole_table(report_of(ran)).lines if line.cells[0] == ran.contenders[0].label)
+    line = next(line for line in whole_table(ran).lines if line.cells[0] == ran.contenders[0].label)
     assert line.cells[1:] == ["12.0 s", "10.0 to 14.0", "11.0 s", "0.123", "0.950", "12.0, 10.0, 14.0 s"]
 
 
 def test_every_form_of_the_report_has_them(ran: Outcome) -> None:
     """Terminal, Markdown and page tell the same totals, and that no verdict rests on them."""
-    for said in (printed(ran), to_markdown([ran]), to_html([ran])):
+    for said in (printed(ran), markdown(ran), html(ran)):
         assert "12.0, 10.0, 14.0 s" in said
         assert "2 epochs of 47 steps" in said
         assert "No verdict rests on these totals" in " ".join(said.split())
     assert max(map(len, printed(ran).splitlines())) <= 80
-    whole = to_json(ran)["contenders"][0]["whole"]
+    whole = data_of(ran)["contenders"][0]["whole"]
     assert (whole["total_s"], whole["total_range_s"], whole["without_first_s"]) == (12.0, [10.0, 14.0], 11.0)
     assert [one["total_s"] for one in whole["runs"]] == list(TOTALS_S)
 
@@ -80,17 +67,16 @@ def test_every_form_of_the_report_has_them(ran: Outcome) -> None:
 def test_what_went_wrong_is_said(ran: Outcome) -> None:
     """A run that did not end is named with its reason, and so is foreign load."""
     label = ran.contenders[1].label
-    said = whole_lines(report_of(ran))
+    said = whole_lines(ran)
     assert f"{label}: a run did not come to its end: out of memory." in said
     assert f"{label}: foreign load beside 2 of 2 epochs." in said
 
 
 def test_a_comparison_without_them_says_nothing(decided: Outcome) -> None:
     """Where no epochs were asked for, no report has a word of them."""
-    report = report_of(decided)
-    assert whole_lines(report) == []
-    assert whole_table(report).lines == []
-    assert "As a whole" not in to_html([decided])
+    assert whole_lines(decided) == []
+    assert whole_table(decided).lines == []
+    assert "As a whole" not in html(decided)
 
 
 def test_shuffling_loaders_are_named(ran: Outcome) -> None:
@@ -99,4 +85,4 @@ def test_shuffling_loaders_are_named(ran: Outcome) -> None:
     contender = msgspec.structs.replace(first.contender, options=first.contender.options | {"input": "pipeline"})
     plans = [msgspec.structs.replace(first, contender=contender), *rest]
     shuffled = msgspec.structs.replace(ran, comparison=msgspec.structs.replace(ran.comparison, contenders=plans))
-    assert "whose own loader shuffles the same samples" in whole_lines(report_of(shuffled))[0]
+    assert "whose own loader shuffles the same samples" in whole_lines(shuffled)[0]

@@ -6,8 +6,16 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 import pytest
 
-from bakeoff.report.cautions import cautions
-from bakeoff.report.model import report_of
+from bakeoff.report.coldruns import runs_of
+from bakeoff.report.names import machine_line
+from bakeoff.report.pages import page_of
+from bakeoff.report.pages.comparison import cautions, work
+from bakeoff.report.sections.certificate import accuracy, certificate_line
+from bakeoff.report.sections.figures import absent, against, summary
+from bakeoff.report.sections.noise import evidence
+from bakeoff.report.sections.runs import short_runs
+from bakeoff.report.sections.verdicts import headline, sentences
+from bakeoff.report.standings import ranked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +26,8 @@ if TYPE_CHECKING:
 
 def said(outcome: Outcome) -> str:
     """Give all that a report says of an outcome, in one text."""
-    report = report_of(outcome)
-    return "\n".join([report.headline, *report.sentences, report.short_runs, *report.cautions, report.accuracy])
+    page = page_of(outcome)
+    return "\n".join([page.headline, *(word for section in page.sections for word in section.words)])
 
 
 def test_slower_is_told_with_ratio_interval_and_rounds(noisy: Outcome) -> None:
@@ -78,36 +86,36 @@ def test_under_the_margin_is_told(decided: Outcome) -> None:
 
 def test_winner_is_named_only_when_decided(decided: Outcome, undecided: Outcome) -> None:
     """One contender is called faster than every other only if each of these pairs is decided."""
-    assert report_of(decided).headline.startswith("tensorflow is faster than every other contender")
-    assert report_of(decided).against == "against the fastest"
-    assert report_of(undecided).headline == "tensorflow and jax are undecided; torch is slower than both."
-    assert report_of(undecided).against == "against the first"
+    assert headline(decided).startswith("tensorflow is faster than every other contender")
+    assert against(decided) == "against the fastest"
+    assert headline(undecided) == "tensorflow and jax are undecided; torch is slower than both."
+    assert against(undecided) == "against the first"
 
 
 def test_too_few_rounds_give_no_verdict(early: Outcome) -> None:
     """Fewer than three rounds are told as "no verdict", without an interval."""
-    report = report_of(early)
-    assert report.headline == "No verdict: 2 common rounds, and 3 are the fewest that can decide."
-    assert {row.verdict for row in report.rows} == {"", "no verdict"}
-    assert {row.high for row in report.rows} == {""}
+    assert headline(early) == "No verdict: 2 common rounds, and 3 are the fewest that can decide."
+    rows = [line.cells for line in summary(early).lines]
+    assert {row[7] for row in rows} == {"", "no verdict"}
+    assert {row[2] for row in rows} == {""}
 
 
 def test_who_is_not_ranked_has_no_rank(mixed: Outcome) -> None:
     """Uncertified, failed, pending and excluded contenders stand apart, each with its reason."""
-    report = report_of(mixed)
-    assert [row.label for row in report.rows] == ["jax", "torch@<b>[red]|*x*"]
-    assert [(one.label, one.status) for one in report.absent] == [
+    assert [line.cells[0] for line in summary(mixed).lines] == ["jax", "torch@<b>[red]|*x*"]
+    rows = [line.cells for line in absent(mixed).lines]
+    assert [(label, status) for label, status, _ in rows] == [
         ("jax:mode=eager", "uncertified"),
         ("tensorflow", "failed"),
         ("torch (2)", "pending"),
         ("other", "excluded"),
     ]
-    assert all(one.reason for one in report.absent)
+    assert all(reason for *_, reason in rows)
 
 
 def test_warnings(noisy: Outcome) -> None:
     """Load, flagged blocks, disagreeing means, drift, page faults and damaged records are each told."""
-    text = "\n".join(report_of(noisy).cautions)
+    text = "\n".join(cautions(noisy))
     for words in (
         "The machine was not calm: foreign load in 2 of 7 rounds; other processes took 12 % of its processors",
         "torch over jax: 2.03 without the 9 of 168 blocks beside foreign load, 2.09 with.",
@@ -149,10 +157,10 @@ def test_a_wide_interval_is_told(decided: Outcome, stopped: Literal["budget", "r
 @pytest.mark.parametrize(("aim", "option"), [("how-much", "(--how-much)"), ("until-sure", "(--until-sure)")])
 def test_the_evidence_tells_the_aim(decided: Outcome, aim: Aim, option: str) -> None:
     """What the rounds were run for stands beside their number; the plain verdict needs no word."""
-    assert "--" not in report_of(decided).evidence
+    assert "--" not in evidence(decided)
     procedure = msgspec.structs.replace(decided.comparison.procedure, aim=aim)
     comparison = msgspec.structs.replace(decided.comparison, procedure=procedure)
-    assert report_of(msgspec.structs.replace(decided, comparison=comparison)).evidence.endswith(option)
+    assert evidence(msgspec.structs.replace(decided, comparison=comparison)).endswith(option)
 
 
 def test_until_sure_can_always_go_on(undecided: Outcome) -> None:
@@ -160,14 +168,14 @@ def test_until_sure_can_always_go_on(undecided: Outcome) -> None:
     procedure = msgspec.structs.replace(undecided.comparison.procedure, aim="until-sure", max_rounds=None)
     comparison = msgspec.structs.replace(undecided.comparison, procedure=procedure)
     pairs = [msgspec.structs.replace(pair, more_rounds=300) for pair in undecided.verdicts]
-    text = "\n".join(report_of(msgspec.structs.replace(undecided, comparison=comparison, verdicts=pairs)).sentences)
+    text = "\n".join(sentences(msgspec.structs.replace(undecided, comparison=comparison, verdicts=pairs)))
     assert "about 300 more rounds would be needed (" in text
     assert "--resume)" in text
 
 
 def test_calm_machine_has_no_warning(decided: Outcome) -> None:
     """Nothing is warned of where nothing is wrong."""
-    assert report_of(decided).cautions == []
+    assert cautions(decided) == []
 
 
 def test_forbidden_words(each: Callable[[], list[Outcome]]) -> None:
@@ -181,7 +189,7 @@ def test_forbidden_words(each: Callable[[], list[Outcome]]) -> None:
 def test_accuracy_is_told_with_its_steps(undecided: Outcome) -> None:
     """What was learned is told with the data and the number of steps."""
     expected = "Accuracy on held-out digits after 450 training steps: tensorflow 0.957, jax 0.957, torch 0.956."
-    assert report_of(undecided).accuracy == expected
+    assert accuracy(undecided) == [expected]
 
 
 def test_short_runs_name_the_break_even(undecided: Outcome) -> None:
@@ -190,12 +198,14 @@ def test_short_runs_name_the_break_even(undecided: Outcome) -> None:
         "Short runs: torch starts fastest (first step after 1.4 s) and is ahead until about step 1,400, "
         "where tensorflow catches up."
     )
-    assert report_of(undecided).short_runs == expected
+    assert short_runs(runs_of(ranked(undecided)), undecided.verdicts) == expected
 
 
 def test_equal_starts_are_not_ranked(same: Outcome) -> None:
     """Starts that are about equal are told as such: no interval stands behind a difference."""
-    assert report_of(same).short_runs.startswith("Short runs: torch and torch (2) start about equally fast")
+    assert short_runs(runs_of(ranked(same)), same.verdicts).startswith(
+        "Short runs: torch and torch (2) start about equally fast"
+    )
 
 
 def test_certificate_is_told_as_bounds(undecided: Outcome, mixed: Outcome) -> None:
@@ -204,16 +214,15 @@ def test_certificate_is_told_as_bounds(undecided: Outcome, mixed: Outcome) -> No
         "same 407,050 parameters; outputs within 4e-7, losses within 2e-7, gradients within 5e-7, "
         "optimiser steps within 2e-8 of float64 (torch)"
     )
-    assert report_of(undecided).certificate == f"{expected}; passed"
-    assert report_of(mixed).certificate == f"{expected}; passed by torch@<b>[red]|*x* and jax"
+    assert certificate_line(undecided) == f"{expected}; passed"
+    assert certificate_line(mixed) == f"{expected}; passed by torch@<b>[red]|*x* and jax"
 
 
 def test_unknown_is_said(bare: Outcome) -> None:
     """What is not known reads "unknown", never 0."""
-    report = report_of(bare)
-    for row in report.rows:
-        assert {row.step, row.samples_per_s, row.first_step, row.memory} == {"unknown"}
-    assert report.machine == "unknown processor, noise unknown"
+    for line in summary(bare).lines:
+        assert {line.cells[1], *line.cells[3:6]} == {"unknown"}
+    assert machine_line(bare) == "unknown processor, noise unknown"
 
 
 def on(outcome: Outcome, *devices: str, unranked: str = "") -> str:
@@ -225,7 +234,7 @@ def on(outcome: Outcome, *devices: str, unranked: str = "") -> str:
         changed = msgspec.structs.replace(one, plan=msgspec.structs.replace(one.plan, contender=spoken))
         status: Literal["ranked", "uncertified"] = "ranked" if place < len(devices) else "uncertified"
         contenders = [*contenders[:place], msgspec.structs.replace(changed, status=status), *contenders[place + 1 :]]
-    return report_of(msgspec.structs.replace(outcome, contenders=contenders)).work
+    return work(msgspec.structs.replace(outcome, contenders=contenders))
 
 
 def test_the_devices_are_those_of_the_ranked(noisy: Outcome) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import re
 import sys
 from functools import partial
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bakeoff.cli import FAILED, INTERRUPTED
+from bakeoff.cli import FAILED, INTERRUPTED, showing
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from bakeoff.judge.search import SearchOutcome
     from bakeoff.spec.request import Request
 
 OPTIONS = {
@@ -46,7 +44,7 @@ def bytes_of(text: str) -> int:
 def wanted(
     context: typer.Context, *, max_batch: bool, memory: str | None, several: bool = False
 ) -> Callable[..., None] | None:
-    """Give the search that `run`'s options ask for instead of a race; None where they ask for none.
+    """Return the search that `run`'s options ask for instead of a race; None where they ask for none.
 
     Options that would be passed over are refused: a race's in a search, a search's in a race, several values.
     """
@@ -67,7 +65,7 @@ def wanted(
 
 
 def _is_given(context: typer.Context, name: str) -> bool:
-    """Tell whether an option was written by the user."""
+    """Return whether an option was written by the user."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 
@@ -76,7 +74,6 @@ def search(request: Request, *, limit_bytes: int | None, json: bool) -> None:
     """Search, save the report beside the records, and print the answer."""
     from bakeoff.cli.progress import shown
     from bakeoff.race.conductor import search_batches
-    from bakeoff.report import batches
 
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
@@ -85,16 +82,13 @@ def search(request: Request, *, limit_bytes: int | None, json: bool) -> None:
         said = f"interrupted: finished attempts are in {request.results}; the same command with --resume goes on\n"
         sys.stderr.write(said)
         raise typer.Exit(INTERRUPTED) from None
-    try:
-        batches.save(outcome)
-    finally:
-        tell(outcome, json=json)
+    showing.show(outcome, json=json)
     if not any(one.largest for one in outcome.found):
         raise typer.Exit(FAILED)
 
 
 def find(results: Path, names: list[str]) -> Path | None:
-    """Find the search that a report is asked for, with no name the latest result; None where it is none.
+    """Return the search that a report is asked for, with no name the latest result; None where it is none.
 
     Raises UsageError where it stands among others.
     """
@@ -107,25 +101,3 @@ def find(results: Path, names: list[str]) -> Path | None:
         msg = f"a search for the largest batch is reported by itself: name {found[0].name} alone"
         raise UsageError(msg)
     return found[0] if found else None
-
-
-def report(folder: Path, *, json: bool, markdown: bool, files: bool) -> None:
-    """Report on a search, computed from its records again."""
-    from bakeoff.judge.search import judge_search
-
-    if files:
-        msg = f"{folder.name} is a search for the largest batch: it has no page and no chart; leave out --html, --chart"
-        raise UsageError(msg)
-    tell(judge_search(folder), json=json, markdown=markdown)
-
-
-def tell(outcome: SearchOutcome, *, json: bool = False, markdown: bool = False) -> None:
-    """Print a search in the form that was asked for."""
-    from bakeoff.report import batches
-
-    if json:
-        typer.echo(json_text.dumps(batches.to_json(outcome), indent=2))
-    elif markdown:
-        typer.echo(batches.to_markdown(outcome))
-    else:
-        batches.show(outcome)

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from bakeoff.spec.errors import UsageError
+from bakeoff.spec.scenario import SCENARIOS
 
 Workload = Annotated[
     str, typer.Argument(metavar="WORKLOAD", help="A name from `bakeoff list workloads`, or your own file: my_model.py.")
@@ -21,7 +22,9 @@ Contenders = Annotated[
 ]
 Scenario = Annotated[
     str | None,
-    typer.Option(metavar="train|infer", help="What is timed; the workload's first if not said.", show_default=False),
+    typer.Option(
+        metavar="|".join(SCENARIOS), help="What is timed; the workload's first if not said.", show_default=False
+    ),
 ]
 BatchSize = Annotated[
     int | None, typer.Option(metavar="N", help="Samples in a batch; the size's own if not said.", show_default=False)

@@ -27,7 +27,7 @@ from bakeoff.race.progress import (
     TrialStarted,
     Tried,
 )
-from bakeoff.report.pairs import kind, ratio_text, slower_first
+from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
 from bakeoff.study.progress import PointEnded, PointStarted, StudyEvent, StudyStarted
 
@@ -49,7 +49,7 @@ _FIRST = "certificates come first"
 
 @contextmanager
 def shown(stream: TextIO, *, live: bool = True) -> Iterator[StudyObserver]:
-    """Give the observer that fits the stream."""
+    """Return the observer that fits the stream."""
     console = Console(file=stream, highlight=False)
     if not (live and console.is_terminal and not console.is_dumb_terminal):
         yield Lines(stream)
@@ -173,7 +173,7 @@ class LiveTable:
 
 
 def _study(event: StudyEvent) -> list[str]:
-    """Say where a study is."""
+    """Return where a study is."""
     match event:
         case StudyStarted(study, path, done):
             budget = "" if study.budget_s is None else f", sharing {duration(study.budget_s)}"
@@ -188,13 +188,13 @@ def _study(event: StudyEvent) -> list[str]:
 
 
 def _title(comparison: Comparison) -> str:
-    """Say what is raced."""
+    """Return what is raced."""
     work = f"{comparison.workload.name}, {comparison.scenario}, batch {comparison.batch_size}, {comparison.data.source}"
     return f"{work}: {', '.join(plan.contender.label for plan in comparison.contenders)}"
 
 
 def _notes(event: Prepared) -> list[str]:
-    """Say what a reader should know before the first trial."""
+    """Return what a reader should know before the first trial."""
     notes = [f"{label} does not race: {reason}" for label, reason in event.comparison.excluded.items()]
     if event.resumed:
         notes.append(f"going on with {event.resumed} trials that are there already")
@@ -204,7 +204,7 @@ def _notes(event: Prepared) -> list[str]:
 
 
 def _of_one(event: TrialEnded | Certified | TimerTested | Tried) -> str:
-    """Say what became of one contender's trial."""
+    """Return what became of one contender's trial."""
     match event:
         case TrialEnded(name):
             return f"{name}: {_ended(event)}"
@@ -217,12 +217,12 @@ def _of_one(event: TrialEnded | Certified | TimerTested | Tried) -> str:
 
 
 def _ended(event: TrialEnded) -> str:
-    """Say how a trial has ended."""
+    """Return how a trial has ended."""
     return f"{event.outcome} in {event.seconds:.1f} s" + (f": {event.reason}" if event.reason else "")
 
 
 def _tried(event: Tried) -> str:
-    """Say how an attempt at a batch size went."""
+    """Return how an attempt at a batch size went."""
     name = f"{event.label}: batch {event.batch_size:,}"
     held = f" in {size(event.peak_bytes)} beyond the import" if event.peak_bytes is not None else ""
     if event.fits:
@@ -231,36 +231,36 @@ def _tried(event: Tried) -> str:
 
 
 def _certificate(certificate: Certificate) -> str:
-    """Say whether there is a certificate."""
+    """Return whether there is a certificate."""
     state = "ready-made, held against nothing" if certificate.ready_made else "passed"
     return state if certificate.passed else f"not passed: {certificate.reason}"
 
 
 def timer_text(verdict: TimerVerdict) -> str:
-    """Say how the self-test of a timer has ended."""
+    """Return how the self-test of a timer has ended."""
     said = {"passed": "passed", "failed": "failed", "untold": "could not be told"}[verdict.outcome]
     return f"self-test {said}" + (f": {verdict.reason}" if verdict.reason else "")
 
 
 def _finished(reason: str) -> str:
-    """Say why it is over."""
+    """Return why it is over."""
     return f"finished: {'nobody is left to race' if reason == 'lost' else reason}"
 
 
 def _round(event: RoundEnded) -> str:
-    """Say how far the rounds are."""
+    """Return how far the rounds are."""
     left = "" if event.left_s is None else f", at most {duration(event.left_s)} left"
     most = "" if event.max_rounds is None else f" of at most {event.max_rounds}"
     return f"round {event.round_number}{most} done after {duration(event.elapsed_s)}{left}"
 
 
 def _pairs(verdicts: tuple[Verdict, ...], margin: float) -> str:
-    """Say how all pairs stand, in one line."""
+    """Return how all pairs stand, in one line."""
     return "; ".join(_pair(verdict, margin) for verdict in verdicts) or "no pair yet"
 
 
 def _pair(verdict: Verdict, margin: float) -> str:
-    """Say how one pair stands: what is not settled is marked as interim."""
+    """Return how one pair stands: what is not settled is marked as interim."""
     pair = slower_first(verdict)
     settled = kind(pair) in {"faster", "slower", "equal"}
     state = kind(pair) if settled else f"given up ({pair.stopped})" if pair.stopped else INTERIM

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.cli import FAILED
-from bakeoff.cli import parameters as given
+from bakeoff.cli import FAILED, parameters
 
 Name = Annotated[
     str, typer.Argument(metavar="STUDY", help="A name from `bakeoff list studies`, or your own file: my_study.toml.")
@@ -44,12 +43,12 @@ def reproduce(
     full: Full = False,
     device: Device = None,
     budget: Budget = None,
-    seed: given.Seed = 0,
-    results: given.Results = "results",
+    seed: parameters.Seed = 0,
+    results: parameters.Results = "results",
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the last study in --results that asked for the same.")
     ] = False,
-    json: given.Json = False,
+    json: parameters.Json = False,
 ) -> None:
     """Measure what a document published, and show its figures beside ours."""
     from bakeoff.cli import studies
@@ -62,7 +61,7 @@ def reproduce(
         device=device,
         contenders=contenders or (),
         seed=seed,
-        budget_s=None if budget is None else given.seconds(budget, "--budget"),
+        budget_s=None if budget is None else parameters.seconds(budget, "--budget"),
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
     )
     outcome = studies.race(declared, results, resume=resume, json=json)

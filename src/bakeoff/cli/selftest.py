@@ -48,7 +48,7 @@ def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict
     """Test each timer, print its checks, and return the verdicts."""
     from bakeoff.cli.progress import shown, timer_text
     from bakeoff.race import conductor
-    from bakeoff.report.timers import TIMER_WORDS
+    from bakeoff.report.sections.timing import TIMER_WORDS
     from bakeoff.spec.request import Request
 
     request = Request(workload=WORKLOAD, contenders=contenders, data="synthetic", results=folder)
@@ -102,7 +102,7 @@ def _resolved(outcome: Outcome) -> str:
     from pathlib import Path
 
     from bakeoff.judge.comparison import history
-    from bakeoff.report.pairs import ratio_text
+    from bakeoff.report.standings import ratio_text
     from bakeoff.report.units import count, rounded
     from bakeoff.stats.boundaries import LOOKS
     from bakeoff.stats.futility import resolution

@@ -16,7 +16,7 @@ UNTOLD = 125
 
 
 def tell(outcome: Outcome, share: float) -> int:
-    """Say on stderr how each contender stands to the first; give the exit code."""
+    """Say on stderr how each contender stands to the first; return the exit code."""
     from bakeoff.judge.regression import regressions, worst
 
     found = regressions(outcome, share)
@@ -26,7 +26,7 @@ def tell(outcome: Outcome, share: float) -> int:
 
 
 def _sentence(one: Regression, share: float) -> str:
-    """Say how one contender stands to the first."""
+    """Return how one contender stands to the first."""
     from bakeoff.report.units import percent
 
     known = "" if one.ratio is None else f" (ratio {one.ratio:.3f} [{one.low:.3f}, {one.high:.3f}])"

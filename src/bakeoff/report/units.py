@@ -39,12 +39,12 @@ def unit_for(values: Iterable[float | None], units: tuple[Unit, ...] = SECONDS, 
 
 
 def quantity(interval: Interval, unit: Unit) -> Digits:
-    """Give estimate, low and high in a unit, without the unit, with the digits that the interval carries."""
+    """Return estimate, low and high in a unit, without the unit, with the digits that the interval carries."""
     return carried(*(value * unit.per_base for value in (interval.estimate, interval.low, interval.high)))
 
 
 def carried(estimate: float, low: float, high: float, *, apart_from: tuple[float, ...] = ()) -> Digits:
-    """Give the digits that an interval carries, thousands parted; where it spans magnitudes, two digits of each end.
+    """Return the digits that an interval carries, thousands parted; where it spans magnitudes, two digits of each end.
 
     The half-width of such an interval, from 0.01 to 700, would round its low end and its estimate to 0.
     """
@@ -55,7 +55,7 @@ def carried(estimate: float, low: float, high: float, *, apart_from: tuple[float
 
 
 def rounded(value: float, count: int = 2) -> str:
-    """Give a number whose uncertainty is not known, by default with two significant digits: 0.12, 210, 33,000."""
+    """Return a number whose uncertainty is not known, by default with two significant digits: 0.12, 210, 33,000."""
     return _grouped(significant(value, count))
 
 
@@ -66,7 +66,7 @@ def _grouped(text: str) -> str:
 
 
 def duration(seconds: float | None, unit: Unit | None = None) -> str:
-    """Give a time with its unit: "0.12 s"."""
+    """Return a time with its unit: "0.12 s"."""
     if seconds is None:
         return UNKNOWN
     unit = unit or unit_for([seconds])
@@ -74,7 +74,7 @@ def duration(seconds: float | None, unit: Unit | None = None) -> str:
 
 
 def size(count: int | None) -> str:
-    """Give a number of bytes with its unit: "210 MB"; decimal units."""
+    """Return a number of bytes with its unit: "210 MB"; decimal units."""
     if not count:
         return UNKNOWN if count is None else "0 B"
     unit = unit_for([count], BYTES, least=1)
@@ -82,7 +82,7 @@ def size(count: int | None) -> str:
 
 
 def error(value: float | None) -> str:
-    """Give a relative error with one significant digit, rounded up so that it stays a bound: "2e-07"."""
+    """Return a relative error with one significant digit, rounded up so that it stays a bound: "2e-07"."""
     if value is None or not math.isfinite(value):
         return UNKNOWN if value is None else f"{value:g}"
     if value == 0:
@@ -94,12 +94,12 @@ def error(value: float | None) -> str:
 
 
 def percent(share: float) -> str:
-    """Give a share as a percentage with a space: "1 %"."""
+    """Return a share as a percentage with a space: "1 %"."""
     return f"{share * 100:.2g} %" if share < 0.1 else f"{share * 100:.0f} %"  # noqa: PLR2004 (two digits either way)
 
 
 def count(number: int, noun: str) -> str:
-    """Give a number with its noun: "1 round", "7 rounds"."""
+    """Return a number with its noun: "1 round", "7 rounds"."""
     return f"{number:,} {noun if number == 1 else noun + ('es' if noun.endswith('s') else 's')}"
 
 

@@ -1,50 +1,45 @@
 from __future__ import annotations
 
-import io
-import json
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from rich.console import Console
+from tests.report.shown import data_of, html, markdown, printed
 
-from bakeoff.report.reproduced.charts import pictures, render, speeds_here, speeds_there
-from bakeoff.report.reproduced.html import to_html
-from bakeoff.report.reproduced.jsonform import to_json
-from bakeoff.report.reproduced.markdown import to_markdown
-from bakeoff.report.reproduced.model import reproduced_of
-from bakeoff.report.reproduced.save import save
-from bakeoff.report.reproduced.terminal import show
+from bakeoff.report.forms import save
+from bakeoff.report.forms.pictures import render
+from bakeoff.report.pages import page_of
+from bakeoff.report.pictures.reproduction import speeds_here, speeds_there
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
+    from bakeoff.report.page import Section
 
 PAGE = Path(__file__).parents[3] / "docs" / "json-reproduced.md"
 CASES = ["scaled", "full", "figure", "article"]
 
 
-def text_of(study: StudyOutcome, width: int = 120) -> str:
-    """Give what is printed."""
-    printed = io.StringIO()
-    show(study, Console(file=printed, width=width))
-    return printed.getvalue()
+def section_of(study: StudyOutcome, title: str) -> Section:
+    """Return the section of a title."""
+    (found,) = [section for section in page_of(study).sections if section.title == title]
+    return found
 
 
 def line_of(study: StudyOutcome, row: str) -> list[str]:
-    """Give the cells of a row in the first table."""
-    table = reproduced_of(study).tables[0].table
+    """Return the cells of a row in the first table."""
+    table = next(section.tables[0] for section in page_of(study).sections if section.tables)
     return next(line.cells for line in table.lines if line.cells[0] == row)
 
 
 def test_scaled_down_is_said_with_what_is_smaller(scaled: StudyOutcome, figure: StudyOutcome) -> None:
     """A scaled study says what is smaller than in the document, on what that ran, and what it cannot tell."""
     reduced = "Scaled down: the network's reduced size instead of the full one; the published ran on P100."
-    assert reduced in reproduced_of(figure).conditions
-    model = reproduced_of(scaled)
+    assert reduced in page_of(figure).sections[0].words
+    model = page_of(scaled)
     smaller = "batch 8 instead of 32, whole runs of 20 steps instead of 7,815"
-    assert f"Scaled down: {smaller}; the published ran on GTX 3090." in model.conditions
+    assert f"Scaled down: {smaller}; the published ran on GTX 3090." in model.sections[0].words
     assert model.headline.endswith(
         "Whether the published ranking holds cannot be told here: other hardware, scaled down."
     )
@@ -58,33 +53,33 @@ def test_published_stands_beside_measured(scaled: StudyOutcome) -> None:
         "1.12 (1.03 to 1.22)", "1.12 [1.08, 1.17]", "slower: the same order", "cannot be told",
     ]  # fmt: skip
     assert line_of(scaled, "jittor")[3] == "not measured"
-    assert "Not measured: jittor: bakeoff has no framework 'jittor'" in reproduced_of(scaled).holes
+    assert "Not measured: jittor: bakeoff has no framework 'jittor'" in section_of(scaled, "Holes").words
 
 
 def test_at_its_own_size_on_a_gpu_the_ranking_is_told(full: StudyOutcome) -> None:
     """Where work and kind of device are the document's, a decided pair agrees or disagrees."""
-    model = reproduced_of(full)
+    model = page_of(full)
     assert line_of(full, "pytorch")[-1] == "agrees"
     assert "Our ranking agrees with 1 and disagrees with 0." in model.headline
-    assert not [line for line in model.conditions if line.startswith("Scaled")]
+    assert not [line for line in model.sections[0].words if line.startswith("Scaled")]
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_claim_names_the_document(case: str, request: pytest.FixtureRequest) -> None:
     """The answer names document and table, and the citation stands in every form."""
     study = request.getfixturevalue(case)
-    model = reproduced_of(study)
+    model = page_of(study)
     document = study.study.reproduces.published.document
     assert f"{document.number} of {document.name}" in model.headline
-    assert document.citation in text_of(study, width=400)
-    assert document.citation.split(",")[0] in to_markdown(study)
-    assert document.citation.split(",")[0] in to_html(study)
+    assert document.citation in printed(study, 400)
+    assert document.citation.split(",")[0] in markdown(study)
+    assert document.citation.split(",")[0] in html(study)
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_tables_fit_a_terminal(scaled: StudyOutcome, width: int) -> None:
     """Wide tables go on beneath, so that no line of figures is longer than the terminal."""
-    lines = text_of(scaled, width).splitlines()
+    lines = printed(scaled, width).splitlines()
     assert max(len(line) for line in lines) <= width
     assert any(line.startswith("pytorch") and "196, 197, 182*" in line for line in lines)
 
@@ -103,29 +98,31 @@ def test_a_figure_has_the_bars_that_have_numbers(figure: StudyOutcome) -> None:
 
 def test_pictures_state_their_findings(figure: StudyOutcome) -> None:
     """Each picture can be drawn and says in words what it shows."""
-    found = pictures(figure)
+    found = [section.picture.finding for section in page_of(figure).sections if section.picture]
     assert len(found) == 2
-    assert "resnet50 batch 64 TF-profiling 216" in found[0][0]
-    assert "published pairs in figure 1 of Dai et al. 2022" in found[1][0]
-    drawn = render(figure, "svg").decode()
+    assert "resnet50 batch 64 TF-profiling 216" in found[0]
+    assert "published pairs in figure 1 of Dai et al. 2022" in found[1]
+    drawn = render([page_of(figure)], "svg").decode()
     assert "resnet50, published" in drawn
     assert 'role="img" aria-label="Images/s' in drawn
-    assert render(figure, "png").startswith(b"\x89PNG")
+    assert render([page_of(figure)], "png").startswith(b"\x89PNG")
 
 
 def test_a_panel_without_any_bar_says_so(figure: StudyOutcome) -> None:
     """Where nothing of a network was measured its panel has words in place of an empty scale."""
     points = [msgspec.structs.replace(one, outcome=None, reason="not begun") for one in figure.points]
-    assert "no figure" in render(msgspec.structs.replace(figure, points=points), "svg").decode()
+    assert "no figure" in render([page_of(msgspec.structs.replace(figure, points=points))], "svg").decode()
 
 
 def test_what_a_document_states_in_words_is_a_hole_where_it_cannot_be_had(figure: StudyOutcome) -> None:
     """The summaries of figure 1 are about the choice of algorithms, which a processor does not have."""
-    (stated,) = [one.table for one in reproduced_of(figure).more if one.title == "What the document states"]
+    (stated,) = section_of(figure, "What the document states").tables
     assert stated.lines[0].cells[1:] == ["19.38 %", "not measured"]
     assert len(stated.lines) == 7
-    assert any("needs CUDA" in line for line in reproduced_of(figure).holes)
-    assert any(line.startswith("Not in the scaled variant: resnet50, batch 16") for line in reproduced_of(figure).holes)
+    assert any("needs CUDA" in line for line in section_of(figure, "Holes").words)
+    assert any(
+        line.startswith("Not in the scaled variant: resnet50, batch 16") for line in section_of(figure, "Holes").words
+    )
 
 
 def test_a_stated_difference_stands_beside_ours() -> None:
@@ -133,13 +130,13 @@ def test_a_stated_difference_stands_beside_ours() -> None:
     from tests.report.reproduced.conftest import study
 
     made = study("dai2022-table2", {"TensorFlow": "tensorflow", "PyTorch": "torch"}, {}, scaled=True, device="cpu")
-    (stated,) = [one.table for one in reproduced_of(made).more if one.title == "What the document states"]
+    (stated,) = section_of(made, "What the document states").tables
     assert stated.lines[0].cells == ["TensorFlow over PyTorch in ResNet-50", "4.85 %", "12 % (faster 1)"]
 
 
 def test_memory_stands_beside_ours(article: StudyOutcome) -> None:
     """Published memory keeps its document's names, beside our peaks."""
-    (memory,) = [one.table for one in reproduced_of(article).more if one.title == "Memory"]
+    (memory,) = section_of(article, "Memory").tables
     assert memory.lines[2].cells[1] == "initial RAM 4.42 GB, max RAM 3.29 GB, initial VRAM 9.25 GB, max VRAM 17.45 GB"
     assert memory.lines[0].cells[2] == "420 MB"
 
@@ -149,7 +146,7 @@ def test_the_page_needs_nothing_else(case: str, request: pytest.FixtureRequest) 
     """One file without script and network, whose answer stands before its tables, and whose text is escaped."""
     study = request.getfixturevalue(case)
     wild = msgspec.structs.replace(study, study=msgspec.structs.replace(study.study, command="<b>wild</b>"))
-    page = to_html(wild)
+    page = html(wild)
     assert "<script" not in page
     assert "<b>wild" not in page
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page)
@@ -164,33 +161,33 @@ def test_everything_is_written_beside_the_records(scaled: StudyOutcome, tmp_path
     mine.mkdir()
     moved = msgspec.structs.replace(point, outcome=msgspec.structs.replace(point.outcome, path=str(mine)))
     study = msgspec.structs.replace(scaled, path=str(tmp_path), points=[moved])
-    paths = save(study)
+    paths = save(page_of(study))
     assert {path.name for path in paths.values()} == {"report.html", "report.md", "chart.png", "chart.svg"}
     assert 'href="one/report.html"' in paths["report"].read_text()
     assert (mine / "report.html").exists()
-    assert str(paths["report"]) in text_of(study, width=400)
+    assert str(paths["report"]) in printed(study, 400)
 
 
 def test_json_has_every_pair_with_both_ratios(scaled: StudyOutcome) -> None:
     """Programs find all pairs, also those that the table does not show, and null where nothing was measured."""
-    told = to_json(scaled)
-    pairs = {(one["first"], one["second"]): one for one in told["pairs"]}
+    made = data_of(scaled)
+    pairs = {(one["first"], one["second"]): one for one in made["pairs"]}
     assert len(pairs) == 3
     two = pairs["pytorch", "tensorflow"]
     assert two["published_ratio"] == pytest.approx(196.5 / 176)
     assert (two["ratio"], two["verdict"], two["order"]) == (pytest.approx(1.125), "slower", "same")
     assert pairs["jittor", "pytorch"]["ratio"] is None
     assert pairs["jittor", "pytorch"]["reason"] == "jittor not measured"
-    assert told["published"]["document"]["number"] == "table 3"
-    assert told["comparisons"]["resnet50-cifar10"]["comparison"]["batch_size"] == 8
+    assert made["published"]["document"]["number"] == "table 3"
+    assert made["comparisons"]["resnet50-cifar10"]["comparison"]["batch_size"] == 8
 
 
 def test_the_page_of_the_object_tells_every_key(figure: StudyOutcome, article: StudyOutcome) -> None:
     """docs/json-reproduced.md describes exactly the keys of the object; the file's and a comparison's are elsewhere."""
-    told = set(re.findall(r"^\| `([^`]+)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
+    documented = set(re.findall(r"^\| `([^`]+)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     there = set()
     for study in (figure, article):
-        made = json.loads(json.dumps(to_json(study), allow_nan=False))
+        made = data_of(study)
         there |= set(made)
         there |= {f"{name}[].{key}" for name in ("lines", "pairs", "claims") for one in made[name] for key in one}
-    assert told == there
+    assert documented == there

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bakeoff.report.charts import inline_svg
-from bakeoff.report.study import chartdata, charts
-from bakeoff.report.study.model import report_of
+from bakeoff.report.forms.pictures import inline_svg, render
+from bakeoff.report.pages import page_of
+from bakeoff.report.pictures import study, study_marks
+from bakeoff.report.points import points_of
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
@@ -21,9 +22,9 @@ def specification(chart: Any) -> dict[str, Any]:
 
 def test_every_rate_is_a_dot_with_its_interval(batches: StudyOutcome) -> None:
     """The curves hold one point for each contender where it has a figure, and its interval."""
-    report = report_of(batches)
-    here = chartdata.frame(report)
-    points = chartdata.rates(report, here, here.panels[0])
+    report = points_of(batches)
+    here = study_marks.frame(report)
+    points = study_marks.rates(report, here, here.panels[0])
     assert len(points) == 14
     assert all(point["low"] < point["rate"] < point["high"] for point in points)
     assert {point["x"] for point in points if point["contender"] == "torch"} == {8.0, 16.0, 32.0, 64.0}
@@ -31,15 +32,17 @@ def test_every_rate_is_a_dot_with_its_interval(batches: StudyOutcome) -> None:
 
 def test_a_hole_is_marked_and_named(batches: StudyOutcome) -> None:
     """Where a contender has no figure a cross stands at the foot, with its name and what happened."""
-    report = report_of(batches)
-    here = chartdata.frame(report)
-    assert chartdata.holes(report, here, here.panels[0]) == [{"contender": "torch", "x": 128.0, "why": "torch failed"}]
-    assert "torch failed" in inline_svg(charts.rate_chart(report))
+    report = points_of(batches)
+    here = study_marks.frame(report)
+    assert study_marks.holes(report, here, here.panels[0]) == [
+        {"contender": "torch", "x": 128.0, "why": "torch failed"}
+    ]
+    assert "torch failed" in inline_svg(study.rate_chart(report))
 
 
 def test_both_axes_are_logarithmic_where_factors_count(batches: StudyOutcome) -> None:
     """Batch sizes that double stand evenly, marked at the sizes that were raced."""
-    frames = specification(charts.rate_chart(report_of(batches)))["vconcat"]
+    frames = specification(study.rate_chart(points_of(batches)))["vconcat"]
     encoded = frames[0]["layer"][1]["encoding"]
     assert encoded["x"]["scale"]["type"] == encoded["y"]["scale"]["type"] == "log"
     assert encoded["x"]["axis"]["values"] == [8, 16, 32, 64, 128]
@@ -47,16 +50,16 @@ def test_both_axes_are_logarithmic_where_factors_count(batches: StudyOutcome) ->
 
 def test_numbers_go_along_the_bottom_and_words_into_frames(threads: StudyOutcome, modes: StudyOutcome) -> None:
     """Of two axes that of numbers is drawn along the bottom, with a frame for each value of the other."""
-    here = chartdata.frame(report_of(threads))
+    here = study_marks.frame(points_of(threads))
     assert (here.axis, here.numeric) == ("threads", True)
     assert [panel.title for panel in here.panels] == ["malloc settled", "malloc fresh"]
-    words = chartdata.frame(report_of(modes))
+    words = study_marks.frame(points_of(modes))
     assert (words.axis, words.numeric) == ("mode", False)
 
 
 def test_undecided_has_a_shape_of_its_own_and_is_hollow(batches: StudyOutcome) -> None:
     """A verdict is told by shape, and what is not decided is not filled."""
-    frame = specification(charts.ratio_chart(report_of(batches)))["vconcat"][0]
+    frame = specification(study.ratio_chart(points_of(batches)))["vconcat"][0]
     encoded = frame["layer"][-1]["encoding"]
     looks = dict(zip(encoded["shape"]["scale"]["domain"], encoded["fill"]["scale"]["range"], strict=True))
     assert looks == {"slower": "currentColor", "faster": "currentColor", "undecided": "transparent"}
@@ -66,16 +69,16 @@ def test_undecided_has_a_shape_of_its_own_and_is_hollow(batches: StudyOutcome) -
 def test_marks_on_an_axis_do_not_touch() -> None:
     """Of the places that readers look for those are marked that have room, 1 before all others."""
     places = [0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75]
-    assert chartdata.spaced(places, (0.85, 2.0), 8) == [1.0, 1.2, 1.5, 1.75]
+    assert study_marks.spaced(places, (0.85, 2.0), 8) == [1.0, 1.2, 1.5, 1.75]
 
 
 @pytest.mark.parametrize("case", ["batches", "modes", "threads", "empty"])
 def test_pictures_are_pictures(case: str, request: pytest.FixtureRequest) -> None:
     """PNG and SVG are drawn for every kind of study, and the SVG tells its finding to those who do not see it."""
-    study = request.getfixturevalue(case)
-    png = charts.render(study, "png")
+    page = page_of(request.getfixturevalue(case))
+    png = render([page], "png")
     assert png.startswith(b"\x89PNG")
     assert min(struct.unpack(">II", png[16:24])) > 40
-    svg = charts.render(study, "svg").decode()
+    svg = render([page], "svg").decode()
     assert svg.startswith("<svg")
     assert "<title>" in svg

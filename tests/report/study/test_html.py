@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-
-from bakeoff.report.study.html import to_html
+from tests.report.shown import html
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize("case", ["batches", "modes", "threads", "empty"])
 def test_the_page_needs_nothing_else(case: str, request: pytest.FixtureRequest) -> None:
     """One file without script and network, whose answer stands before its tables."""
-    page = to_html(request.getfixturevalue(case))
+    page = html(request.getfixturevalue(case))
     assert "<script" not in page
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page)
     assert page.index('class="answer"') < page.index("<table")
@@ -25,7 +24,7 @@ def test_the_page_needs_nothing_else(case: str, request: pytest.FixtureRequest) 
 
 def test_every_picture_has_its_finding_and_its_table(batches: StudyOutcome) -> None:
     """Each of the two pictures has a text for those who do not see it, and its figures below it."""
-    page = to_html(batches)
+    page = html(batches)
     labels = re.findall(r'<div role="img" aria-label="([^"]+)">', page)
     assert len(labels) == 2
     assert "jax / torch batch size 8 1.55 [1.47, 1.63] slower" in labels[1]
@@ -34,7 +33,7 @@ def test_every_picture_has_its_finding_and_its_table(batches: StudyOutcome) -> N
 
 def test_what_is_missing_is_told(modes: StudyOutcome) -> None:
     """A point that could not be had, and a contender that was left out, stand there with their reasons."""
-    page = to_html(modes)
+    page = html(modes)
     assert "mode eager, precision bfloat16: no contender can race" in page
     assert "JAX does not have mode=graph" in page
 
@@ -51,6 +50,6 @@ def test_every_comparison_is_linked(batches: StudyOutcome, tmp_path: Path) -> No
         *batches.points[1:],
     ]
     wild = msgspec.structs.replace(batches.study, title="<b>wild</b>")
-    page = to_html(msgspec.structs.replace(batches, points=points, study=wild), tmp_path / "sweep")
+    page = html(msgspec.structs.replace(batches, points=points, study=wild), folder=tmp_path / "sweep")
     assert 'href="one/report.html"' in page
     assert "<b>wild" not in page

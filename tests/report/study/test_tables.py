@@ -1,41 +1,17 @@
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
-from rich.console import Console
-from tests.report.test_terminal import check_golden
+from tests.report.shown import markdown, printed
 
-from bakeoff.report.study import terminal
-from bakeoff.report.study.markdown import to_markdown
-from bakeoff.report.study.model import report_of
-from bakeoff.report.study.words import error_rate, headline
+from bakeoff.report.pages import page_of
+from bakeoff.report.pages.study import error_rate, headline
+from bakeoff.report.points import points_of
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
-
-CASES = ("batches", "modes", "threads", "empty")
-
-
-def printed(study: StudyOutcome, width: int = 80) -> str:
-    """Give what is printed without a terminal, without the spaces at ends of lines."""
-    stream = io.StringIO()
-    terminal.show(study, Console(file=stream, width=width))
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_golden_terminal(case: str, request: pytest.FixtureRequest) -> None:
-    """The text on 80 columns without colour is the accepted one."""
-    check_golden(f"study-{case}.txt", printed(request.getfixturevalue(case)))
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_golden_markdown(case: str, request: pytest.FixtureRequest) -> None:
-    """The Markdown is the accepted one."""
-    check_golden(f"study-{case}.md", to_markdown(request.getfixturevalue(case)))
 
 
 def test_columns_that_do_not_fit_stand_below(batches: StudyOutcome) -> None:
@@ -48,21 +24,20 @@ def test_columns_that_do_not_fit_stand_below(batches: StudyOutcome) -> None:
 
 def test_a_pair_keeps_its_side_over_all_points(batches: StudyOutcome) -> None:
     """A pair is turned once for all points, above 1 at most of them, so that a change of lead is seen as one."""
-    report = report_of(batches)
+    report = points_of(batches)
     assert report.pairs == [("jax", "torch"), ("tensorflow", "torch"), ("tensorflow", "jax")]
-    ratios = [line.ratios[("jax", "torch")] for line in report.lines if ("jax", "torch") in line.ratios]
+    ratios = [line.ratios[("jax", "torch")] for line in report.rows if ("jax", "torch") in line.ratios]
     assert [ratio.verdict for ratio in ratios] == ["slower", "slower", "undecided", "faster"]
     assert all(ratio.ratio is not None and ratio.ratio > 1 for ratio in ratios[:3])
 
 
 def test_who_is_undecided_is_never_named_the_fastest(batches: StudyOutcome) -> None:
     """The answer names a winner only where it is decided against every other contender."""
-    report = report_of(batches)
-    assert report.headline == (
+    assert page_of(batches).headline == (
         "torch is fastest at batch size 8 and 16; jax is fastest at batch size 64 and 128; "
         "no fastest one is named at batch size 32."
     )
-    assert [line.verdict for line in report.lines][2] == "torch and jax undecided"
+    assert points_of(batches).rows[2].verdict == "torch and jax undecided"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +76,8 @@ def test_a_warning_of_all_points_is_said_once(threads: StudyOutcome) -> None:
         )
         if point.outcome is not None
     ]
-    said = report_of(msgspec.structs.replace(threads, points=points)).cautions
+    page = page_of(msgspec.structs.replace(threads, points=points))
+    said = [word for section in page.sections if section.kind == "warnings" for word in section.words]
     aside = [text for text in said if "Set aside" in text]
     assert aside == ["Set aside, not used: Both..", "malloc settled, threads 1: Set aside, not used: First.."]
 
@@ -111,4 +87,4 @@ def test_labels_cannot_steer_the_terminal_nor_the_page(batches: StudyOutcome) ->
     wild = msgspec.structs.replace(batches.study, title="over \x1b[31m<b>")
     text = printed(msgspec.structs.replace(batches, study=wild))
     assert "over \\x1b[31m<b>" in text
-    assert "\\<b\\>" in to_markdown(msgspec.structs.replace(batches, study=wild))
+    assert "\\<b\\>" in markdown(msgspec.structs.replace(batches, study=wild))

@@ -1,0 +1,61 @@
+"""Pages on the command line: printed in the form that was asked for, saved beside the records, written where asked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.judge.search import SearchOutcome
+    from bakeoff.judge.study import StudyOutcome
+    from bakeoff.report.page import Page
+
+
+def show(outcome: Outcome | StudyOutcome | SearchOutcome, *, json: bool) -> None:
+    """Save the reports beside the records, and print the answer, which a full disk does not take away."""
+    from bakeoff.report.forms import save
+    from bakeoff.report.pages import page_of
+
+    page = page_of(outcome)
+    try:
+        save(page)
+    finally:
+        print_pages([page], json=json)
+
+
+def print_pages(pages: Sequence[Page], *, markdown: bool = False, json: bool = False) -> None:
+    """Print pages in the form that was asked for; a terminal's is the default."""
+    if markdown:
+        from bakeoff.report.forms.markdown import to_markdown
+
+        typer.echo(to_markdown(pages))
+    elif json:
+        from bakeoff.report.forms.json import to_json
+
+        typer.echo(to_json(pages))
+    else:
+        from bakeoff.report.forms.terminal import show as show_page
+
+        for page in pages:
+            show_page(page)
+
+
+def write(pages: Sequence[Page], html: Path | None, chart: Path | None) -> None:
+    """Write the files that were asked for."""
+    from bakeoff.store.files import write_atomically
+
+    if html is not None:
+        from bakeoff.report.forms.html import to_html
+
+        write_atomically(html, to_html(pages, html.parent).encode())
+        typer.echo(f"report  {html}", err=True)
+    if chart is not None:
+        from bakeoff.report.forms.pictures import to_picture
+
+        write_atomically(chart, to_picture(pages, chart))
+        typer.echo(f"chart   {chart}", err=True)

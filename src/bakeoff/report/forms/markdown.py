@@ -1,0 +1,102 @@
+"""Pages as GitHub Markdown, fit for a README."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bakeoff.report.forms import Form
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from bakeoff.report.page import Page, Section, Table
+
+_SPECIAL = re.compile(r"[\\`*_<>|#~&]|\](?=[(\[])")
+"""What Markdown, or the HTML in it, would take for itself. A bracket is harmless unless it could become a link."""
+
+
+def to_markdown(pages: Sequence[Page]) -> str:
+    """Return one section for each page."""
+    return "\n".join(_page(page) for page in pages)
+
+
+def escaped(text: str) -> str:
+    """Return text that Markdown shows as it is, on one line."""
+    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    return _SPECIAL.sub(r"\\\g<0>", shown)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
+    """Return a table; `numbers` are the columns that are set right."""
+    rule = ["--:" if index in numbers else ":--" for index in range(len(heads))]
+    lines = [[escaped(head) for head in heads], rule, *([escaped(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
+
+
+def _page(page: Page) -> str:
+    """Return the answer, what was run, all sections, and how to repeat it."""
+    facts = [f"{name.capitalize()}: {fact}" for name, fact in page.facts.items()]
+    said = ". ".join(part for part in [page.under, *facts] if part)
+    parts = [
+        f"## {escaped(page.title)}\n",
+        f"**{escaped(page.headline)}**\n",
+        f"{escaped(said)}.\n" if said else "",
+        *_sections(page),
+        _again(page),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _sections(page: Page) -> list[str]:
+    """Return what each section says; neighbours that only have sentences are one list."""
+    parts: list[str] = []
+    is_list = False
+    for section in page.sections:
+        tables = section.tables if section.kind == "open" else []
+        if tables and (head := _head(section)):
+            parts.append(head)
+        prefix = "Warning: " if section.kind == "warnings" else ""
+        words = "".join(f"- {prefix}{escaped(word)}\n" for word in section.words if word != page.headline)
+        if words and is_list and not tables and not prefix:
+            parts[-1] += words
+        elif words:
+            parts.append(words)
+        parts += [_table(found) for found in tables]
+        if tables and section.notes:
+            parts.append(f"{escaped(' '.join(section.notes))}\n")
+        is_list = (is_list or bool(words)) and not tables
+    return parts
+
+
+def _head(section: Section) -> str:
+    """Return what stands above a section's tables."""
+    if section.caption:
+        return f"{escaped(section.caption)}\n"
+    return f"### {escaped(section.title)}\n" if section.title else ""
+
+
+def _table(found: Table) -> str:
+    """Return a table whose numbers are set right."""
+    numbers = [index for index in range(len(found.heads)) if not found.is_words(index)]
+    rows = [[" ".join(cell.split()) for cell in line.cells] for line in found.lines]
+    return table(found.heads, rows, numbers)
+
+
+def _again(page: Page) -> str:
+    """Return when it was measured, and what repeats it in a block that shows every character as it is."""
+    measured = escaped(page.measured)
+    if not page.command:
+        return f"{measured}.\n"
+    # A fence longer than any run of backticks within cannot be closed by the command.
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", page.command) or [""]))
+    return f"{measured}; repeat it with\n\n{fence}\n{page.command}\n{fence}\n"
+
+
+def _write(pages: Sequence[Page], _folder: Path) -> bytes:
+    """Return the file's content, which has no links."""
+    return to_markdown(pages).encode()
+
+
+FORM = Form(name="markdown", file="report.md", write=_write)

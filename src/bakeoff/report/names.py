@@ -1,0 +1,78 @@
+"""What was measured, on what, and by what, each in one line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.report.units import count, listed, percent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.search import Found
+    from bakeoff.spec.comparison import Comparison
+
+
+def source_name(comparison: Comparison) -> str:
+    """Return the name of the data source without its version: "digits"."""
+    return comparison.data.source.partition(" (")[0]
+
+
+def machine_line(outcome: Outcome) -> str:
+    """Return the machine, and how calm it was."""
+    share = outcome.foreign_share
+    load = "" if share is None else f" (foreign load {percent(share)})"
+    busy = f"busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}" if outcome.flagged_rounds else "busy"
+    return f"{machine_name(outcome)}, " + {True: "calm", False: busy, None: "noise unknown"}[outcome.calm] + load
+
+
+def machines_line(outcomes: Sequence[Outcome]) -> str:
+    """Return the machine of several comparisons, and in how many of them it was not calm; empty where none was made."""
+    if not outcomes:
+        return ""
+    busy = sum(outcome.calm is False for outcome in outcomes)
+    calm = "calm" if all(outcome.calm for outcome in outcomes) else "noise unknown"
+    state = f"busy in {busy} of {count(len(outcomes), 'comparison')}" if busy else calm
+    return f"{machine_name(outcomes[0])}, {state}"
+
+
+def machine_name(outcome: Outcome) -> str:
+    """Return what the steps ran on: "AMD EPYC, 2 cores"."""
+    machine = outcome.comparison.machine
+    cores = machine.get("usable_cores") or machine.get("cores")
+    parts = [_gpu(machine), str(machine.get("processor") or "unknown processor")]
+    parts += [count(int(cores), "core")] if cores else []
+    return ", ".join(part for part in parts if part)
+
+
+def _gpu(machine: dict[str, str | int | float | None]) -> str:
+    """Return the GPU with driver and CUDA, on which its speed hangs, too; empty where there is none."""
+    if not machine.get("gpu"):
+        return ""
+    known = {"driver": machine.get("gpu_driver"), "CUDA": machine.get("gpu_driver_cuda")}
+    versions = ", ".join(f"{name} {version}" for name, version in known.items() if version)
+    return f"{machine['gpu']} ({versions})" if versions else str(machine["gpu"])
+
+
+def measured_line(contenders: Iterable[ContenderOutcome | Found], bakeoff: str, created_at: str) -> str:
+    """Return when the figures were measured, and by which versions."""
+    versions = packages(contenders)
+    measured = f"Measured on {created_at.partition('T')[0]} with bakeoff {bakeoff}"
+    return f"{measured}; {versions}" if versions else measured
+
+
+def packages(contenders: Iterable[ContenderOutcome | Found]) -> str:
+    """Return every package: "jax 0.9.2 (jax@0.9.2) and 0.10.2 (jax@0.10.2), flax 0.12.8"; empty where none is known."""
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    for contender in contenders:
+        for name, version in contender.versions.items():
+            found.setdefault(name, {}).setdefault(version, {})[contender.label] = None
+    return ", ".join(f"{name} {_versions(labels)}" for name, labels in found.items())
+
+
+def _versions(labels: dict[str, dict[str, None]]) -> str:
+    """Return the one version, or each with the contenders that have it."""
+    if len(labels) == 1:
+        return next(iter(labels))
+    return listed(f"{version} ({', '.join(mine)})" for version, mine in labels.items())

@@ -1,0 +1,199 @@
+"""The tables of a reproduction: what was published beside what was measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from bakeoff.judge import reproduction
+from bakeoff.judge.epochs import length_of, middle
+from bakeoff.report.page import Line, Section, Table
+from bakeoff.report.standings import ratio_text, step_parts, throughput_parts
+from bakeoff.report.units import UNKNOWN, Unit, rounded, size, unit_for
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import ContenderOutcome
+    from bakeoff.judge.reproduction import Held, Order, PublishedPair
+    from bakeoff.judge.study import PointOutcome, StudyOutcome
+    from bakeoff.spec.published import Declared, Figure, PublishedStudy
+
+_DIGITS = 3
+"""Of what is computed from published figures: they have two to five."""
+
+_VERDICTS: dict[Order, str] = {
+    "same": "{}: the same order",
+    "other": "{}: another order",
+    "undecided": "{}",
+    "unclear there": "{}: no clear order there",
+    "not measured": "",
+}
+
+
+def beside_measured(study: StudyOutcome, published: PublishedStudy, pairs: list[PublishedPair]) -> list[Section]:
+    """Return one table for each comparison on each machine that the document has figures of."""
+    found = []
+    for declared, point in reproduction.both(study, published):
+        for machine in published.machines:
+            figures = [one for one in declared.figures if reproduction.machine_of(published, one) == machine.name]
+            if not figures:
+                continue
+            on_it = [pair for pair in pairs if (pair.comparison, pair.machine) == (declared.name, machine.name)]
+            title = _table_title(declared, point, machine.name)
+            found.append(Section(title=title, tables=[_table(published, declared, point, figures, on_it)]))
+    return found
+
+
+def _table_title(declared: Declared, point: PointOutcome, machine: str) -> str:
+    """Return what was run there and here: "resnet50, train: batch 64 there (P100), batch 2 here"."""
+    asked = point.point.request
+    size = "" if asked.size == "full" else f", {asked.size} size"
+    name = declared.name if declared.name.startswith(declared.workload) else f"{declared.name} ({declared.workload})"
+    there = f"batch {declared.batch_size} there ({machine})"
+    return f"{name}, {declared.scenario}: {there}, batch {asked.batch_size}{size} here"
+
+
+def _table(
+    published: PublishedStudy,
+    declared: Declared,
+    point: PointOutcome,
+    figures: list[Figure],
+    pairs: list[PublishedPair],
+) -> Table:
+    """Return published beside measured, the shortest published time first; ratios are against that one."""
+    times = {one.row: reproduction.steps_s(published, declared, one) for one in figures}
+    order = sorted(figures, key=lambda one: middle(times[one.row]) or 0.0)
+    first = order[0].row
+    there = unit_for(middle(values) for values in times.values())
+    measured = {one.row: reproduction.contender_of(point, one.row) for one in figures}
+    here = unit_for(one.median_step_s for one in measured.values() if one)
+    against = {pair.first: pair for pair in pairs if pair.second == first}
+    lines = []
+    for figure in order:
+        known, pair = measured[figure.row], against.get(figure.row)
+        published_step = _duration(middle(times[figure.row]), there)
+        ratios = _ratios(pair, point) if pair else ["1", "1" if known else "", "", ""]
+        lines.append(Line([figure.row, _given(figure, published.unit), published_step, *_step(known, here), *ratios]))
+    heads = [
+        "row",
+        "published",
+        "a step there",
+        "a step here",
+        "95 %",
+        "ratio there",
+        "ratio here",
+        "verdict here",
+        "ranking",
+    ]
+    return Table(heads, lines, last_words=2)
+
+
+def _given(figure: Figure, unit: str) -> str:
+    """Return a figure as the document does, every repeat."""
+    starred = [f"{value:g}*" for value in figure.disturbed]
+    return f"{', '.join([*(f'{value:g}' for value in figure.values), *starred])} {unit}"
+
+
+def _duration(seconds: float | None, unit: Unit) -> str:
+    """Return a time that was computed from a published figure."""
+    return UNKNOWN if seconds is None else f"{rounded(seconds * unit.per_base, _DIGITS)} {unit.name}"
+
+
+def _step(known: ContenderOutcome | None, unit: Unit) -> list[str]:
+    """Return our step time and its interval."""
+    return ["not measured", ""] if known is None else [*step_parts(known, unit)]
+
+
+def _ratios(pair: PublishedPair, point: PointOutcome) -> list[str]:
+    """Return the published ratio, ours with its verdict, whose order it is, and what that tells of the ranking."""
+    there = rounded(pair.published, _DIGITS)
+    if pair.published_range is not None:
+        there += f" ({' to '.join(rounded(end, _DIGITS) for end in pair.published_range)})"
+    if pair.verdict is None or point.outcome is None:
+        return [there, "", "", pair.ranking]
+    ours = ratio_text(pair.verdict, point.outcome.comparison.procedure.margin)
+    return [there, ours, _VERDICTS[pair.order].format(pair.verdict.verdict), pair.ranking]
+
+
+def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
+    """Return the tables that only some documents call for: bars, whole runs, statements, memory."""
+    tables = {
+        "Bar by bar": _bars(study, published) if published.chart else Table([], []),
+        "Whole runs": _runs(study, published),
+        "What the document states": _claims(study, published),
+        "Memory": _memory(study, published),
+    }
+    return [Section(title=title, tables=[table]) for title, table in tables.items() if table.lines]
+
+
+def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
+    """Return every bar that was measured, also those for which the document has no number."""
+    lines = []
+    for line in reproduction.lines(study, published):
+        known = line.measured
+        if known is None or known.samples_per_s is None:
+            continue
+        there = _given(line.figure, published.unit) if line.figure else "no number"
+        outcome = next(one.outcome for one in study.points if one.point.title == line.comparison)
+        assert outcome is not None
+        batch_size = outcome.comparison.batch_size
+        lines.append(Line([f"{line.comparison}, {line.row}", there, *throughput_parts(known, batch_size)]))
+    return Table(["bar", "published", "images/s here", "95 %"], lines)
+
+
+def _claims(study: StudyOutcome, published: PublishedStudy) -> Table:
+    """Return what the document says in sentences, and ours."""
+    lines = [
+        Line([one.claim.text, f"{one.claim.percent:g} %", _percent(one)]) for one in reproduction.held(study, published)
+    ]
+    return Table(["of speeds", "there", "here"], lines, last_words=1)
+
+
+def _percent(held: Held) -> str:
+    """Return our figure of a claim with its verdicts; the figure itself has no interval."""
+    if held.percent is None:
+        return "not measured"
+    sign = "-" if held.percent < 0 else ""
+    return f"{sign}{rounded(abs(held.percent))} % ({_verdicts(held)})"
+
+
+def _verdicts(held: Held) -> str:
+    """Return the numbers of verdicts on the first of a claim's rows: "faster 3, undecided 2"."""
+    # They speak of the second row's time: slower means that the first one is faster.
+    words = {"slower": "faster", "faster": "slower"}
+    counts = Counter(words.get(one.verdict, one.verdict) for one in held.verdicts)
+    return ", ".join(f"{word} {number}" for word, number in counts.items())
+
+
+def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
+    """Return the whole runs that were made beside the published ones, with and without the first step."""
+    lines = []
+    for declared, point in reproduction.both(study, published):
+        length = length_of(point.outcome.comparison) if point.outcome else None
+        for figure in declared.figures if length else ():
+            known = reproduction.contender_of(point, figure.row)
+            if known is None or known.whole is None or not known.whole.runs or length is None:
+                continue
+            totals = known.whole.totals_s(), known.whole.totals_s(first=False)
+            unit = unit_for([min(totals[1])])
+            there = f"{_given(figure, published.unit)} / {declared.run_steps():,}"
+            ends = " to ".join(rounded(end(totals[0]) * unit.per_base, _DIGITS) for end in (min, max))
+            middles = [_duration(middle(one), unit) for one in totals]
+            on = f" ({figure.machine})" if figure.machine else ""
+            lines.append(Line([f"{declared.name}, {figure.row}{on}", there, f"{length.steps:,}", *middles, ends]))
+    heads = ["whole run", "published / steps", "steps here", "with first step", "without", "range with it"]
+    return Table(heads, lines)
+
+
+def _memory(study: StudyOutcome, published: PublishedStudy) -> Table:
+    """Return the published memory beside ours, where the document tells it."""
+    lines = []
+    for declared, point in reproduction.both(study, published):
+        for figure in declared.figures:
+            known = reproduction.contender_of(point, figure.row)
+            if not figure.memory_gb:
+                continue
+            there = ", ".join(f"{name} {value:g} GB" for name, value in figure.memory_gb.items())
+            memory = known.memory if known else None
+            peaks = [memory.peak_bytes if memory else None, memory.device_peak_bytes if memory else None]
+            lines.append(Line([f"{declared.name}, {figure.row}", there, *(size(peak) for peak in peaks)]))
+    return Table(["memory", "published", "process here, at its peak", "device here, at its peak"], lines, words=2)

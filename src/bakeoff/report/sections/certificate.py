@@ -1,0 +1,107 @@
+"""Certificates: in one line, check by check, and what the contenders learned while they were made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.report.names import source_name
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.standings import ranked
+from bakeoff.report.units import error, listed
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.spec.verdict import Certificate
+
+_WORDS = {
+    "outputs": "outputs",
+    "loss": "losses",
+    "gradients": "gradients",
+    "state": "running statistics",
+    "optimizer": "optimiser steps",
+}
+
+
+def certificate_line(outcome: Outcome) -> str:
+    """Return what the contenders have in common, and who has no certificate."""
+    certificates = [contender.certificate for contender in outcome.contenders if contender.certificate]
+    passed = [certificate for certificate in certificates if certificate.passed]
+    if not certificates:
+        return "none yet"
+    if not passed:
+        return "not passed by any contender"
+    missing = [contender.label for contender in outcome.contenders if contender.certificate not in passed]
+    held = [certificate for certificate in passed if not certificate.ready_made]
+    state = "passed" if not missing else f"passed by {listed(one.contender for one in held)}"
+    ready_made = [f"{one.contender} is ready-made, held against nothing" for one in passed if one.ready_made]
+    return "; ".join([*_common(outcome, held), *([state] if held else []), *ready_made])
+
+
+def _common(outcome: Outcome, passed: list[Certificate]) -> list[str]:
+    """Return the parameters and the largest errors over all passed certificates."""
+    size = outcome.comparison.workload.sizes.get(outcome.comparison.size)
+    counted = ["parameters" in {check.name for check in certificate.checks} for certificate in passed]
+    is_counted = bool(counted) and all(counted)
+    parameters = f"same {size.parameters:,} parameters" if size and size.parameters and is_counted else ""
+    errors = [f"{word} within {error(worst)}" for name, word in _WORDS.items() if (worst := _worst(passed, name))]
+    against = f"{', '.join(errors)} of float64{_reference(outcome)}" if errors else ""
+    return [part for part in (parameters, against) if part]
+
+
+def _worst(passed: list[Certificate], name: str) -> float | None:
+    """Return the largest error of one check; None where no contender has it."""
+    errors = [check.error for one in passed for check in one.checks if check.name == name and check.error is not None]
+    return max(errors, default=None)
+
+
+def _reference(outcome: Outcome) -> str:
+    """Return what computed the reference, in brackets."""
+    plan = outcome.comparison.reference
+    return f" ({plan.title or plan.contender.framework})" if plan else ""
+
+
+def certificate_table(outcome: Outcome) -> Table:
+    """Return every check of every certificate, with what was found and what is allowed; what failed is marked."""
+    lines = []
+    for one in outcome.contenders:
+        if one.certificate is None:
+            lines.append(Line([one.label, "", "no certificate", one.reason, "", ""], marked=True))
+            continue
+        if not one.certificate.checks:
+            lines.append(Line([one.label, "", "not passed", one.certificate.reason, "", ""], marked=True))
+        for check in one.certificate.checks:
+            numbers = ["" if value is None else error(value) for value in (check.error, check.allowed)]
+            state = "passed" if check.passed else "not passed"
+            lines.append(Line([one.label, check.name, state, check.detail, *numbers], marked=not check.passed))
+    return Table(["contender", "check", "", "finding", "largest error", "allowed"], lines, words=4)
+
+
+def accuracy(outcome: Outcome) -> list[str]:
+    """Return what the contenders learned; nothing where nothing was to be learned."""
+    learned = [contender for contender in ranked(outcome) if contender.accuracy is not None]
+    if not learned:
+        return []
+    steps = listed(dict.fromkeys(f"{contender.learning_steps:,}" for contender in learned))
+    reached = ", ".join(f"{contender.label} {contender.accuracy:.3f}" for contender in learned)
+    return [f"Accuracy on held-out {source_name(outcome.comparison)} after {steps} training steps: {reached}."]
+
+
+def _sections(outcome: Outcome) -> list[Section]:
+    """Return what was learned, and the fold with all checks."""
+    notes, tables = [f"{certificate_line(outcome)}."], [certificate_table(outcome)]
+    fold = Section(kind="fold", title="Certificate", notes=notes, tables=tables)
+    return [Section(words=accuracy(outcome)), fold]
+
+
+def _fields(contender: ContenderOutcome) -> dict[str, Any]:
+    """Return a contender's certificate, check by check, and what it learned."""
+    told: dict[str, Any] = {"accuracy": contender.accuracy, "learning_steps": contender.learning_steps}
+    certificate = msgspec.to_builtins(contender.certificate)
+    if certificate is not None:
+        del certificate["contender"]
+    return told | {"certificate": certificate}
+
+
+CERTIFICATE = Subject(sections=_sections, fields=_fields)

@@ -1,0 +1,46 @@
+"""The counters that are read at every block: a new one is a head, a cell and, where it may mislead, a warning here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.report.page import Subject
+from bakeoff.report.units import UNKNOWN, count, rounded
+
+if TYPE_CHECKING:
+    from bakeoff.judge.counters import BlockCounters
+    from bakeoff.judge.outcome import Outcome
+
+MOST_FAULTS_PER_STEP = 1.0
+"""Above this the step time holds the kernel's work of handing out memory (docs/method.md)."""
+
+HEADS = ["cores used", "page faults a step"]
+
+
+def cells(counters: BlockCounters) -> list[str]:
+    """Return the cells under these heads."""
+    numbers = [counters.cores_used, counters.minor_faults_per_step]
+    return [UNKNOWN if number is None else rounded(number) for number in numbers]
+
+
+def _cautions(outcome: Outcome) -> list[str]:
+    """Return the page faults that step times hold."""
+    said = []
+    for one in outcome.contenders:
+        faults, waited = one.counters.minor_faults_per_step, one.counters.major_faults
+        if faults is not None and faults > MOST_FAULTS_PER_STEP:
+            said.append(
+                f"{one.label}: {rounded(faults)} page faults a step: memory that it frees goes back to the system "
+                "and is fetched again, and its step time holds that work."
+            )
+        if waited:
+            said.append(
+                f"{one.label}: {count(waited, 'page fault')} within its blocks had to wait "
+                "for a disk: memory was short, or a part of a program was read for the first time."
+            )
+    return said
+
+
+COUNTERS = Subject(cautions=_cautions, fields=lambda contender: msgspec.to_builtins(contender.counters))

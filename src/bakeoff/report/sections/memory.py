@@ -1,0 +1,74 @@
+"""Memory: of the process, and of accelerators, from outside and by the framework's own allocator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.sections import counters
+from bakeoff.report.sections.compiling import FOLD
+from bakeoff.report.standings import ranked
+from bakeoff.report.units import UNKNOWN, size
+from bakeoff.spec.record import Memory
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
+
+_NOTE = (
+    "Memory was measured in a process of its own: resident after the import, and at its peak. On a GPU the process's "
+    "peak by NVML holds context, kernels and all that its allocator has reserved; what an allocator takes beforehand "
+    "says nothing about the work, and its live peak does."
+)
+
+
+def memory_table(outcome: Outcome) -> Table:
+    """Return the process's memory, beside what the counters of its blocks say."""
+    lines = []
+    for one in ranked(outcome):
+        memory = one.memory or Memory()
+        held = [size(memory.baseline_bytes), size(memory.peak_bytes)]
+        lines.append(Line([one.label, *held, *counters.cells(one.counters)]))
+    return Table(["contender", "memory after import", "peak", *counters.HEADS], lines)
+
+
+def device_memory_table(outcome: Outcome) -> Table:
+    """Return what those that ran on an accelerator held of it; no lines on processors."""
+    heads = ["contender", "process, by NVML", "allocator: live at most", "reserved at most", "taken beforehand"]
+    lines = []
+    for one in ranked(outcome):
+        memory = one.memory
+        if memory is None or one.plan.contender.options.get("device", "cpu") == "cpu":
+            continue
+        process = size(memory.device_process_bytes)
+        process += f" ({memory.device_reason})" if memory.device_process_bytes is None and memory.device_reason else ""
+        held = [size(memory.device_peak_bytes), size(memory.device_reserved_bytes)]
+        lines.append(Line([one.label, process, *held, memory.device_preallocation or UNKNOWN]))
+    return Table(heads, lines)
+
+
+def _words(table: Table) -> list[str]:
+    """Return that table in a sentence."""
+    each = [
+        f"{label} {process} (live at most {live}, reserved {reserved}; taken beforehand: {policy})"
+        for label, process, live, reserved, policy in (line.cells for line in table.lines)
+    ]
+    return [f"Held of the device by the whole process: {', '.join(each)}."] if each else []
+
+
+def _sections(outcome: Outcome) -> list[Section]:
+    """Return the sentence on accelerators, and its part of the fold."""
+    on_device = device_memory_table(outcome)
+    tables = [memory_table(outcome), on_device]
+    return [Section(words=_words(on_device)), Section(kind="fold", title=FOLD, notes=[_NOTE], tables=tables)]
+
+
+def _fields(contender: ContenderOutcome) -> dict[str, Any]:
+    """Return a contender's memory; every key is there."""
+    unknown = dict.fromkeys(Memory.__struct_fields__) | {"device_reason": ""}
+    known = unknown | msgspec.to_builtins(contender.memory or {})
+    return {"memory": {name: value for name, value in known.items() if name != "steps"}}
+
+
+MEMORY = Subject(sections=_sections, fields=_fields)

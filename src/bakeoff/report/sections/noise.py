@@ -1,0 +1,85 @@
+"""Noise: how calm the machine was, and what the figures rest on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.report.machine_words import remarks
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.standings import ranked
+from bakeoff.report.units import count, percent
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import Outcome
+
+_AIMS = {
+    "verdict": [],
+    "how-much": ["until the ratios were known narrowly (--how-much)"],
+    "until-sure": ["with intervals that hold at every round (--until-sure)"],
+}
+
+
+def evidence(outcome: Outcome) -> str:
+    """Return what the numbers rest on."""
+    aim = _AIMS[outcome.comparison.procedure.aim]
+    return ", ".join([count(outcome.rounds, "round"), count(outcome.processes, "fresh process"), *aim])
+
+
+def _calm(outcome: Outcome) -> list[str]:
+    """Return what holds for the whole comparison: the machine's settings, its load, and that it is not finished."""
+    said = remarks(outcome.comparison.machine)
+    if outcome.calm is False or outcome.flagged_rounds:
+        share = outcome.foreign_share
+        took = f"; other processes took {percent(share or 0)} of its processors (median over blocks)"
+        seen = f": foreign load in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
+        load = "" if share is None else took
+        said.append(f"The machine was not calm{seen}{load}. Nothing is dropped; a calm machine needs fewer rounds.")
+    if outcome.ended == "unfinished":
+        said.append("The comparison is not finished: what is told here is interim (go on with --resume).")
+    return said
+
+
+def noise_line(outcome: Outcome) -> str:
+    """Return how calm the machine was."""
+    if outcome.foreign_share is None:
+        return "Foreign load: not known here."
+    share = percent(outcome.foreign_share)
+    said = f"Other processes took {share} of the processors (median over blocks); {evidence(outcome)}."
+    if outcome.clock_mhz is None:
+        return said
+    clocks = " to ".join(dict.fromkeys(f"{clock:,.0f}" for clock in outcome.clock_mhz))
+    return f"{said} Clock of the processors at the ends of trials: {clocks} MHz."
+
+
+def noise_table(outcome: Outcome) -> Table:
+    """Return how many blocks of each round and contender ran beside foreign load; such rounds are marked."""
+    found = ranked(outcome)
+    rounds = sorted({block.round_number for one in found for block in one.blocks})
+    lines = []
+    for number in rounds:
+        mine = [[block for block in one.blocks if block.round_number == number] for one in found]
+        flagged = [sum(block.flagged for block in blocks) for blocks in mine]
+        cells = [f"{some} of {len(all_)}" if all_ else "" for some, all_ in zip(flagged, mine, strict=True)]
+        lines.append(Line([f"round {number}", *cells], marked=any(flagged)))
+    return Table(["blocks beside foreign load", *(one.label for one in found)], lines)
+
+
+def _sections(outcome: Outcome) -> list[Section]:
+    """Return the evidence, and the fold on noise."""
+    said = Section(words=[f"Evidence: {evidence(outcome)}."])
+    return [said, Section(kind="fold", title="Noise", notes=[noise_line(outcome)], tables=[noise_table(outcome)])]
+
+
+def _data(outcome: Outcome) -> dict[str, Any]:
+    """Return how calm the machine was, and the records that were set aside."""
+    names = ("calm", "foreign_share", "flagged_rounds", "clock_mhz")
+    return {"noise": {name: getattr(outcome, name) for name in names}, "damaged": outcome.damaged}
+
+
+def _damaged(outcome: Outcome) -> list[str]:
+    """Return the records that were set aside."""
+    return [f"Set aside, not used: {sentence}." for sentence in outcome.damaged]
+
+
+CALM = Subject(cautions=_calm)
+NOISE = Subject(sections=_sections, cautions=_damaged, data=_data)

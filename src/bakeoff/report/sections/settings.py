@@ -1,0 +1,148 @@
+"""Settings: what was asked and in force, what differs although nobody asked for it; machine and versions beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.judge.ledger import ledger, mismatches
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.sections.tiers import preset_table
+from bakeoff.report.units import UNKNOWN, listed, size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bakeoff.judge.ledger import Entry, Value
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
+
+_WHY = {"same": "", "asked": "as asked", "nature": "by the frameworks' nature", "mismatch": "nobody asked for it"}
+
+
+def settings_table(outcome: Outcome) -> Table:
+    """Return what was asked and what was in force, contenders side by side; what nobody asked for is marked."""
+    contenders = outcome.contenders
+    asked = _side_by_side(contenders, lambda one: one.plan.contender.options)
+    lines = [Line([f"asked: {name}", *cells, ""]) for name, *cells in asked]
+    for entry in ledger(contenders):
+        cells = [entry.key, *(_value(entry, one.label) for one in contenders), _WHY[entry.kind]]
+        lines.append(Line(cells, marked=entry.kind == "mismatch"))
+    return Table(["setting", *(one.label for one in contenders), "differs"], lines, words=len(contenders) + 2)
+
+
+def _value(entry: Entry, label: str) -> str:
+    """Return one contender's value of a setting; empty where it has none."""
+    if label not in entry.values:
+        return ""
+    value = entry.values[label]
+    return UNKNOWN if value is None else str(value)
+
+
+def _side_by_side(
+    contenders: list[ContenderOutcome], read: Callable[[ContenderOutcome], Mapping[str, Value]]
+) -> list[list[str]]:
+    """Return the cells of one line for each name that any contender has."""
+    names = dict.fromkeys(name for one in contenders for name in read(one))
+    values = {name: [read(one).get(name, "") for one in contenders] for name in names}
+    return [[name, *(UNKNOWN if value is None else str(value) for value in cells)] for name, cells in values.items()]
+
+
+def _cautions(outcome: Outcome) -> list[str]:
+    """Return every setting that differs although nobody asked for that."""
+    return [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
+
+
+def _mismatch(entry: Entry, outcome: Outcome) -> str:
+    """Return the sentence on one of them."""
+    values = listed(f"{label} {value}" for label, value in entry.values.items() if value is not None)
+    if entry.origin == "variable":
+        return (
+            f"{entry.key} is set in the environment and does not count for all contenders alike: {values}. Unset it, "
+            "or name only contenders for which it counts."
+        )
+    options = {one.label: one.plan.contender.options for one in outcome.contenders}
+    wanted = [f"{label} {options[label][entry.key]}" for label in entry.strays if entry.key in options[label]]
+    if wanted:
+        return f"{entry.key} is not what it was to be: {values} in force, where {listed(wanted)} was set."
+    return f"{entry.key} differs although nobody asked for that: {values}."
+
+
+def _sections(outcome: Outcome) -> list[Section]:
+    """Return the fold with all settings."""
+    notes = ["Read back from each framework after its run; differences that nobody asked for are marked."]
+    return [
+        Section(kind="fold", title="Settings", notes=notes, tables=[settings_table(outcome), preset_table(outcome)])
+    ]
+
+
+def _data(outcome: Outcome) -> dict[str, Any]:
+    """Return every setting, contenders side by side."""
+    return {"ledger": [msgspec.to_builtins(entry) for entry in ledger(outcome.contenders)]}
+
+
+def _fields(contender: ContenderOutcome) -> dict[str, Any]:
+    """Return what one contender was asked for, and what was in force."""
+    plan = contender.plan.contender
+    return {
+        "label": contender.label,
+        "framework": plan.framework,
+        "options": plan.options,
+        "settings": contender.settings,
+        "inherited": contender.inherited,
+    }
+
+
+SETTINGS = Subject(sections=_sections, cautions=_cautions, data=_data, fields=_fields)
+
+
+# --- The environment ----------------------------------------------------------------------------------------------
+
+
+def machine_table(outcome: Outcome) -> Table:
+    """Return the machine's facts."""
+    facts = outcome.comparison.machine.items()
+    names = [name.removesuffix("_bytes").replace("_", " ") for name, _ in facts]
+    lines = [Line([shown, _fact(name, value)]) for shown, (name, value) in zip(names, facts, strict=True)]
+    return Table(["machine", ""], lines, words=2)
+
+
+def _fact(name: str, value: Value) -> str:
+    """Return a fact with its unit."""
+    if value is None:
+        return UNKNOWN
+    return size(int(value)) if name.endswith("_bytes") and isinstance(value, int | float) else str(value)
+
+
+def version_table(outcome: Outcome) -> Table:
+    """Return Python and packages, contenders side by side."""
+    contenders = outcome.contenders
+    python = Line(["Python", *(one.python or UNKNOWN for one in contenders)])
+    packages = [Line(cells) for cells in _side_by_side(contenders, lambda one: one.versions)]
+    return Table(["package", *(one.label for one in contenders)], [python, *packages], words=len(contenders) + 1)
+
+
+def begun(outcome: Outcome) -> str:
+    """Return when and by what the comparison was made, and of what it was made."""
+    comparison = outcome.comparison
+    return (
+        f"bakeoff {comparison.bakeoff}, comparison {comparison.id}, begun {comparison.created_at}. "
+        f"Data: {comparison.data.source}, SHA-256 {comparison.data.sha256[:12]}; "
+        f"workload {comparison.workload.name}, SHA-256 {comparison.workload_sha256[:12]}."
+    )
+
+
+def _environment(outcome: Outcome) -> list[Section]:
+    """Return the fold."""
+    tables = [machine_table(outcome), version_table(outcome)]
+    return [Section(kind="fold", title="Environment", notes=[begun(outcome)], tables=tables)]
+
+
+def _versions(contender: ContenderOutcome) -> dict[str, Any]:
+    """Return a contender's versions."""
+    return {"versions": contender.versions, "python": contender.python}
+
+
+ENVIRONMENT = Subject(
+    sections=_environment, data=lambda outcome: {"machine": outcome.comparison.machine}, fields=_versions
+)

@@ -1,0 +1,107 @@
+"""Runs of whole epochs: each process by itself, and between which times they lie."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.judge.epochs import WholeRuns, length_of, middle
+from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.standings import ranked
+from bakeoff.report.units import UNKNOWN, count, listed, rounded, unit_for
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.report.units import Unit
+
+_DIGITS = 3
+"""Of a total: processes differ in the second or third."""
+
+
+def whole_lines(outcome: Outcome) -> list[str]:
+    """Return what the table is, and what a reader must know of it; nothing where no epochs were asked for."""
+    length = length_of(outcome.comparison)
+    if length is None:
+        return []
+    runs = count(length.steps, "step")
+    if outcome.comparison.procedure.epochs is not None:
+        runs = f"{count(length.epochs, 'epoch')} of {count(length.epoch_steps, 'step')}"
+    what = (
+        f"{runs}, run as a whole in fresh processes one after another, waited for at the end of each epoch; the total "
+        f"time with the first step, which traces and compiles, and without it. {_order(outcome)} "
+        "No verdict rests on these totals."
+    )
+    said = [what]
+    for one in outcome.contenders:
+        said += [f"{one.label}: a run did not come to its end: {reason}." for reason in _of(one).failures]
+        flagged = sum(run.flagged_epochs for run in _of(one).runs)
+        epochs = length.epochs * len(_of(one).runs)
+        said += [f"{one.label}: foreign load beside {flagged} of {count(epochs, 'epoch')}."] if flagged else []
+    return said
+
+
+def _order(outcome: Outcome) -> str:
+    """Return which batches were taken in which order."""
+    own = [
+        plan.contender.label
+        for plan in outcome.comparison.contenders
+        if plan.contender.options.get("input") == "pipeline"
+    ]
+    if not own:
+        return "Every contender takes the same batches in the same order."
+    return f"Batches come in the same order for all but {listed(own)}, whose own loader shuffles the same samples."
+
+
+def whole_table(outcome: Outcome) -> Table:
+    """Return one line for each contender that has such runs, its single runs in the last column."""
+    contenders = [one for one in ranked(outcome) if _of(one).runs and whole_lines(outcome)]
+    unit = unit_for([total_s for one in contenders for total_s in _of(one).totals_s(first=False)])
+    heads = ["contender", "total", "min to max", "without first step", "loss", "accuracy", "each run"]
+    lines = [Line([one.label, *_cells(_of(one), unit)]) for one in contenders]
+    return Table(heads, lines, right=tuple(range(1, len(heads))), prose=len(heads) - 1)
+
+
+def _cells(whole: WholeRuns, unit: Unit) -> list[str]:
+    """Return the figures of one contender: medians, and what they are the medians of."""
+    totals_s = whole.totals_s()
+    total, least, most = (_time(value, unit) for value in (middle(totals_s), min(totals_s), max(totals_s)))
+    without = _time(middle(whole.totals_s(first=False)), unit)
+    loss = middle([run.loss for run in whole.runs if run.loss is not None])
+    accuracy = middle([run.accuracy for run in whole.runs if run.accuracy is not None])
+    learned = ["" if loss is None else rounded(loss, _DIGITS), "" if accuracy is None else f"{accuracy:.3f}"]
+    runs = ", ".join(_time(total_s, unit) for total_s in totals_s)
+    return [f"{total} {unit.name}", f"{least} to {most}", f"{without} {unit.name}", *learned, f"{runs} {unit.name}"]
+
+
+def _time(seconds: float | None, unit: Unit) -> str:
+    """Return a time without its unit."""
+    return UNKNOWN if seconds is None else rounded(seconds * unit.per_base, _DIGITS)
+
+
+def _of(contender: ContenderOutcome) -> WholeRuns:
+    """Return a contender's runs; an empty struct where it has none."""
+    return contender.whole or WholeRuns(steps=0, test_samples=0, runs=[])
+
+
+def _sections(outcome: Outcome) -> list[Section]:
+    """Return the runs, where they were asked for."""
+    said, table = whole_lines(outcome), whole_table(outcome)
+    return [Section(title="As a whole", words=said, tables=[table] if table.lines else [])] if said else []
+
+
+def _fields(contender: ContenderOutcome) -> dict[str, Any]:
+    """Return a contender's runs, with what they amount to."""
+    if contender.whole is None:
+        return {"whole": None}
+    totals_s, without_s = contender.whole.totals_s(), contender.whole.totals_s(first=False)
+    runs: dict[str, Any] = msgspec.to_builtins(contender.whole)
+    amount = {
+        "total_s": middle(totals_s),
+        "total_range_s": [min(totals_s), max(totals_s)] if totals_s else None,
+        "without_first_s": middle(without_s),
+    }
+    return {"whole": runs | amount}
+
+
+WHOLE = Subject(sections=_sections, fields=_fields)
