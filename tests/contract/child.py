@@ -67,7 +67,7 @@ def _answered(engine: Engine, work: dict[str, Callable[[], dict[str, Any]]], req
     """Do one piece of work and write its arrays."""
     try:
         arrays = work[request.name]() if request.trial is None else _trial(engine, request.trial)
-        np.savez(request.path, allow_pickle=False, **arrays)
+        np.savez(request.path, **arrays)
     except UnsupportedError as error:
         return Answer(hole=str(error))
     except Exception:  # noqa: BLE001 - whatever it is, it is the answer
