@@ -41,7 +41,7 @@ def test_compare_gives_verdicts_records_and_a_frame(result: Result) -> None:
     assert list(frame["contender"]) == ["fake", "fake:step_ms=2"]
     assert frame["step_s"].iloc[1] == pytest.approx(2e-3, rel=0.1)
     assert set(frame.columns) >= {*FRAME, "cores_used", "major_faults", "fenced_p50_s", "device_peak_bytes"}
-    assert (frame["low_s"] < frame["step_s"]).all()
+    assert (frame["low_s"] <= frame["step_s"]).all()
     assert repr(result) == f"<Result {result.id}: fake / fake:step_ms=2 {verdict.ratio:.3g} faster>"
     assert "fake:step_ms=2 is slower than fake" in str(result)
 
@@ -109,7 +109,7 @@ def test_an_unknown_option_lists_the_valid_ones(tmp_path: Path) -> None:
 def test_compare_can_be_called_whatever_was_imported_before(tmp_path: Path) -> None:
     """`bakeoff.compare` is the function after any import, also the second time."""
     call = "bakeoff.compare('no-such', ['fake'])"
-    for before in ("import bakeoff", "import bakeoff; from bakeoff.race import request", "import bakeoff.api"):
+    for before in ("import bakeoff", "import bakeoff; from bakeoff.race import conductor", "import bakeoff.api"):
         twice = f"for _ in range(2):\n  try: {call}\n  except bakeoff.spec.errors.UnknownNameError: print('asked')"
         code = f"{before}\n{twice}"
         told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import msgspec
+from typing import Literal, NamedTuple
 
 Scenario = Literal["train", "infer"]
 
@@ -19,8 +17,8 @@ state      what the first step adds to running statistics
 """
 
 
-class ScenarioSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """One scenario."""
+class ScenarioSpec(NamedTuple):
+    """One scenario; a plain tuple, so that the command line's help can list them without importing anything heavy."""
 
     verb: str
     """What a contender does in it, as sentences say it: "trains"."""
