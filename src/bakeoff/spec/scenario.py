@@ -18,7 +18,7 @@ state      what the first step adds to running statistics
 
 
 class ScenarioSpec(NamedTuple):
-    """One scenario; no msgspec, because the command line reads this table for its help."""
+    """One scenario; a plain tuple, so that the command line's help can list them without importing anything heavy."""
 
     verb: str
     """What a contender does in it, as sentences say it: "trains"."""
