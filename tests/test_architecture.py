@@ -20,9 +20,6 @@ FRAMEWORKS = SOURCE / "frameworks"
 LONGEST_FUNCTION = 60
 LONGEST_FILE = 400
 
-NOT_YET_REWORDED = ("api.py", "bootstrap.py", "cli", "data", "frameworks", "judge", "race", "report", "study", "trial")
-"""What of the package is not held to the language of docstrings and imports yet; empty when all of it is."""
-
 CONVENTIONAL = {
     "numpy": "np",
     "pandas": "pd",
@@ -35,11 +32,6 @@ CONVENTIONAL = {
     "torch.nn.functional": "F",
 }
 """The short names by which everybody knows these modules."""
-
-REWORDED_FILES = tuple(
-    f"cli/{name}.py" for name in ("app", "list", "env", "doctor", "selftest", "parameters", "verify")
-)
-"""Files that are held to it within folders that are not."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -133,13 +125,11 @@ def test_code_is_small(path: Path) -> None:
 
 def reworded() -> list[Path]:
     """Return every file whose language is held; a workload's own file is not, as its bytes are part of every record."""
-    files = []
-    for path in sources():
-        name = path.relative_to(SOURCE).as_posix()
-        is_workload = path.parent.name == "workloads" and "\nWORKLOAD = " in path.read_text(encoding="utf-8")
-        if name in REWORDED_FILES or not (name.split("/")[0] in NOT_YET_REWORDED or is_workload):
-            files.append(path)
-    return files
+    return [
+        path
+        for path in sources()
+        if not (path.parent.name == "workloads" and "\nWORKLOAD = " in path.read_text(encoding="utf-8"))
+    ]
 
 
 def test_docstrings_say_return() -> None:

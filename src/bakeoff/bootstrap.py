@@ -50,9 +50,9 @@ def main() -> int:
     except ImportError as error:
         sys.stderr.write(MISSING.format(python=sys.executable, error=error))
         return 3
-    from bakeoff.trial.__main__ import main as trial_main
+    from bakeoff.trial import __main__
 
-    return trial_main(sys.argv[1:], STARTED_NS)
+    return __main__.main(sys.argv[1:], STARTED_NS)
 
 
 if __name__ == "__main__":

@@ -39,10 +39,10 @@ def print_pages(pages: Sequence[Page], *, markdown: bool = False, json: bool = F
 
         typer.echo(to_json(pages))
     else:
-        from bakeoff.report.forms.terminal import show as show_page
+        from bakeoff.report.forms import terminal
 
         for page in pages:
-            show_page(page)
+            terminal.show(page)
 
 
 def write(pages: Sequence[Page], html: Path | None, chart: Path | None) -> None:

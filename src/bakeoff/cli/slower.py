@@ -16,7 +16,7 @@ UNTOLD = 125
 
 
 def tell(outcome: Outcome, share: float) -> int:
-    """Say on stderr how each contender stands to the first; return the exit code."""
+    """Write to stderr how each contender compares with the first; return the exit code."""
     from bakeoff.judge.regression import regressions, worst
 
     found = regressions(outcome, share)

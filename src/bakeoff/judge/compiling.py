@@ -16,7 +16,7 @@ NS = 1e-9
 
 
 class Start(msgspec.Struct, frozen=True, kw_only=True):
-    """The first step and what of it was tracing and compiling; None is not told apart by the framework, or unknown."""
+    """The first step and its parts; None is unknown, or not separated by the framework."""
 
     trace_s: float | None = None
     """From Python to what the compiler is given: tracing, differentiating, lowering."""
@@ -41,7 +41,7 @@ class Compiling(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compiling(records: Sequence[Record]) -> Compiling | None:
-    """Put together what a contender's records tell of compiling; None where they tell nothing."""
+    """Return what a contender compiled, from its records; None where they do not say."""
     done = [record for record in records if record.outcome == "done" and record.compilation is not None]
     timed = [record for record in done if record.trial.purpose == "time"]
     cold, warm = ([record for record in done if record.trial.cache == state] for state in ("cold", "warm"))
@@ -57,13 +57,13 @@ def compiling(records: Sequence[Record]) -> Compiling | None:
 
 
 def _found_all(timed: Sequence[Record]) -> bool:
-    """Tell whether timed processes had to compile nothing of what they ran, since others had done it before them."""
+    """Return whether timed processes compiled nothing, because earlier processes had left it in a cache."""
     parts = [record.compilation for record in timed if record.compilation is not None]
     return all(part.count and part.compile_ns == 0 for part in parts)
 
 
 def _start(records: Sequence[Record]) -> Start:
-    """Give the medians of first steps."""
+    """Return the medians of first steps."""
     parts = [record.compilation for record in records if record.compilation is not None]
     return Start(
         trace_s=_median(part.trace_ns for part in parts),
@@ -74,13 +74,13 @@ def _start(records: Sequence[Record]) -> Start:
 
 
 def _median(values_ns: Iterable[int | None]) -> float | None:
-    """Give the median of what is known, in seconds."""
+    """Return the median of the known durations, in seconds; None where none is known."""
     known = [value for value in values_ns if value is not None]
     return statistics.median(known) * NS if known else None
 
 
 def _again(timed: Sequence[Record]) -> list[str]:
-    """Name the timed blocks in which something was compiled."""
+    """Return the names of the timed blocks in which something was compiled."""
     return [
         f"round {record.trial.round_number}, turn {block.turn + 1}"
         for record in timed

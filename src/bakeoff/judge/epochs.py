@@ -1,4 +1,4 @@
-"""Whole epochs, or so many steps, as published comparisons run them: told process by process, without a verdict."""
+"""Whole epochs, or so many steps, as published comparisons run them: process by process, without a verdict."""
 
 from __future__ import annotations
 
@@ -16,56 +16,56 @@ if TYPE_CHECKING:
 NS = 1e-9
 
 FOREIGN_LIMIT = 0.05
-"""Epochs beside more foreign processor time than this share are told of, as blocks are."""
+"""Epochs in which other processes took more than this share of the processors are counted, as blocks are."""
 
 
 class WholeRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One process, from its first step to its last."""
+    """One whole run: one process, from its first step to its last."""
 
     total_s: float
-    """With the first step, in which programs are traced and compiled."""
+    """Time of all steps; the first one traces and compiles programs."""
     without_first_s: float
-    """All steps but the first."""
+    """Time of all steps but the first."""
     epochs_s: list[float]
-    """The first one with the first step."""
+    """Time of each epoch; the first epoch includes the first step."""
     loss: float | None
-    """Of the last step."""
+    """Loss of the last step."""
     accuracy: float | None
-    """On held-out data after the last step."""
+    """Accuracy on held-out data after the last step, 0 to 1."""
     flagged_epochs: int
-    """Epochs beside which foreign load was seen."""
+    """Number of epochs that other processes disturbed."""
 
 
 class WholeRuns(msgspec.Struct, frozen=True, kw_only=True):
-    """A contender's processes, each by itself."""
+    """A contender's whole runs, each in a process of its own."""
 
     steps: int
-    """Of one run."""
+    """Steps of one run."""
     test_samples: int
-    """Held-out samples that the accuracy is counted over; 0: none."""
+    """Number of held-out samples behind the accuracy; 0: none."""
     runs: list[WholeRun]
     failures: list[str] = []
-    """Why processes did not come to their end."""
+    """Why processes did not finish."""
 
     def totals_s(self, *, first: bool = True) -> list[float]:
-        """Give the total of each run, with or without its first step."""
+        """Return the total of each run, with or without its first step."""
         return [run.total_s if first else run.without_first_s for run in self.runs]
 
 
 class Length(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a run is."""
+    """The length of a whole run."""
 
     epochs: int
     epoch_steps: int
 
     @property
     def steps(self) -> int:
-        """Give the steps of a run."""
+        """Return the steps of a run."""
         return self.epochs * self.epoch_steps
 
 
 def length_of(comparison: Comparison) -> Length | None:
-    """Give how long the runs are that were asked for; None where none were."""
+    """Return the length of the whole runs of a comparison; None where none were asked for."""
     procedure = comparison.procedure
     if procedure.epochs is None and procedure.steps is None:
         return None
@@ -73,7 +73,7 @@ def length_of(comparison: Comparison) -> Length | None:
 
 
 def whole_runs(records: Iterable[Record]) -> WholeRuns | None:
-    """Put one contender's runs together; None where none was made."""
+    """Return one contender's whole runs; None where none was made."""
     mine = sorted((r for r in records if r.trial.purpose == "epochs"), key=lambda r: r.trial.round_number)
     done = [record for record in mine if record.outcome == "done"]
     if not mine:
@@ -88,7 +88,7 @@ def whole_runs(records: Iterable[Record]) -> WholeRuns | None:
 
 
 def _run(record: Record) -> WholeRun:
-    """Read one run."""
+    """Return one run, from its record."""
     found = record.epochs
     assert found is not None
     first_s = (record.first_step_ns or 0) * NS
@@ -105,5 +105,5 @@ def _run(record: Record) -> WholeRun:
 
 
 def middle(values: Sequence[float]) -> float | None:
-    """Give the median; None of nothing."""
+    """Return the median; None where there are no values."""
     return statistics.median(values) if values else None

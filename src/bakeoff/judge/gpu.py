@@ -1,4 +1,4 @@
-"""The GPU beside one contender's blocks, round by round."""
+"""The state of the GPU during one contender's blocks, round by round."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 class GpuRound(msgspec.Struct, frozen=True, kw_only=True):
-    """The GPU beside one contender's blocks of one round; None is unknown."""
+    """The state of the GPU during one contender's blocks of one round; None is unknown."""
 
     round_number: int
     clock_mhz: float | None
-    """Mean over blocks."""
+    """Mean clock over the blocks."""
     clock_limit_mhz: int | None
     temperature_c: int | None
-    """The highest."""
+    """Highest temperature."""
     slowed: list[str]
     other_processes: int | None
 
 
 def gpu_rounds(timed: Iterable[Record]) -> list[GpuRound]:
-    """Give the GPU's state by round, from one contender's timed records."""
+    """Return the GPU's state by round, from one contender's timed records."""
     return [
         GpuRound(
             round_number=record.trial.round_number,

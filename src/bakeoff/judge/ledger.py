@@ -26,30 +26,30 @@ mismatch  it differs, or is not what was asked, and nobody asked for that
 """
 
 COMMON = ("tf32_matmul", "tf32_convolution", "accumulation")
-"""What decides the arithmetic, whatever the framework: it follows from precision and device, or it is a mismatch."""
+"""Settings that decide the arithmetic in every framework: they follow from precision and device, or are a mismatch."""
 
 ARITHMETIC = ("precision", "device")
-"""The options by which a user asks for another arithmetic."""
+"""Options by which a user asks for another arithmetic."""
 
 MOST_VALUE_CHARACTERS = 40
-"""Of a value in a label."""
+"""Longest value within a label."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One setting with its value for each contender that tells it."""
+    """One setting with its value in each contender that reports it."""
 
     key: str
     origin: Literal["setting", "variable"]
-    """Read back from the framework, or found in the user's environment."""
+    """setting: read back from the framework.  variable: set in the user's environment."""
     kind: Kind
     values: dict[str, Value]
-    """By label; None is "the framework does not tell", and a contender without such a setting is not there."""
+    """Values by label; None: the framework does not report it. Contenders without such a setting are missing."""
     strays: tuple[str, ...] = ()
-    """The contenders whose value nobody asked for; only of a mismatch."""
+    """Labels of the contenders whose value nobody asked for; empty unless it is a mismatch."""
 
 
 def ledger(contenders: Sequence[ContenderOutcome]) -> list[Entry]:
-    """Give every setting that any contender tells, and every variable of the user's environment that counts for one."""
+    """Return every setting that any contender reports, and every variable of the environment that concerns one."""
     read = [one for one in contenders if one.settings]
     variables = dict.fromkeys(name for one in read for name in one.inherited)
     names = dict.fromkeys(name for one in read for name in one.settings if name not in variables)
@@ -57,12 +57,12 @@ def ledger(contenders: Sequence[ContenderOutcome]) -> list[Entry]:
 
 
 def mismatches(contenders: Sequence[ContenderOutcome]) -> list[Entry]:
-    """Give what differs although nobody asked for it."""
+    """Return the settings that differ although nobody asked for that."""
     return [entry for entry in ledger(contenders) if entry.kind == "mismatch"]
 
 
 def marked(outcome: Outcome) -> Outcome:
-    """Put what nobody asked for into the labels, so that no row, bar or sentence leaves it out."""
+    """Return the outcome with mismatches written into the labels, so that every row, bar and sentence shows them."""
     found = mismatches(outcome.contenders)
     names = {one.label: _marked(one, found) for one in outcome.contenders}
     if all(old == new for old, new in names.items()):
@@ -78,34 +78,34 @@ def marked(outcome: Outcome) -> Outcome:
 
 
 def _setting(name: str, read: Sequence[ContenderOutcome]) -> Entry:
-    """Judge one setting that was read back."""
+    """Return the entry of one setting that was read back."""
     values = {one.label: one.settings[name] for one in read if name in one.settings}
-    told = [one for one in read if one.settings.get(name) is not None]
-    strays = [one.label for one in told if _is_refused(one, name)] or _strays(name, told)
+    reporting = [one for one in read if one.settings.get(name) is not None]
+    strays = [one.label for one in reporting if _is_refused(one, name)] or _strays(name, reporting)
     kind: Kind = "same"
     if strays:
         kind = "mismatch"
-    elif len({str(one.settings[name]) for one in told}) > 1:
-        kind = "asked" if _is_asked(name, told) else "nature"
+    elif len({str(one.settings[name]) for one in reporting}) > 1:
+        kind = "asked" if _is_asked(name, reporting) else "nature"
     return Entry(key=name, origin="setting", kind=kind, values=values, strays=tuple(strays))
 
 
 def _is_refused(one: ContenderOutcome, name: str) -> bool:
-    """Tell whether an option was resolved to a value and another one is in force."""
+    """Return whether an option was resolved to a value and another one is in force."""
     wanted = _wanted(one, name)
     return wanted is not None and str(one.settings[name]) != wanted
 
 
 def _wanted(one: ContenderOutcome, name: str) -> str | None:
-    """Give the value that an option was resolved to; None for none, and where it is left to the framework."""
+    """Return the value that an option was resolved to; None for none, and where it is left to the framework."""
     value = one.plan.contender.options.get(name)
     return None if value == DEFAULT else value
 
 
-def _strays(name: str, told: Sequence[ContenderOutcome]) -> list[str]:
-    """Find who has another value than most of those that must have the same."""
+def _strays(name: str, reporting: Sequence[ContenderOutcome]) -> list[str]:
+    """Return the labels whose value differs from that of most contenders that must have the same."""
     found = []
-    for group in _groups(name, told):
+    for group in _groups(name, reporting):
         values = Counter(str(one.settings[name]) for one in group)
         ((usual, most), *_) = values.most_common()
         is_tie = list(values.values()).count(most) > 1
@@ -113,10 +113,10 @@ def _strays(name: str, told: Sequence[ContenderOutcome]) -> list[str]:
     return found
 
 
-def _groups(name: str, told: Sequence[ContenderOutcome]) -> list[list[ContenderOutcome]]:
-    """Put together who must have the same value: by arithmetic; else the same framework with the same options."""
+def _groups(name: str, reporting: Sequence[ContenderOutcome]) -> list[list[ContenderOutcome]]:
+    """Return the groups that must have the same value: by arithmetic, else by framework and options."""
     groups: dict[object, list[ContenderOutcome]] = {}
-    for one in told:
+    for one in reporting:
         contender = one.plan.contender
         if _wanted(one, name) is not None:
             continue  # It is held against what was asked.
@@ -127,17 +127,17 @@ def _groups(name: str, told: Sequence[ContenderOutcome]) -> list[list[ContenderO
     return list(groups.values())
 
 
-def _is_asked(name: str, told: Sequence[ContenderOutcome]) -> bool:
-    """Tell whether a difference follows from the user's words: of this option, or of others that it hangs on."""
-    if any(name in one.plan.contender.options for one in told):
-        return any(name in one.plan.asked for one in told)
+def _is_asked(name: str, reporting: Sequence[ContenderOutcome]) -> bool:
+    """Return whether a difference follows from the user's words: of this option, or of others that it hangs on."""
+    if any(name in one.plan.contender.options for one in reporting):
+        return any(name in one.plan.asked for one in reporting)
     if name in COMMON:
-        return any(option in one.plan.asked for one in told for option in ARITHMETIC)
-    return len({one.plan.contender.framework for one in told}) == 1
+        return any(option in one.plan.asked for one in reporting for option in ARITHMETIC)
+    return len({one.plan.contender.framework for one in reporting}) == 1
 
 
 def _variable(name: str, read: Sequence[ContenderOutcome]) -> Entry:
-    """Judge a variable of the user's environment: in force for all, or for some only."""
+    """Return the entry of a variable of the user's environment, which may concern all contenders or some."""
     values: dict[str, Value] = {one.label: one.inherited[name] for one in read if name in one.inherited}
     is_common = len(values) == len(read) and len(set(values.values())) == 1
     kind: Kind = "same" if is_common else "mismatch"
@@ -145,18 +145,18 @@ def _variable(name: str, read: Sequence[ContenderOutcome]) -> Entry:
 
 
 def _marked(one: ContenderOutcome, found: Sequence[Entry]) -> str:
-    """Give a contender's label with what nobody asked for: "torch [threads=1]"."""
+    """Return a contender's label with what nobody asked for: "torch [threads=1]"."""
     mine = [f"{entry.key}={_short(entry.values[one.label])}" for entry in found if one.label in entry.strays]
     return f"{one.label} [{', '.join(mine)}]" if mine else one.label
 
 
 def _short(value: Value) -> str:
-    """Give a value that a label can hold."""
+    """Return a value that a label can hold."""
     text = str(value)
     return text if len(text) <= MOST_VALUE_CHARACTERS else f"{text[: MOST_VALUE_CHARACTERS - 3]}..."
 
 
 def _renamed(one: ContenderOutcome, label: str) -> ContenderOutcome:
-    """Give a contender another label; its plan keeps the user's own."""
+    """Return the contender with another label; its plan keeps the user's own."""
     certificate = one.certificate and msgspec.structs.replace(one.certificate, contender=label)
     return msgspec.structs.replace(one, label=label, certificate=certificate)

@@ -20,10 +20,10 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
 
     contender: str
     baseline: str
-    """The first one; empty where that is not known."""
+    """Label of the first contender; empty where it was not ranked."""
     answer: Answer
     reason: str
-    """Why it cannot be told; empty where it can."""
+    """Why it is unknown; empty where it is known."""
     ratio: float | None = None
     """Its step time over the baseline's, with the interval of the verdict."""
     low: float | None = None
@@ -31,9 +31,9 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def regressions(outcome: Outcome, share: float) -> list[Regression]:
-    """Hold every contender against the first one: slower where all of the ratio's interval is above 1 + share.
+    """Return every contender compared with the first: slower where all of the ratio's interval is above 1 + share.
 
-    Where one that was named could not race, nothing is told: it may have been the first.
+    Where one that was named could not race, nothing is known: it may have been the first.
     """
     missing = outcome.comparison.excluded
     if missing:
@@ -46,14 +46,14 @@ def regressions(outcome: Outcome, share: float) -> list[Regression]:
 
 
 def worst(found: list[Regression]) -> Answer:
-    """Give the answer for all: one that is slower decides, then one that cannot be told; none at all tells nothing."""
+    """Return the answer for all: "slower" if any is, else "unknown" if any is, or if there is none to compare."""
     answers = {one.answer for one in found} or {"cannot be told"}
     order: tuple[Answer, ...] = ("slower", "cannot be told", "not slower")
     return next(answer for answer in order if answer in answers)
 
 
 def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOutcome, share: float) -> Regression:
-    """Hold one contender against the first."""
+    """Return one contender compared with the first."""
     absent = next((one for one in (baseline, other) if one.status != "ranked"), None)
     verdict = _verdict(outcome, other.label, baseline.label)
     ratio = verdict.ratio if verdict else None
@@ -76,7 +76,7 @@ def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOu
 
 
 def _verdict(outcome: Outcome, first: str, second: str) -> Verdict | None:
-    """Find a pair's verdict, turned so that it speaks of `first`."""
+    """Return a pair's verdict, mirrored where needed so that it speaks of `first`."""
     for verdict in outcome.verdicts:
         for turned in (verdict, mirrored(verdict)):
             if (turned.first, turned.second) == (first, second):

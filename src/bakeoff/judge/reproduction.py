@@ -1,4 +1,4 @@
-"""Published beside measured: what a study's figures and our verdicts say of the same pair, and what that can tell."""
+"""A reproduction: published figures compared with measured verdicts on the same pairs, and what that shows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Ranking = Literal["agrees", "disagrees", "undecided", "cannot be told"]
 
 
 class PublishedLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One row on one of the document's machines, and what stands for it here."""
+    """One row of the document on one of its machines, with what was measured for it here."""
 
     comparison: str
     row: str
@@ -32,7 +32,7 @@ class PublishedLine(msgspec.Struct, frozen=True, kw_only=True):
     figure: Figure | None
     """None: the document gives no number."""
     published_step_s: float | None
-    """Of the median of its repeats."""
+    """Step time by the median of the published repeats."""
     measured: ContenderOutcome | None
     hole: str
     """Why nothing was measured; empty where something was."""
@@ -44,17 +44,17 @@ class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
     comparison: str
     machine: str
     first: str
-    """The one that the document has as slower."""
+    """The row that the document reports as slower."""
     second: str
     published: float
     published_range: tuple[float, float] | None
-    """Over the repeats of both, where there are several."""
+    """Range of the ratio over the repeats of both rows, where there are several."""
     verdict: Verdict | None
-    """Ours, turned so that it speaks of `first`; None where one of them was not measured."""
+    """The measured verdict, mirrored so that it speaks of `first`; None where one of them was not measured."""
     order: Order
     ranking: Ranking
     reason: str
-    """Why the ranking cannot be told."""
+    """Why the measured ranking neither confirms nor refutes the published one."""
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,14 +62,14 @@ class Held(msgspec.Struct, frozen=True, kw_only=True):
 
     claim: Claim
     percent: float | None
-    """The same figure of ours, which has no interval; None where a comparison is missing."""
+    """The same figure as measured, without an interval; None where a comparison is missing."""
     verdicts: list[Verdict]
     reason: str
-    """Why there is none."""
+    """Why no figure was measured."""
 
 
 def lines(study: StudyOutcome, published: PublishedStudy) -> list[PublishedLine]:
-    """Give every row of every comparison, on each of the machines that the document has it for."""
+    """Return every row of every comparison, on each of the machines that the document has it for."""
     found = []
     for declared, point in both(study, published):
         for row in published.rows:
@@ -79,7 +79,7 @@ def lines(study: StudyOutcome, published: PublishedStudy) -> list[PublishedLine]
 
 
 def both(study: StudyOutcome, published: PublishedStudy) -> list[tuple[Declared, PointOutcome]]:
-    """Give every comparison as it is declared and as it went; not those that the scaled variant leaves out."""
+    """Return each declared comparison with its outcome, without those that the scaled variant leaves out."""
     points = {one.point.title: one for one in study.points}
     return [(declared, points[declared.name]) for declared in published.comparisons if declared.name in points]
 
@@ -87,7 +87,7 @@ def both(study: StudyOutcome, published: PublishedStudy) -> list[tuple[Declared,
 def _line(
     published: PublishedStudy, declared: Declared, row: str, figure: Figure | None, point: PointOutcome
 ) -> PublishedLine:
-    """Give one line."""
+    """Return one line."""
     return PublishedLine(
         comparison=declared.name,
         row=row,
@@ -100,29 +100,29 @@ def _line(
 
 
 def machine_of(published: PublishedStudy, figure: Figure) -> str:
-    """Give the name of the machine of a figure."""
+    """Return the name of the machine of a figure."""
     return figure.machine or published.machines[0].name
 
 
 def steps_s(published: PublishedStudy, declared: Declared, figure: Figure) -> list[float]:
-    """Give the seconds of a step by each repeat."""
+    """Return the seconds of a step by each repeat."""
     return [step_s(value, published.unit, declared) for value in figure.values]
 
 
 def published_step_s(published: PublishedStudy, declared: Declared, figure: Figure) -> float:
-    """Give the seconds of a step by the median of the repeats."""
+    """Return the seconds of a step by the median of the repeats."""
     return median(steps_s(published, declared, figure))
 
 
 def contender_of(point: PointOutcome, row: str) -> ContenderOutcome | None:
-    """Give what was measured of a row's contender; None where it is not ranked."""
+    """Return what was measured of a row's contender; None where it is not ranked."""
     label = point.point.rows.get(row)
     ranked = [one for one in point.outcome.contenders if one.status == "ranked"] if point.outcome else []
     return next((one for one in ranked if one.label == label), None)
 
 
 def hole(point: PointOutcome, row: str) -> str:
-    """Say why a row has no measured step time; empty where it has one."""
+    """Return why a row has no measured step time; empty where it has one."""
     label = point.point.rows.get(row)
     if label is None:
         return "not asked for"
@@ -141,7 +141,7 @@ def hole(point: PointOutcome, row: str) -> str:
 
 
 def pairs(study: StudyOutcome, published: PublishedStudy) -> list[PublishedPair]:
-    """Give every pair of rows that the document has figures of on the same machine."""
+    """Return every pair of rows that the document has figures of on the same machine."""
     found = []
     for declared, point in both(study, published):
         for machine in published.machines:
@@ -157,7 +157,7 @@ def _pair(
     figures: tuple[Figure, Figure],
     point: PointOutcome,
 ) -> PublishedPair:
-    """Hold one pair against ours; the one that the document has as slower comes first."""
+    """Return one published pair with the measured verdict; the published slower row comes first."""
     second, first = sorted(figures, key=lambda figure: published_step_s(published, declared, figure))
     above, below = steps_s(published, declared, first), steps_s(published, declared, second)
     ratio = median(above) / median(below)
@@ -182,7 +182,7 @@ def _pair(
 
 
 def verdict_on(point: PointOutcome, first: str, second: str) -> Verdict | None:
-    """Give our verdict on two rows, turned so that it speaks of the first; None before the first look."""
+    """Return the measured verdict on two rows, mirrored so that it speaks of the first; None before the first look."""
     labels = point.point.rows.get(first), point.point.rows.get(second)
     for verdict in point.outcome.verdicts if point.outcome else ():
         for turned in (verdict, mirrored(verdict)):
@@ -192,7 +192,7 @@ def verdict_on(point: PointOutcome, first: str, second: str) -> Verdict | None:
 
 
 def _order(ratio: float, low: float, verdict: Verdict | None, point: PointOutcome) -> Order:
-    """Compare our order with that of a pair whose published ratio is at least 1; `low` is the least of its repeats."""
+    """Return how the measured order compares with a published ratio, at least 1; `low` is the least of its repeats."""
     if verdict is None or point.outcome is None:
         return "not measured"
     if verdict.verdict == "undecided":
@@ -205,11 +205,11 @@ def _order(ratio: float, low: float, verdict: Verdict | None, point: PointOutcom
 
 
 _RANKINGS: dict[Order, Ranking] = {"same": "agrees", "other": "disagrees", "undecided": "undecided"}
-"""What an order says where both were measured on the same kind of device, at the same size."""
+"""What an order shows where both were measured on the same kind of device, at the same size."""
 
 
 def _no_ranking(study: StudyOutcome, published: PublishedStudy, declared: Declared, rows: tuple[str, str]) -> str:
-    """Say why our order of a pair can neither confirm nor refute the published one; empty where it can."""
+    """Return why the measured order can neither confirm nor refute the published one; empty where it can."""
     devices = {published.row(name).device for name in rows}
     here = study.study.reproduces
     assert here is not None
@@ -223,25 +223,25 @@ def _no_ranking(study: StudyOutcome, published: PublishedStudy, declared: Declar
 
 
 def is_smaller(study: StudyOutcome, declared: Declared) -> bool:
-    """Tell whether a step here is smaller than the published one."""
+    """Return whether a step here is smaller than the published one."""
     request = next(one.point.request for one in study.points if one.point.title == declared.name)
     return request.size != "full" or request.batch_size != declared.batch_size
 
 
 def _missing(point: PointOutcome, figures: tuple[Figure, Figure]) -> str:
-    """Say which of two rows was not measured."""
+    """Return which of two rows was not measured."""
     gone = [f"{one.row} not measured" for one in figures if hole(point, one.row)]
     return ", ".join(gone) or "too few rounds"
 
 
 def held(study: StudyOutcome, published: PublishedStudy) -> list[Held]:
-    """Give every claim with what was measured of it."""
+    """Return every claim with what was measured of it."""
     points = {one.point.title: one for one in study.points}
     return [_held(claim, [points[name] for name in claim.comparisons if name in points]) for claim in published.claims]
 
 
 def _held(claim: Claim, points: list[PointOutcome]) -> Held:
-    """Compute a claim's figure from ours: the time of the second over the first's is the first's speed over its."""
+    """Return a claim's figure as measured: the second's step time over the first's is the ratio of their speeds."""
     found = [verdict_on(point, claim.second, claim.first) for point in points]
     verdicts = [verdict for verdict in found if verdict and verdict.ratio is not None]
     if len(verdicts) < len(claim.comparisons):
@@ -253,7 +253,7 @@ def _held(claim: Claim, points: list[PointOutcome]) -> Held:
 
 
 def claim_percent(claim: Claim, percents: Sequence[float]) -> float:
-    """Reduce the differences in a claim's comparisons as the claim does."""
+    """Return the differences in a claim's comparisons, reduced as the claim does."""
     if claim.kind == "within":
         return max(abs(percent) for percent in percents)
     if claim.kind == "mean-difference":

@@ -1,4 +1,4 @@
-"""From the records of a search to what it has found: nothing else is read."""
+"""From the records of a search to its outcome: nothing else is read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOO_MUCH: tuple[TrialOutcome, ...] = ("out-of-memory", "killed", "crashed")
 """How an attempt ends that takes too much memory. A native library may also crash for want of it."""
 
 LARGEST = 1 << 20
-"""Samples: no batch of a real training run is larger, and work that takes no memory would never end the doubling."""
+"""Largest batch in samples: no real training run has a larger one, and work without memory would double for ever."""
 
 State = Literal["found", "nothing", "unbounded", "stopped", "uncertified", "unfinished"]
 """found: the largest batch within the precision.  nothing: not even one sample fits.  unbounded: as large as bakeoff
@@ -36,7 +36,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
     batch_size: int
     fits: bool | None
-    """None: it failed for another reason than memory."""
+    """Whether it fits; None: it failed for another reason than memory."""
     outcome: TrialOutcome
     reason: str
     """Why it does not fit, or failed."""
@@ -46,13 +46,13 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found for one contender."""
+    """The result of the search for one contender."""
 
     plan: ContenderPlan
     label: str
     state: State
     reason: str = ""
-    """Why it is not found."""
+    """Why the largest batch is not known."""
     largest: int | None = None
     """The largest batch that fits; a lower bound unless it is found."""
     too_large: int | None = None
@@ -65,12 +65,12 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def at_largest(self) -> Attempt | None:
-        """Give the attempt at the largest batch."""
+        """Return the attempt at the largest batch."""
         return next((one for one in self.attempts if one.batch_size == self.largest), None)
 
     @property
     def at_too_large(self) -> Attempt | None:
-        """Give the attempt at the smallest batch that does not fit."""
+        """Return the attempt at the smallest batch that does not fit."""
         return next((one for one in self.attempts if one.batch_size == self.too_large), None)
 
 
@@ -85,7 +85,7 @@ class SearchOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge_search(folder: Path) -> SearchOutcome:
-    """Judge a search from its folder; raise StoreError where that is none."""
+    """Return the outcome of the search in a folder; raise StoreError where there is none."""
     search, known = read_search(folder), read_records(folder)
     plan = search.plan
     found = [
@@ -96,7 +96,7 @@ def judge_search(folder: Path) -> SearchOutcome:
 
 
 def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record], certificate: Certificate) -> Found:
-    """Put together what was found for one contender."""
+    """Return the result for one contender."""
     label = plan.contender.label
     mine = [record for record in records.values() if record.trial.contender.label == label]
     attempts = sorted(attempts_of(search, mine), key=lambda one: one.batch_size)
@@ -104,7 +104,7 @@ def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record],
     state, reason = _state(search, attempts, certificate)
     if any(record.outcome in TOO_MUCH and record.trial.purpose == "certify" for record in mine):
         reason += f"; its certificate needs batch {search.plan.batch_size:,}: name a smaller --batch-size"
-    told = [record for record in mine if record.outcome == "done"]
+    done = [record for record in mine if record.outcome == "done"]
     return Found(
         plan=plan,
         label=label,
@@ -114,23 +114,23 @@ def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record],
         too_large=high,
         attempts=attempts,
         certificate=certificate,
-        versions=told[-1].versions if told else {},
-        settings=told[-1].settings if told else {},
+        versions=done[-1].versions if done else {},
+        settings=done[-1].settings if done else {},
     )
 
 
 def attempts_of(search: Search, records: Iterable[Record]) -> list[Attempt]:
-    """Judge one contender's attempts: what fits stays within the limit, by the system's own high-water mark."""
+    """Return one contender's attempts; a batch fits if the system's high-water mark stays within the limit."""
     return [_attempt(search, record) for record in records if record.trial.purpose == "batch"]
 
 
 def tried(attempts: Iterable[Attempt]) -> dict[int, bool]:
-    """Give which sizes fit, of those that tell."""
+    """Return whether each size fits, where its attempt shows that."""
     return {one.batch_size: one.fits for one in attempts if one.fits is not None}
 
 
 def following(search: Search, attempts: Iterable[Attempt]) -> int | None:
-    """Give the batch size to try next; None at the end, and where an attempt failed for another reason than memory."""
+    """Return the batch size to try next; None at the end, or after a failure for another reason than memory."""
     known = list(attempts)
     if any(one.fits is None for one in known):
         return None
@@ -138,7 +138,7 @@ def following(search: Search, attempts: Iterable[Attempt]) -> int | None:
 
 
 def _attempt(search: Search, record: Record) -> Attempt:
-    """Judge one attempt."""
+    """Return one attempt, from its record."""
     memory = record.memory
     peak_bytes = None
     if memory is not None and memory.peak_bytes is not None and memory.baseline_bytes is not None:
@@ -161,7 +161,7 @@ def _attempt(search: Search, record: Record) -> Attempt:
 
 
 def _state(search: Search, attempts: list[Attempt], certificate: Certificate) -> tuple[State, str]:
-    """Say how far a contender's search is."""
+    """Return how far a contender's search is."""
     if not certificate.passed:
         return "uncertified", certificate.reason
     failed = next((one for one in attempts if one.fits is None), None)
@@ -178,14 +178,14 @@ def _state(search: Search, attempts: list[Attempt], certificate: Certificate) ->
 
 
 def bracket(tried: Mapping[int, bool]) -> tuple[int, int | None]:
-    """Give the largest batch below every one that did not fit, 0 for none, and the smallest that did not fit."""
+    """Return the largest batch below every one that did not fit, 0 for none, and the smallest that did not fit."""
     high = min((batch for batch, fits in tried.items() if not fits), default=None)
     below = [batch for batch, fits in tried.items() if fits and (high is None or batch < high)]
     return max(below, default=0), high
 
 
 def next_batch(start: int, tried: Mapping[int, bool], precision: float) -> int | None:
-    """Double while batches fit, halve while none did, then bisect; None at the end.
+    """Return the batch size to try next: double while batches fit, halve while none did, then bisect; None at the end.
 
     `precision` is a share of the largest that fits: a bracket that is no wider, or one sample wide, is the end.
     """

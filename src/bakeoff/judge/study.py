@@ -1,4 +1,4 @@
-"""What a study's records amount to, and all that a report of it reads."""
+"""From a study's records to its outcome, which is all that a report reads."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class StudyOutcome(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def judge_study(folder: Path) -> StudyOutcome:
-    """Judge a study from its folder: every comparison from its own records."""
+    """Return the outcome of the study in a folder, every comparison judged from its own records."""
     stored = read(folder)
     return StudyOutcome(
         study=stored.study,
@@ -64,7 +64,7 @@ def judge_study(folder: Path) -> StudyOutcome:
 
 
 def _judged(folder: Path, state: PointState, known: PointOutcome) -> PointOutcome:
-    """Add a point's outcome, where its comparison was begun."""
+    """Return the point with its outcome, where its comparison was begun."""
     if not state.comparison:
         return known if known.reason else msgspec.structs.replace(known, reason="its turn has not come")
     try:

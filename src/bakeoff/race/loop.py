@@ -23,7 +23,7 @@ class Loop:
     """One comparison or search on its way."""
 
     def __init__(self, state: State, launch: Launcher, observe: Observer) -> None:
-        """Take the state, which the loop keeps up to date, what starts workers, and who is told of events."""
+        """Take the state, which the loop keeps up to date, what starts workers, and who observes events."""
         self.state = state
         self._runner = Runner(state.folder, launch, observe, limit_s=state.comparison.procedure.trial_limit_s)
         self._observe = observe

@@ -98,7 +98,7 @@ class Runner:
         shutil.rmtree(folder / CACHE_FOLDER, ignore_errors=True)
 
     def _tell_end(self, spec: TrialSpec, began_s: float) -> None:
-        """Tell the observer how a trial has ended."""
+        """Report the end of a trial to the observer."""
         record, seconds = read_record(self._folder / spec.name), time.monotonic() - began_s
         label, outcome = spec.contender.label, record.outcome
         self._observe(TrialEnded(spec.name, label, spec.purpose, outcome, record.reason, seconds))

@@ -19,7 +19,7 @@ SHIPPED = Path(__file__).with_name("shipped")
 
 
 def names() -> list[str]:
-    """Give the names of the shipped studies."""
+    """Return the names of the shipped studies."""
     return sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
 
@@ -41,7 +41,7 @@ def load(name: str) -> PublishedStudy:
 
 
 def _problems(study: PublishedStudy) -> list[str]:
-    """Say what does not fit together."""
+    """Return what does not fit together."""
     found = _twice("machine", [machine.name for machine in study.machines])
     found += _twice("row", [row.name for row in study.rows])
     found += [] if any(one.scaled for one in study.comparisons) else ["no comparison has a scaled variant"]
@@ -63,7 +63,7 @@ def _problems(study: PublishedStudy) -> list[str]:
 
 
 def _of_comparison(study: PublishedStudy, declared: Declared) -> list[str]:
-    """Say what does not fit together within one comparison."""
+    """Return what does not fit together within one comparison."""
     rows, machines = {row.name for row in study.rows}, {machine.name for machine in study.machines}
     found = []
     if study.unit == "s" and declared.run_steps() is None:
@@ -78,5 +78,5 @@ def _of_comparison(study: PublishedStudy, declared: Declared) -> list[str]:
 
 
 def _twice(kind: str, given: list[str]) -> list[str]:
-    """Say what is there twice."""
+    """Return what is there twice."""
     return [f"{kind} {name!r} is there twice" for name in sorted({name for name in given if given.count(name) > 1})]

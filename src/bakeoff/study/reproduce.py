@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def accelerator() -> str | None:
-    """Give the GPU that contenders could use here; None where there is none."""
+    """Return the GPU that contenders could use here; None where there is none."""
     machine = describe()
     if machine.get("gpu"):
         return "cuda"
@@ -42,7 +42,7 @@ def declare(  # noqa: PLR0913 - as many as the command has
     budget_s: float | None = None,
     command: str = "",
 ) -> Study:
-    """Give the study that measures these figures; raise UsageError where nothing of it can be run here.
+    """Return the study that measures these figures; raise UsageError where nothing of it can be run here.
 
     `contenders` race in place of the document's; one that is a row's own, in whatever environment, stands for that row.
     """
@@ -65,7 +65,7 @@ def declare(  # noqa: PLR0913 - as many as the command has
 
 
 def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int) -> Point:
-    """Give one comparison, at its own size or scaled down."""
+    """Return one comparison, at its own size or scaled down."""
     rows = here.published.rows
     placed, left_out = _given(rows, here, given) if given else _own(rows, here)
     raced = given or [text for text in dict.fromkeys(placed.values()) if text not in left_out]
@@ -86,14 +86,14 @@ def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int
 
 
 def _steps(here: Reproduces, declared: Declared) -> int | None:
-    """Give the steps of whole runs, which only a document makes whose figures are of such runs."""
+    """Return the steps of whole runs, which only a document makes whose figures are of such runs."""
     if here.published.unit != "s":
         return None
     return declared.scaled.steps if here.scaled and declared.scaled else declared.run_steps()
 
 
 def _command(request: Request) -> str:
-    """Give the command that repeats one comparison alone."""
+    """Return the command that repeats one comparison alone."""
     options = {
         "--scenario": request.scenario,
         "--batch-size": request.batch_size,
@@ -108,7 +108,7 @@ def _command(request: Request) -> str:
 
 
 def _own(rows: Sequence[PublishedRow], here: Reproduces) -> tuple[dict[str, str], dict[str, str]]:
-    """Give the contender of each row, and why some of them cannot race."""
+    """Return the contender of each row, and why some of them cannot race."""
     placed = {row.name: stand_in(row, here.kind) or row.contender for row in rows}
     left_out = {row.contender: row.missing for row in rows if not stand_in(row, here.kind)}
     problems = {text: _problem(text, here.device) for text in placed.values() if text not in left_out}
@@ -118,7 +118,7 @@ def _own(rows: Sequence[PublishedRow], here: Reproduces) -> tuple[dict[str, str]
 def _given(
     rows: Sequence[PublishedRow], here: Reproduces, given: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Give the contender of each row for which one of these stands; the others are not asked for."""
+    """Return the contender of each row for which one of these stands; the others are not asked for."""
     known = {_what(parse_contender(text)): text for text in reversed(given)}
     wanted = {row.name: stand_in(row, here.kind) for row in rows}
     keys = {name: _what(parse_contender(text)) for name, text in wanted.items() if text}
@@ -126,17 +126,17 @@ def _given(
 
 
 def stand_in(row: PublishedRow, kind: str) -> str:
-    """Give the contender that stands for a row on a kind of device; empty where none can."""
+    """Return the contender that stands for a row on a kind of device; empty where none can."""
     return row.on_cpu if kind == "cpu" else row.contender
 
 
 def _what(contender: Contender) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Give what makes a contender the same in every environment."""
+    """Return what makes a contender the same in every environment."""
     return contender.framework, tuple(sorted(contender.options.items()))
 
 
 def _problem(text: str, device: str) -> str:
-    """Say why a contender cannot race here; empty where it can."""
+    """Return why a contender cannot race here; empty where it can."""
     contender = parse_contender(text)
     if contender.framework not in frameworks():
         return f"bakeoff has no framework {contender.framework!r}"

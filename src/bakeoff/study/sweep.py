@@ -46,7 +46,7 @@ def read_values(text: str, name: str) -> tuple[str, ...]:
 
 
 def checked_values(texts: Sequence[str], name: str) -> tuple[str, ...]:
-    """Give values that are there and differ; raise UsageError for others."""
+    """Return values that are there and differ; raise UsageError for others."""
     values, text = tuple(texts), ",".join(texts)
     if not (values and all(values)):
         msg = f"{name} {text!r} lacks a value: give one, or several with commas between, such as 8,16,32"
@@ -67,7 +67,7 @@ def number(text: str, name: str) -> int:
 
 
 def sweep_of(request: Request, axes: Sequence[Axis]) -> Study:
-    """Give the study that races every combination of the axes' values; raise UsageError for what cannot be.
+    """Return the study that races every combination of the axes' values; raise UsageError for what cannot be.
 
     A contender whose framework lacks an option's value is left out where it is asked for, with the reason; a value
     that no contender has, and a contender that has none of the values, are errors.
@@ -93,7 +93,7 @@ def sweep_of(request: Request, axes: Sequence[Axis]) -> Study:
 
 
 def _here(texts: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Give the contenders whose framework is here (none named: all of these), and the reasons for the others."""
+    """Return the contenders whose framework is here (none named: all of these), and the reasons for the others."""
     if not texts:
         interpreters, reasons = available()
         return tuple(interpreters), reasons
@@ -110,12 +110,12 @@ def _here(texts: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def _over(axes: Sequence[Axis]) -> str:
-    """Say what is varied: "batch size 8, 16 and mode eager, graph"."""
+    """Return what is varied: "batch size 8, 16 and mode eager, graph"."""
     return " and ".join(f"{axis.name} {', '.join(axis.values)}" for axis in axes)
 
 
 def _too_many(axes: Sequence[Axis], count: int, contenders: int) -> str:
-    """Say how many combinations there are, and how long they would take."""
+    """Return how many combinations there are, and how long they would take."""
     sizes = " x ".join(str(len(axis.values)) for axis in axes)
     hours = count * contenders * CONTENDER_S / 3600
     return (
@@ -127,7 +127,7 @@ def _too_many(axes: Sequence[Axis], count: int, contenders: int) -> str:
 def _tried(
     request: Request, axes: Sequence[Axis], values: tuple[str, ...]
 ) -> tuple[Request, dict[str, str], dict[str, UsageError]]:
-    """Give one combination's request, its coordinates, and why contenders cannot race there; raise if none can."""
+    """Return one combination's request, its coordinates, and why contenders cannot race there; raise if none can."""
     coordinates = {axis.name: value for axis, value in zip(axes, values, strict=True)}
     for name, value in coordinates.items():
         request = _with_value(request, name, value)
@@ -146,7 +146,7 @@ def _tried(
 def _point(
     request: Request, coordinates: dict[str, str], errors: dict[str, UsageError], excluded: dict[str, str]
 ) -> Point:
-    """Give one combination's comparison."""
+    """Return one combination's comparison."""
     title = ", ".join(f"{name} {value}" for name, value in coordinates.items())
     left_out = excluded | {text: str(error) for text, error in errors.items()}
     return Point(title=title, coordinates=coordinates, request=request, left_out=left_out)

@@ -68,7 +68,7 @@ class _Loaded(_Feed):
 
     def _endless(self) -> Generator[DeviceBatch]:
         """Yield epoch after epoch, each shuffled anew."""
-        module = grain()
+        module = grain_module()
         dataset = module.MapDataset.source(_Source(self._arrays)).seed(self._seed).shuffle().repeat()
         reading = module.ReadOptions(num_threads=_READERS, prefetch_buffer_size=_READERS)
         batches = iter(dataset.batch(self._size, drop_remainder=True).to_iter_dataset(reading))
@@ -116,14 +116,14 @@ class _Source:
         return tuple(array[index] for array in self._arrays)
 
 
-def grain() -> Any:
+def grain_module() -> Any:
     """Import Grain, which only this way of input needs; raise UnsupportedError where it is not there."""
     try:
-        import grain as module
+        import grain
     except ImportError as error:
         msg = f"input=pipeline needs Grain, JAX's data loader, which cannot be imported ({error}): pip install grain"
         raise UnsupportedError(msg) from error
-    return module
+    return grain
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
@@ -131,7 +131,7 @@ def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:
     if options["input"] == "pipeline" and options["loader"] == "hand":
         return _Shuffled(step, samples)
     if options["input"] == "pipeline":
-        grain()
+        grain_module()
         return _Loaded(step, samples)
     return _Copied(step, samples)
 

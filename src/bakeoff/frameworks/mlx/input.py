@@ -75,11 +75,11 @@ class _Loaded(_Feed):
 def mlx_data() -> Any:
     """Import MLX Data, which only this way of input needs; raise UnsupportedError where it is not there."""
     try:
-        import mlx.data as module
+        import mlx.data
     except ImportError as error:
         msg = f"input=pipeline needs MLX Data, which cannot be imported ({error}): pip install mlx-data"
         raise UnsupportedError(msg) from error
-    return module
+    return mlx.data
 
 
 def feed(step: Step, samples: Samples, options: Mapping[str, str]) -> Feed:

@@ -51,7 +51,7 @@ SHORTEST_STEP_S = 1e-6
 
 
 class Session:
-    """One worker at work, under the time limit of a trial; what it does is told to the observer."""
+    """One worker at work, under the time limit of a trial; the observer hears what it does."""
 
     def __init__(self, worker: Worker, label: str, limit_s: float, observe: Observer) -> None:
         """Take a started worker."""
@@ -61,7 +61,7 @@ class Session:
         self._observe = observe
 
     def tell(self, doing: str) -> None:
-        """Tell the observer what this worker does now."""
+        """Report to the observer what this worker does now."""
         self._observe(Running(self.label, doing))
 
     def ask(self, command: protocol.Command, limit_s: float | None = None) -> protocol.Answer:
@@ -106,7 +106,7 @@ class Team:
         return results
 
     def ask(self, label: str, doing: str, command: protocol.Command) -> None:
-        """Give one worker a command, unless it was lost before."""
+        """Return one worker a command, unless it was lost before."""
         if label not in self._sessions:
             return
         try:
