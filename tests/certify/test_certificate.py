@@ -101,6 +101,13 @@ def owing(monkeypatch: pytest.MonkeyPatch, *parts: Any) -> Any:
     return "sideways"
 
 
+def test_a_scenario_that_owes_nothing_is_certified_by_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parameters of the right shapes are no certificate of what is computed with them."""
+    certificate = judged(noisy(exhibit()), scenario=owing(monkeypatch))
+    assert not certificate.passed
+    assert "owes no evidence that could be checked" in certificate.reason
+
+
 def test_a_scenario_is_certified_by_what_it_owes(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scenario that owes gradients does not pass without them, although it trains nothing."""
     scenario = owing(monkeypatch, "outputs", "gradients")

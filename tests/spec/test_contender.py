@@ -44,7 +44,8 @@ FORMS = {
 
 AMBIGUOUS = {
     "torch@/odd:path/python": 'torch@"/odd:path/python"',
-    "torch@/odd:path/python:mode=eager": 'torch@"/odd:path/python:mode=eager"',
+    "torch@/odd:path/python:mode=eager": 'torch@"/odd:path/python":mode=eager',
+    "torch@/p/python:code=https://x": 'torch@/p/python:code="https://x"',
     "torch@/it's/python": 'torch@"/it\'s/python"',
     "torch:code=a:b": 'torch:code="a:b"',
     "torch:mode=eager,code=a,b": 'torch:mode=eager,code="a,b"',
@@ -60,6 +61,20 @@ def test_every_form_is_read(text: str) -> None:
     framework, environment, options = FORMS[text]
     expected = Contender(framework=framework, label=text, environment=environment, options=options)
     assert parse_contender(text) == expected
+
+
+@pytest.mark.parametrize("text", ['torch:a=""', "torch@''", "torch@/p/python:"])
+def test_nothing_is_shown_in_quotes_where_something_is_missing(text: str) -> None:
+    """An empty environment, value or list of options is refused without an example that would mean something else."""
+    with pytest.raises(UsageError) as raised:
+        parse_contender(text)
+    assert "such as" not in str(raised.value)
+
+
+def test_labels_are_unique_whatever_is_written() -> None:
+    """A text that looks like the label of a repeated one does not take it away."""
+    labels = [contender.label for contender in parse_contenders(["torch@x", "torch@x", "torch@x (2)"])]
+    assert len(set(labels)) == len(labels) == 3
 
 
 @pytest.mark.parametrize("text", AMBIGUOUS)

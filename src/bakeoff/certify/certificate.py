@@ -101,6 +101,8 @@ def _why_uncertifiable(scenario: Scenario) -> str:
     """Return why nothing certifies a scenario; empty where something does."""
     if scenario not in SCENARIOS:
         return f"nothing says which evidence the scenario {scenario!r} owes"
+    if not SCENARIOS[scenario].evidence & _CHECKS.keys():
+        return f"the scenario {scenario!r} owes no evidence that could be checked"
     unchecked = SCENARIOS[scenario].evidence - _CHECKS.keys() - {"state"}
     return f"nothing checks what the scenario {scenario!r} owes: {', '.join(sorted(unchecked))}" if unchecked else ""
 

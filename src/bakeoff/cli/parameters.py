@@ -175,7 +175,7 @@ MaxBatch = Annotated[
         "on, each attempt in a process of its own.",
     ),
 ]
-Memory = Annotated[
+MemoryLimit = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",

@@ -46,7 +46,7 @@ def run(
     resume: parameters.Resume = False,
     json: parameters.Json = False,
     max_batch: parameters.MaxBatch = False,
-    memory: parameters.Memory = None,
+    memory: parameters.MemoryLimit = None,
 ) -> None:
     """Race contenders on a workload until every pair has its verdict."""
     asked = sweep.read(batch_size, device, threads, precision, option)

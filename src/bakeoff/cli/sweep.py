@@ -91,7 +91,7 @@ def run(request: Request, several: Sequence[Words], *, json: bool) -> None:
 
 
 def _with_commands(study: Study, several: Sequence[Words], arguments: Sequence[str]) -> Study:
-    """Return each point the command that repeats it alone: the words of the whole with one value for several."""
+    """Return the study with each point's own command: the words of the whole with one value for several."""
     import msgspec
 
     points = []

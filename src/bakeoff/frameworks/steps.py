@@ -43,7 +43,7 @@ def training_parts(model: Model) -> tuple[Callable[..., Any], Optimizer]:
     return model.loss, model.optimizer
 
 
-NO_LOSS = "a step of the scenario infer has no loss"
+NO_LOSS = "a step that computes outputs only has no loss"
 
 
 class WithoutLoss:
@@ -56,7 +56,7 @@ class WithoutLoss:
     def gradients(self, batch: Any) -> Arrays:
         """Raise UnsupportedError: there is no loss to differentiate."""
         del batch
-        msg = "a step of the scenario infer has no gradients"
+        msg = "a step that computes outputs only has no gradients"
         raise UnsupportedError(msg)
 
 

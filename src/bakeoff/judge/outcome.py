@@ -63,7 +63,7 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     compile_s: float | None = None
     """The first step's time beyond a steady step: tracing, compiling, autotuning, first allocations."""
     compiling: Compiling | None = None
-    """None in records that do not tell."""
+    """None where records do not hold it."""
     memory: Memory | None = None
     energy: Energy | None = None
     whole: WholeRuns | None = None
@@ -81,7 +81,7 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """False: the warm-up found no steady state."""
     blocks: list[BlockTime] = []
     gpu: list[GpuRound] = []
-    """Where it ran on an NVIDIA GPU that tells."""
+    """Empty unless it ran on an NVIDIA GPU whose state NVML reports."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Verdict
 
-Answer = Literal["slower", "not slower", "cannot be told"]
+Regressed = Literal["slower", "not slower", "cannot be told"]
 
 
 class Regression(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,7 +21,7 @@ class Regression(msgspec.Struct, frozen=True, kw_only=True):
     contender: str
     baseline: str
     """Label of the first contender; empty where it was not ranked."""
-    answer: Answer
+    answer: Regressed
     reason: str
     """Why it is unknown; empty where it is known."""
     ratio: float | None = None
@@ -45,10 +45,10 @@ def regressions(outcome: Outcome, share: float) -> list[Regression]:
     return [_regression(outcome, baseline, other, share) for other in others]
 
 
-def worst(found: list[Regression]) -> Answer:
-    """Return the answer for all: "slower" if any is, else "unknown" if any is, or if there is none to compare."""
+def worst(found: list[Regression]) -> Regressed:
+    """Return the answer for all: the worst of theirs; where there is none to compare, none is known."""
     answers = {one.answer for one in found} or {"cannot be told"}
-    order: tuple[Answer, ...] = ("slower", "cannot be told", "not slower")
+    order: tuple[Regressed, ...] = ("slower", "cannot be told", "not slower")
     return next(answer for answer in order if answer in answers)
 
 
@@ -58,7 +58,7 @@ def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOu
     verdict = _verdict(outcome, other.label, baseline.label)
     ratio = verdict.ratio if verdict else None
     low, high = (verdict.low, verdict.high) if verdict else (None, None)
-    answer: Answer = "cannot be told"
+    answer: Regressed = "cannot be told"
     reason = ""
     if absent is not None:
         reason = f"{absent.label}: {absent.reason or absent.status}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def timer_verdict(record: Record) -> TimerVerdict:
-    """Judge a trial of the timer's self-test; one that was not finished tells nothing of the timer."""
+    """Return the verdict on a timer, from its self-test; an unfinished test proves nothing."""
     label = record.trial.contender.label
     verdict = judge_timer(label, record.timer)
     if record.outcome != "done":

@@ -44,7 +44,7 @@ class AloneSizes(msgspec.Struct, frozen=True, kw_only=True):
     """About this long, within the limits of steps."""
     fewest_steps: int = 24
     most_steps: int = 200
-    """Beyond that, more rounds tell more than more steps (docs/method.md)."""
+    """Beyond that, more rounds are worth more than more steps (docs/method.md)."""
     blocks: int = 6
     """A burst of other processes spoils one of them and not their median."""
 

@@ -17,7 +17,7 @@ quote.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -86,12 +86,15 @@ def _parse_options(text: str, match: re.Match[str]) -> dict[str, str]:
 
 
 def _how_to_quote(text: str) -> str:
-    """Return the end of a refusal: the text as it would be quoted, where a quote, ":" or "," makes it unreadable."""
-    framework, at, environment = text.partition("@")
-    if at and re.search(r"""[:'"]""", environment):
-        example = format_contender(Contender(framework=framework, label=text, environment=environment))
-    elif option := re.search(r"""([\w.-]+)=([^=]*[:,'"][^=]*)$""", text):
-        example = f"{text[: option.start()]}{option[1]}={quoted(option[2])}"
+    """Return the end of a refusal: the text with the value or environment that cannot be read in quotes."""
+    if re.search(r"""[=@](""|'')""", text):
+        return "; an environment or a value may not be empty"
+    option = re.search(r"""[:,](?P<name>[\w.-]+)=(?P<value>[^=]*[:,'"][^=]*)$""", text)
+    environment = re.match(r"""(?P<framework>[^@]*)@(?P<path>.*?[:'"].*?)(?P<options>(:[\w.-]+=[^:'"]+)?)$""", text)
+    if option:
+        example = f"{text[: option.start('value')]}{quoted(option['value'])}"
+    elif environment and not environment["path"].endswith(":"):
+        example = f"{environment['framework']}@{quoted(environment['path'])}{environment['options']}"
     else:
         return ""
     return f"; an environment or a value that holds a colon, a comma or a quote stands in quotes, such as {example}"
@@ -99,12 +102,12 @@ def _how_to_quote(text: str) -> str:
 
 def parse_contenders(texts: Iterable[str]) -> list[Contender]:
     """Return several contenders; the same text twice is A against A, labelled "torch" and "torch (2)"."""
-    seen: Counter[str] = Counter()
+    taken: set[str] = set()
     contenders = []
     for contender in map(parse_contender, texts):
-        seen[contender.label] += 1
-        count = seen[contender.label]
-        label = contender.label if count == 1 else f"{contender.label} ({count})"
+        candidates = chain([contender.label], (f"{contender.label} ({number})" for number in count(2)))
+        label = next(candidate for candidate in candidates if candidate not in taken)
+        taken.add(label)
         contenders.append(msgspec.structs.replace(contender, label=label))
     return contenders
 

@@ -118,7 +118,8 @@ def work_of(comparison: Comparison) -> tuple[object, ...]:
         comparison.size,
         comparison.batch_size,
         comparison.data.sha256,
-        [plan.contender for plan in comparison.contenders],
+        # Labels are the texts as they were written: the same contender may be written in two ways.
+        [msgspec.structs.replace(plan.contender, label="") for plan in comparison.contenders],
         msgspec.structs.replace(comparison.procedure, **dict.fromkeys(ANEW)),
         # Until-sure has other boundaries, which hold only if they are used from the first round on.
         comparison.procedure.aim == "until-sure",

@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.judge.search import attempts_of, following
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.race.progress import Event, Tried
-from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, first_step_and
+from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, built_then
 from bakeoff.spec.comparison import Search
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.protocol import MeasureMemory
@@ -75,7 +75,7 @@ def ceiling_bytes(search: Search) -> int:
 
 
 def wanted(search: Search, state: State) -> Iterator[Wanted | Checkpoint | Event]:
-    """Want one size after another, each chosen by those before it, and tell how each attempt went."""
+    """Want one size after another, each chosen by those before it, and report how each attempt went."""
     for plan in state.certified():
         while (batch_size := following(search, attempts_of(search, state.of("batch", plan)))) is not None:
             yield Checkpoint()
@@ -88,7 +88,7 @@ def _attempt(search: Search, state: State, plan: ContenderPlan, batch_size: int)
     size = state.comparison.workload.sizes[state.comparison.size]
     copies_bytes = COPIES * batch_size * size.sample.sample_bytes
     trial = state.specs.trial(plan, "batch", batch_size=batch_size, ceiling_bytes=search.limit_bytes + copies_bytes)
-    return alone(trial, first_step_and(f"batch {batch_size}", MeasureMemory(steps=STEPS)))
+    return alone(trial, built_then(f"batch {batch_size}", MeasureMemory(steps=STEPS)))
 
 
 def _tried(search: Search, state: State, plan: ContenderPlan, batch_size: int) -> Tried:

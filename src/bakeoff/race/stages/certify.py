@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.race.progress import Certified, Event
-from bakeoff.race.stages.stage import State, Wanted, alone, first_step_and
+from bakeoff.race.stages.stage import State, Wanted, alone, built_then
 from bakeoff.spec.protocol import Certify
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def wanted(state: State) -> Iterator[Wanted | Event]:
-    """Want the reference's trial and one of each contender, and tell each certificate."""
+    """Want the reference's trial and one of each contender, and report each certificate."""
     if state.comparison.reference is not None:
         yield evidence(state, state.comparison.reference, "reference")
     for plan in state.comparison.contenders:
@@ -26,4 +26,4 @@ def wanted(state: State) -> Iterator[Wanted | Event]:
 
 def evidence(state: State, plan: ContenderPlan, purpose: Purpose) -> Wanted:
     """Return the trial that computes a contender's evidence."""
-    return alone(state.specs.trial(plan, purpose), first_step_and(purpose, Certify()))
+    return alone(state.specs.trial(plan, purpose), built_then(purpose, Certify()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from bakeoff.race.stages.stage import State, Wanted, alone, first_step_and
+from bakeoff.race.stages.stage import State, Wanted, alone, built_then
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ def wanted(state: State) -> Iterator[Wanted]:
 
 def _first_step(state: State, plan: ContenderPlan, cache: CacheState) -> Wanted:
     """Return a trial of the first step alone."""
-    return alone(state.specs.trial(plan, "compile", cache=cache), first_step_and("compile"))
+    return alone(state.specs.trial(plan, "compile", cache=cache), built_then("compile"))
 
 
 def _done(state: State, plan: ContenderPlan, cache: CacheState) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.race.stages.stage import State, Wanted, alone, first_step_and
+from bakeoff.race.stages.stage import State, Wanted, alone, built_then
 from bakeoff.spec.protocol import MeasureMemory
 
 if TYPE_CHECKING:
@@ -17,4 +17,4 @@ STEPS = 20
 def wanted(state: State) -> Iterator[Wanted]:
     """Want one trial of each contender."""
     for plan in state.racing():
-        yield alone(state.specs.trial(plan, "memory"), first_step_and("memory", MeasureMemory(steps=STEPS)))
+        yield alone(state.specs.trial(plan, "memory"), built_then("memory", MeasureMemory(steps=STEPS)))

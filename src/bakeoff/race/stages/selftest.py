@@ -46,7 +46,7 @@ SIZES = Sizes()
 
 
 def wanted(state: State) -> Iterator[Wanted | Adopted | Event]:
-    """Want a test of each certified contender, unless one that was made before holds, and tell each verdict."""
+    """Want a test of each certified contender, unless one that was made before holds, and report each verdict."""
     for plan in state.certified():
         (certified,) = state.of("certify", plan)
         before = remembered(certified)
@@ -61,7 +61,7 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Event]:
 
 
 def every_timer(state: State) -> Iterator[Wanted | Event]:
-    """Want a test of each contender, also where one that passed is remembered, and tell each verdict."""
+    """Want a test of each contender, also where one that passed is remembered, and report each verdict."""
     for plan in state.comparison.contenders:
         yield _test(state, plan)
         yield _tested(state, plan)

@@ -106,7 +106,7 @@ class Team:
         return results
 
     def ask(self, label: str, doing: str, command: protocol.Command) -> None:
-        """Return one worker a command, unless it was lost before."""
+        """Have one worker do a command, unless it was lost before."""
         if label not in self._sessions:
             return
         try:
@@ -147,8 +147,8 @@ def alone(trial: Trial, script: Callable[[Session], object]) -> Wanted:
     return Wanted((trial,), lambda team: team.each(script))
 
 
-def first_step_and(doing: str, *commands: protocol.Command) -> Callable[[Session], None]:
-    """Return the script that builds the step, runs it once, and gives these commands."""
+def built_then(doing: str, *commands: protocol.Command) -> Callable[[Session], None]:
+    """Return the script that builds the step and then gives these commands."""
 
     def script(session: Session) -> None:
         session.tell(doing)

@@ -104,7 +104,7 @@ def _step(known: ContenderOutcome | None, unit: Unit) -> list[str]:
 
 
 def _ratios(pair: PublishedPair, point: PointOutcome) -> list[str]:
-    """Return the published ratio, ours with its verdict, whose order it is, and what that tells of the ranking."""
+    """Return the published ratio, the measured one with its verdict, how they are ordered, and what that shows."""
     there = rounded(pair.published, _DIGITS)
     if pair.published_range is not None:
         there += f" ({' to '.join(rounded(end, _DIGITS) for end in pair.published_range)})"
@@ -185,7 +185,7 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
 
 
 def _memory(study: StudyOutcome, published: PublishedStudy) -> Table:
-    """Return the published memory beside ours, where the document tells it."""
+    """Return the published memory beside the measured one, where the document states it."""
     lines = []
     for declared, point in reproduction.both(study, published):
         for figure in declared.figures:

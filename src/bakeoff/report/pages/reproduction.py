@@ -86,7 +86,7 @@ _SAID: dict[Order, str] = {
 
 
 def headline(study: StudyOutcome) -> str:
-    """Return what became of the published pairs, and whether that can tell anything of them."""
+    """Return what became of the published pairs, and whether that shows anything about them."""
     assert study.study.reproduces is not None
     published = study.study.reproduces.published
     pairs = reproduction.pairs(study, published)

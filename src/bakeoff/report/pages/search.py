@@ -123,12 +123,12 @@ def _cells(one: Found) -> list[str]:
 
 
 def _memory(attempt: Attempt | None) -> Memory | None:
-    """Return what an attempt's record tells of memory."""
+    """Return the memory that an attempt's record holds."""
     return attempt.memory if attempt else None
 
 
 def _held(attempt: Attempt | None) -> str:
-    """Return the memory at an attempt: of the device where it tells."""
+    """Return the memory at an attempt: of the device where it is known."""
     if attempt is None:
         return ""
     device = attempt.memory.device_peak_bytes if attempt.memory else None
@@ -137,7 +137,7 @@ def _held(attempt: Attempt | None) -> str:
 
 
 def _all_on_device(outcome: SearchOutcome) -> bool:
-    """Return whether devices tell the memory of all that was found."""
+    """Return whether the memory on devices is known for every result."""
     seen = [memory for one in outcome.found if (memory := _memory(one.at_largest))]
     return bool(seen) and all(memory.device_peak_bytes is not None for memory in seen)
 
@@ -188,7 +188,7 @@ def _fields(one: Found) -> dict[str, Any]:
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:
-    """Return one attempt, with what its record tells of a device."""
+    """Return one attempt, with what its record holds of a device."""
     fields: dict[str, Any] = msgspec.to_builtins(attempt)
     del fields["memory"]
     names = ("device_peak_bytes", "device_reserved_bytes", "device_process_bytes", "device_preallocation")

@@ -50,7 +50,7 @@ def start_table(outcome: Outcome) -> Table:
 
 
 def _part(seconds: float | None, unit: Unit) -> str:
-    """Return a part of a first step; what the framework does not tell apart is in the whole."""
+    """Return a part of a first step; what the framework does not separate is in the whole."""
     if seconds == 0:
         return "none"
     return "not told apart" if seconds is None else duration(seconds, unit)

@@ -1,4 +1,4 @@
-"""Energy: what a sample costs, where meters tell."""
+"""Energy: what a sample costs, where there are meters."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def _cells(contender: ContenderOutcome, outcome: Outcome, found: list[ContenderO
 
 
 def _is_on_device(found: list[ContenderOutcome]) -> bool:
-    """Return whether the memory of all of them is told by their accelerators."""
+    """Return whether the memory of all of them is known from their accelerators."""
     return bool(found) and all(_device_bytes(contender) is not None for contender in found)
 
 
