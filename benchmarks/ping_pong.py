@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from results import write
 
-from bakeoff.judge.noise import flagged_share
+from bakeoff.judge.counters import flagged_share
 from bakeoff.judge.rounds import round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.measure.noise import probe

@@ -25,7 +25,7 @@ from results import write
 from scaled import scaled
 from zoo_pairs import SIZES, verdict
 
-from bakeoff.judge.noise import flagged_share
+from bakeoff.judge.counters import flagged_share
 from bakeoff.judge.rounds import round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.race.prepare import prepared

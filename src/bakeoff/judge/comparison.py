@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from bakeoff.judge.certificate import certificate_of
 from bakeoff.judge.contender import contender_outcome
+from bakeoff.judge.counters import clock_range_mhz, flagged_share
 from bakeoff.judge.ledger import marked
-from bakeoff.judge.noise import clock_range_mhz, flagged_share
 from bakeoff.judge.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.judge.rounds import frozen_cut, pairs_of
 from bakeoff.judge.trials import of_purpose
