@@ -10,10 +10,9 @@ from bakeoff.judge.counters import clock_range_mhz, flagged_share
 from bakeoff.judge.ledger import marked
 from bakeoff.judge.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.judge.rounds import frozen_cut, pairs_of
-from bakeoff.judge.trials import of_purpose
 from bakeoff.stats.sequential import Ended, Pair, decide, is_unsettled
 from bakeoff.store.files import read_comparison, read_end
-from bakeoff.store.results import Records, read_records
+from bakeoff.store.results import Records, of_purpose, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

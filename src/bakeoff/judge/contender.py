@@ -16,10 +16,10 @@ from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.outcome import ContenderOutcome, Status
 from bakeoff.judge.rounds import CUT_ROUNDS, block_times, round_times
 from bakeoff.judge.timer import timer_verdict
-from bakeoff.judge.trials import finished, last, of_contender, of_purpose
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import absolute_interval, fixed_interval
 from bakeoff.stats.warmup import mser5
+from bakeoff.store.results import finished, last, of_contender, of_purpose
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
