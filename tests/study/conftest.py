@@ -8,10 +8,9 @@ from typing import Any, Protocol
 import pytest
 
 from bakeoff.judge.study import StudyOutcome
-from bakeoff.race.progress import silent
+from bakeoff.race.progress import StudyObserver, silent
 from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.request import Request
-from bakeoff.study.progress import StudyObserver
 from bakeoff.study.run import run_study
 from bakeoff.study.sweep import Axis, sweep_of
 
