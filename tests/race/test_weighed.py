@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 from tests.report.shown import data_of, markdown
 
-from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.workers import watched
 from bakeoff.race.workers.watched import WeighedWorker, weighing
 from bakeoff.report.sections.memory import device_memory_table
 from bakeoff.spec.record import Memory
@@ -26,7 +27,7 @@ def scale(pids: object) -> Iterator[SimpleNamespace]:
 
 def test_what_was_seen_from_outside_is_in_the_record(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parent hands over what it has read; it is in the record beside what the process tells of itself."""
-    monkeypatch.setattr(weighed, "peak_watched", scale)
+    monkeypatch.setattr(watched, "peak_watched", scale)
     launch = lambda *trial: WeighedWorker(InlineWorker(*trial))  # noqa: E731
     memory = race("fake", launch=launch, max_rounds=3).contenders[0].memory
     assert (memory.device_process_bytes, memory.device_readings, memory.device_reason) == (3_000_000_000, 40, "")
