@@ -9,13 +9,10 @@ import msgspec
 import numpy as np
 
 from bakeoff.judge.certificate import certificate_of
-from bakeoff.judge.compiling import compiling
 from bakeoff.judge.counters import block_counters, clock_range_mhz, flagged_share
-from bakeoff.judge.energy import energy
-from bakeoff.judge.epochs import whole_runs
 from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.ledger import marked
-from bakeoff.judge.outcome import ContenderOutcome, Ending, Outcome, Status
+from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
 from bakeoff.judge.rounds import CUT_ROUNDS, block_times, frozen_cut, pairs_of, round_times
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.stats.differences import process_median
@@ -144,10 +141,7 @@ def contender_outcome(
         first_step_s=_median(done, lambda record: record.first_step_ns),
         import_s=_median(finished(mine), lambda record: record.import_ns),
         build_s=_median(done, lambda record: record.build_ns),
-        compiling=compiling(mine),
         memory=weighed.memory if weighed else None,
-        energy=energy(mine),
-        whole=whole_runs(mine),
         accuracy=evidence.accuracy if evidence else None,
         learning_steps=evidence.learning_steps if evidence else 0,
         settings=latest.settings if latest else {},
@@ -157,6 +151,7 @@ def contender_outcome(
         steady=all(mser5(record.warm_steps_ns).steady for record in done if record.trial.round_number <= CUT_ROUNDS),
         blocks=block_times(done, cut),
         gpu=gpu_rounds(done),
+        **{name: judged(mine) for name, judged in OF_ITS_TRIALS.items()},
     )
     return _with_times(outcome, done, times, cut) if times else outcome
 

@@ -47,7 +47,7 @@ class WatchedWorker:
             self._states.append(summary(command.turn, readings, own, self._gpu.clock_limit_mhz))
             return answer
         if isinstance(command, protocol.Quit) and self._states:
-            self._worker.ask(protocol.NoteGpu(states=self._states), limit_s)
+            self._worker.ask(protocol.Note(facts={"gpu": self._states}), limit_s)
         return self._worker.ask(command, limit_s)
 
     def end(self) -> None:
