@@ -80,8 +80,8 @@ def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> pro
 def check_timer(running: Running, draft: Draft, command: protocol.CheckTimer) -> protocol.Tested:
     """Run one pass of the timer's self-test."""
     step, opened = running.step, running.opened
-    trains = SCENARIOS[opened.trial.scenario].trains
-    fetch = step.result if trains else partial(step.outputs, step.prepare(opened.batches.at(0)))
+    has_loss = SCENARIOS[opened.trial.scenario].has_loss
+    fetch = step.result if has_loss else partial(step.outputs, step.prepare(opened.batches.at(0)))
     probe = TimerProbe(running.stepper, opened.clock, fetch, partial(_profile, step))
     test = probe.read(
         steps=command.steps,
