@@ -22,9 +22,9 @@ from results import write
 
 from bakeoff.environments.interpreters import available
 from bakeoff.measure.contention import is_flagged
+from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.runner import Runner
 from bakeoff.race.stages.rounds import together
 from bakeoff.race.stages.stage import State
 from bakeoff.race.workers.process import ProcessWorker

@@ -27,13 +27,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from results import write
 
-from bakeoff.judge.noise import flagged_share
+from bakeoff.judge.counters import flagged_share
 from bakeoff.judge.rounds import round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.measure.noise import probe
+from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.runner import Runner
 from bakeoff.race.stages.rounds import one_by_one, together
 from bakeoff.race.stages.stage import State
 from bakeoff.race.workers.process import ProcessWorker

@@ -25,12 +25,12 @@ from results import write
 from scaled import scaled
 from zoo_pairs import SIZES, verdict
 
-from bakeoff.judge.noise import flagged_share
+from bakeoff.judge.counters import flagged_share
 from bakeoff.judge.rounds import round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
+from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.runner import Runner
 from bakeoff.race.stages.certify import evidence
 from bakeoff.race.stages.rounds import together
 from bakeoff.race.stages.stage import State

@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.search import SearchOutcome
     from bakeoff.judge.study import StudyOutcome
-    from bakeoff.race.progress import Observer
+    from bakeoff.race.progress import Observer, StudyObserver
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Verdict
-    from bakeoff.study.progress import StudyObserver
 
 
 class Result:

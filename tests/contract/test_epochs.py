@@ -11,9 +11,9 @@ import pytest
 from contract_run import DECLARED, LIMIT_S, REFERENCE
 
 from bakeoff.judge.epochs import length_of, whole_runs
+from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.runner import Runner
 from bakeoff.race.stages.epochs import whole_run
 from bakeoff.race.stages.stage import State
 from bakeoff.race.workers.process import ProcessWorker

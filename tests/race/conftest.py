@@ -11,11 +11,11 @@ from typing import Any, Protocol
 import numpy as np
 import psutil
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.race import conductor
 from bakeoff.race.progress import Observer, silent
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.worker import Launcher
 from bakeoff.spec.request import Request
 

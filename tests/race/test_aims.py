@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.judge.comparison import assess, judge_comparison
 from bakeoff.race import conductor
 from bakeoff.race.progress import Event, RoundEnded
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.record import Block, Record
 from bakeoff.stats.sequential import is_open

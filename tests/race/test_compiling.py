@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.compiling import compiling
 from bakeoff.race import conductor
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.spec.record import Compilation
 from bakeoff.store.results import read_records

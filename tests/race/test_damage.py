@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.outcome import Outcome
 from bakeoff.race import conductor
 from bakeoff.race.progress import Event, Prepared, RoundStarted, Running, TrialStarted
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.results import read_records

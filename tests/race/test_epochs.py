@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.race import conductor
 from bakeoff.race.progress import Running
 from bakeoff.race.stages.epochs import PATIENCE
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.protocol import RunEpoch

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 from tests.report.shown import data_of
 
 from bakeoff.measure.gpu_clocks import PERIOD_S, NvidiaGpu, summary
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.watched import WatchedWorker, watching
 from bakeoff.report.pages.comparison import cautions
 

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.measure.machine import describe
 from bakeoff.race import conductor, prepare
 from bakeoff.race.progress import Event, Prepared, TrialStarted
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.spec.request import Request
 from bakeoff.store.results import read_records

@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.race.progress import Certified, Event, Finished, Prepared, RoundEnded, RoundStarted, TrialEnded
 from bakeoff.race.stages import rounds
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.protocol import Answer, Command, RunBlock
 from bakeoff.spec.record import Record

@@ -11,16 +11,16 @@ import pytest
 
 from bakeoff.environments import interpreters
 from bakeoff.environments.declared import frameworks
-from bakeoff.race import inputs
 from bakeoff.race.prepare import prepared
 from bakeoff.race.specs import folder_names
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
+from bakeoff.store import inputs
 
 TAKE_AND_DIE = """
 import os, sys
 from pathlib import Path
-from bakeoff.race.inputs import inputs_folder
+from bakeoff.store.inputs import inputs_folder
 with inputs_folder(Path(sys.argv[1])):
     os._exit(0)
 """

@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 import pytest
+from tests.race.inline import InlineWorker
 from tests.report.shown import data_of, markdown, printed
 
 from bakeoff.frameworks.fake import engine
@@ -16,7 +17,6 @@ from bakeoff.judge.search import SearchOutcome, judge_search
 from bakeoff.race.conductor import search_batches
 from bakeoff.race.progress import Event, Tried
 from bakeoff.race.stages import attempts
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report.pages import page_of
 from bakeoff.spec.errors import StoreError, UsageError

@@ -57,8 +57,9 @@ def test_best_is_timed_in_its_settings(race: Any) -> None:
 
 def test_a_workload_without_a_ready_made_model_is_a_hole(request_of: Any) -> None:
     """Where the framework names none, the contender is not ranked, and the reason says for which there are."""
+    from tests.race.inline import InlineWorker
+
     from bakeoff.race import conductor
-    from bakeoff.race.workers.inline import InlineWorker
     from bakeoff.spec.request import Request
 
     asked = {"workload": "mlp-1024", "scenario": "infer", "size": "reduced", "data": "synthetic"}

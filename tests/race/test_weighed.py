@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 from tests.report.shown import data_of, markdown
 
-from bakeoff.race.workers import weighed
-from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.workers import watched
+from bakeoff.race.workers.watched import WeighedWorker, weighing
 from bakeoff.report.sections.memory import device_memory_table
 from bakeoff.spec.record import Memory
 
@@ -26,8 +27,8 @@ def scale(pids: object) -> Iterator[SimpleNamespace]:
 
 def test_what_was_seen_from_outside_is_in_the_record(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parent hands over what it has read; it is in the record beside what the process tells of itself."""
-    monkeypatch.setattr(weighed, "peak_watched", scale)
-    launch = lambda *trial: weighed.WeighedWorker(InlineWorker(*trial))  # noqa: E731
+    monkeypatch.setattr(watched, "peak_watched", scale)
+    launch = lambda *trial: WeighedWorker(InlineWorker(*trial))  # noqa: E731
     memory = race("fake", launch=launch, max_rounds=3).contenders[0].memory
     assert (memory.device_process_bytes, memory.device_readings, memory.device_reason) == (3_000_000_000, 40, "")
     assert memory.peak_bytes is not None
@@ -35,12 +36,12 @@ def test_what_was_seen_from_outside_is_in_the_record(race: Any, monkeypatch: pyt
 
 def test_only_memory_trials_on_cuda_are_weighed(tmp_path: Path) -> None:
     """On a processor, and in all other trials, nothing is read beside the worker."""
-    launch = weighed.weighing(lambda folder, trial, interpreter: SimpleNamespace())
+    launch = weighing(lambda folder, trial, interpreter: SimpleNamespace())
 
     def is_weighed(purpose: str, device: str) -> bool:
         contender = SimpleNamespace(options={"device": device})
         worker = launch(tmp_path, SimpleNamespace(purpose=purpose, contender=contender), "python")
-        return isinstance(worker, weighed.WeighedWorker)
+        return isinstance(worker, WeighedWorker)
 
     assert is_weighed("memory", "cuda")
     assert not is_weighed("memory", "cpu")

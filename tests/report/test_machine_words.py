@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from bakeoff.measure.system_settings import Facts
-from bakeoff.report.machine_words import advice, remarks, timed_region
+from bakeoff.report.words import advice, remarks, timed_region
 
 SERVER: Facts = {
     "numa_nodes": 2,

@@ -7,7 +7,6 @@ import msgspec
 import pytest
 
 from bakeoff.report.coldruns import runs_of
-from bakeoff.report.names import machine_line
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.comparison import cautions, work
 from bakeoff.report.sections.certificate import accuracy, certificate_line
@@ -16,6 +15,7 @@ from bakeoff.report.sections.noise import evidence
 from bakeoff.report.sections.runs import short_runs
 from bakeoff.report.sections.verdicts import headline, sentences
 from bakeoff.report.standings import ranked
+from bakeoff.report.words import machine_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,6 @@ import msgspec
 import pytest
 
 from bakeoff.spec import protocol
-from bakeoff.spec.record import GpuDuringBlock
 from bakeoff.spec.selftest import TimerTest
 
 COMMANDS = [
@@ -17,9 +16,8 @@ COMMANDS = [
     protocol.CheckTimer(steps=12, pairs=3, profiled_steps=5, profiles=2),
     protocol.Certify(),
     protocol.MeasureMemory(steps=20),
-    protocol.NoteEnergy(joules=1.5, steps=12, source="RAPL"),
+    protocol.Note(facts={"energy": {"joules": 1.5, "steps": 12, "source": "RAPL"}}),
     protocol.NoteGpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),
-    protocol.NoteGpu(states=[GpuDuringBlock(turn=0, readings=3, clock_mhz=1000.0, slowed=("power limit",))]),
     protocol.RunEpoch(steps=1875),
     protocol.Conclude(),
     protocol.Quit(),

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.judge.study import StudyOutcome
-from bakeoff.race.progress import silent
-from bakeoff.race.workers.inline import InlineWorker
+from bakeoff.race.progress import StudyObserver, silent
 from bakeoff.spec.request import Request
-from bakeoff.study.progress import StudyObserver
 from bakeoff.study.run import run_study
 from bakeoff.study.sweep import Axis, sweep_of
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.judge import reproduction
 from bakeoff.judge.study import StudyOutcome
-from bakeoff.race.workers.inline import InlineWorker
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.published import PublishedStudy
-from bakeoff.study.published import load
-from bakeoff.study.reproduce import declare
+from bakeoff.study.published import declare, load
 from bakeoff.study.run import run_study
 from bakeoff.workloads.load import load as load_workload
 

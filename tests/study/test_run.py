@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bakeoff.judge.study import judge_study
-from bakeoff.race.progress import RoundEnded, TrialStarted
+from bakeoff.race.progress import Event, PointEnded, PointStarted, RoundEnded, StudyEvent, StudyStarted, TrialStarted
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.locks import locked
-from bakeoff.study.progress import Event, PointEnded, PointStarted, StudyStarted
 
 if TYPE_CHECKING:
     from tests.study.conftest import Swept
@@ -45,13 +44,13 @@ def test_what_the_first_point_cannot_have_is_an_error(swept: Swept, tmp_path: Pa
 def test_a_study_goes_on_where_it_was_interrupted(swept: Swept) -> None:
     """After Ctrl-C finished points are not touched, the one that ran goes on, and the others follow."""
 
-    def interrupt(event: Event) -> None:
+    def interrupt(event: StudyEvent | Event) -> None:
         if isinstance(event, PointStarted) and event.number == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         swept("fake", "fake:step_ms=2", observe=interrupt)
-    events: list[Event] = []
+    events: list[StudyEvent | Event] = []
     outcome = swept("fake", "fake:step_ms=2", observe=events.append, resume=True)
     assert [event.done for event in events if isinstance(event, StudyStarted)] == [1]
     assert [event.number for event in events if isinstance(event, PointStarted)] == [2]
@@ -61,14 +60,14 @@ def test_a_study_goes_on_where_it_was_interrupted(swept: Swept) -> None:
 def test_within_a_point_finished_trials_are_not_done_again(swept: Swept) -> None:
     """A comparison that was cut off goes on from its records, in its own folder."""
 
-    def interrupt(event: Event) -> None:
+    def interrupt(event: StudyEvent | Event) -> None:
         if isinstance(event, RoundEnded):
             raise KeyboardInterrupt
 
     noisy = ("fake:process_noise=0.02", "fake:process_noise=0.02")
     with pytest.raises(KeyboardInterrupt):
         swept(*noisy, observe=interrupt)
-    events: list[Event] = []
+    events: list[StudyEvent | Event] = []
     outcome = swept(*noisy, observe=events.append, resume=True)
     first_point = events[: next(index for index, event in enumerate(events) if isinstance(event, PointEnded))]
     started = [event.name for event in first_point if isinstance(event, TrialStarted)]
@@ -78,13 +77,13 @@ def test_within_a_point_finished_trials_are_not_done_again(swept: Swept) -> None
 
 def test_a_budget_is_shared(swept: Swept) -> None:
     """Each point is told its share of what is left; without time it is not begun, and --resume goes on."""
-    events: list[Event] = []
+    events: list[StudyEvent | Event] = []
     swept("fake", "fake:step_ms=2", observe=events.append, budget_s=100.0)
     shares = [event.budget_s for event in events if isinstance(event, PointStarted)]
     assert shares[0] == pytest.approx(50, abs=1)
     assert 60 < (shares[1] or 0) < 100
 
-    def dawdle(event: Event) -> None:
+    def dawdle(event: StudyEvent | Event) -> None:
         if isinstance(event, PointEnded):
             time.sleep(0.2)
 

@@ -62,8 +62,8 @@ def _show_machine() -> None:
 def _show_settings(facts: "Facts") -> None:
     """Print how the kernel and the processor are set, with notes on settings that may decide a comparison."""
     from bakeoff.measure.system_settings import weather
-    from bakeoff.report.machine_words import advice, remarks
     from bakeoff.report.units import size
+    from bakeoff.report.words import advice, remarks
 
     now = weather()
     shown = {name: "unknown" if value is None else value for name, value in (facts | now).items()}

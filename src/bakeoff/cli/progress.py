@@ -18,10 +18,14 @@ from rich.text import Text
 from bakeoff.race.progress import (
     Certified,
     Finished,
+    PointEnded,
+    PointStarted,
     Prepared,
     RoundEnded,
     RoundStarted,
     Running,
+    StudyEvent,
+    StudyStarted,
     TimerTested,
     TrialEnded,
     TrialStarted,
@@ -29,15 +33,14 @@ from bakeoff.race.progress import (
 )
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
-from bakeoff.study.progress import PointEnded, PointStarted, StudyEvent, StudyStarted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bakeoff.race.progress import Event, StudyObserver
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.selftest import TimerVerdict
     from bakeoff.spec.verdict import Certificate, Verdict
-    from bakeoff.study.progress import Event, StudyObserver
 
 REDRAW_S = 0.25
 """At most so often: quicker than eyes follow a table, and a redraw takes some ms."""
@@ -66,7 +69,7 @@ class Lines:
         self._stream = stream
         self._margin = 0.0
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: StudyEvent | Event) -> None:
         """Write what is worth a line."""
         match event:
             case Prepared(comparison):
@@ -105,7 +108,7 @@ class LiveTable:
         self._margin = 0.0
         self._drawn_s = -REDRAW_S
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: StudyEvent | Event) -> None:
         """Take note of an event; redraw at once for what is rare, now and then for the rest."""
         if isinstance(event, StudyEvent):
             self._place(event)
@@ -119,7 +122,7 @@ class LiveTable:
             self._screen.update(self._table(), refresh=True)
             self._drawn_s = now
 
-    def _note(self, event: Event) -> None:
+    def _note(self, event: StudyEvent | Event) -> None:
         """Keep what the table shows; print above it what should stay."""
         match event:
             case Prepared(comparison):

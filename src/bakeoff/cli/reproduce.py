@@ -52,8 +52,7 @@ def reproduce(
 ) -> None:
     """Measure what a document published, and show its figures beside ours."""
     from bakeoff.cli import studies
-    from bakeoff.study.published import load
-    from bakeoff.study.reproduce import declare
+    from bakeoff.study.published import declare, load
 
     declared = declare(
         load(study),

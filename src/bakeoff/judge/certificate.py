@@ -10,8 +10,8 @@ import numpy as np
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
 from bakeoff.certify.ready_made import certify_ready_made
-from bakeoff.judge.trials import last, of_contender
 from bakeoff.store.files import EVIDENCE_FILE
+from bakeoff.store.results import last, of_contender
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
+import msgspec
+import numpy as np
+
 from bakeoff.judge.certificate import certificate_of
-from bakeoff.judge.contender import contender_outcome
+from bakeoff.judge.counters import block_counters, clock_range_mhz, flagged_share
+from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.ledger import marked
-from bakeoff.judge.noise import clock_range_mhz, flagged_share
-from bakeoff.judge.outcome import ContenderOutcome, Ending, Outcome
-from bakeoff.judge.rounds import frozen_cut, pairs_of
-from bakeoff.judge.trials import of_purpose
+from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
+from bakeoff.judge.rounds import CUT_ROUNDS, block_times, frozen_cut, pairs_of, round_times
+from bakeoff.judge.timer import timer_verdict
+from bakeoff.stats.differences import process_median
+from bakeoff.stats.intervals import absolute_interval, fixed_interval
 from bakeoff.stats.sequential import Ended, Pair, decide, is_unsettled
+from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import read_comparison, read_end
-from bakeoff.store.results import Records, read_records
+from bakeoff.store.results import Records, finished, last, of_contender, of_purpose, read_records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from bakeoff.spec.comparison import Comparison
-    from bakeoff.spec.verdict import Certificate, Verdict
+    from bakeoff.judge.rounds import RoundTime
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.record import Record
+    from bakeoff.spec.selftest import TimerVerdict
+    from bakeoff.spec.verdict import Certificate, Interval, Verdict
 
 
 def judge_comparison(folder: Path) -> Outcome:
@@ -101,3 +111,106 @@ def _ended(
         is_lost = bool(unsettled) or not is_ranked or any(one.status == "failed" for one in contenders)
         return "lost" if is_lost else "decided"
     return "unfinished"
+
+
+NS = 1e-9
+
+
+def contender_outcome(
+    plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int
+) -> ContenderOutcome:
+    """Return what is known of one contender; `cut` is the length of the warm-up in steps."""
+    label = plan.contender.label
+    mine = of_contender(records.values(), label)
+    timed = of_purpose(mine, "time")
+    done = finished(timed)
+    times = round_times(timed, cut)
+    certified, selftest, weighed = last(mine, "certify"), last(mine, "selftest"), last(mine, "memory")
+    evidence = certified.evidence if certified else None
+    timer = timer_verdict(selftest) if selftest else None
+    status, reason = _status(certificate, certified, timer, timed, times)
+    latest = done[-1] if done else certified
+    outcome = ContenderOutcome(
+        plan=plan,
+        label=label,
+        status=status,
+        reason=reason,
+        certificate=certificate,
+        timer=timer,
+        rounds=len(times),
+        first_step_s=_median(done, lambda record: record.first_step_ns),
+        import_s=_median(finished(mine), lambda record: record.import_ns),
+        build_s=_median(done, lambda record: record.build_ns),
+        memory=weighed.memory if weighed else None,
+        accuracy=evidence.accuracy if evidence else None,
+        learning_steps=evidence.learning_steps if evidence else 0,
+        settings=latest.settings if latest else {},
+        inherited=latest.inherited if latest else {},
+        versions=latest.versions if latest else {},
+        python=latest.python if latest else "",
+        steady=all(mser5(record.warm_steps_ns).steady for record in done if record.trial.round_number <= CUT_ROUNDS),
+        blocks=block_times(done, cut),
+        gpu=gpu_rounds(done),
+        **{name: judged(mine) for name, judged in OF_ITS_TRIALS.items()},
+    )
+    return _with_times(outcome, done, times, cut) if times else outcome
+
+
+def _with_times(
+    outcome: ContenderOutcome, done: Sequence[Record], times: Mapping[int, RoundTime], cut: int
+) -> ContenderOutcome:
+    """Return the outcome with what the timed rounds add."""
+    medians = [process_median(list(time.turns.values())) for time in times.values()]
+    step_s = absolute_interval(medians)
+    middle_s = step_s.estimate if step_s else statistics.median(medians)
+    fenced_s = [ns * NS for record in done for ns in record.fenced_steps_ns or record.warm_steps_ns[cut:]]
+    blocks = [block for record in done for block in record.blocks]
+    return msgspec.structs.replace(
+        outcome,
+        step_s=step_s,
+        median_step_s=middle_s,
+        mean_step_s=statistics.fmean(time.mean_s for time in times.values()),
+        samples_per_s=done[0].trial.batch_size / middle_s,
+        fenced_p50_s=float(np.quantile(fenced_s, 0.5)) if fenced_s else None,
+        fenced_p90_s=float(np.quantile(fenced_s, 0.9)) if fenced_s else None,
+        fenced_steps=len(fenced_s),
+        hidden_s=_hidden_s(done, times),
+        compile_s=None if outcome.first_step_s is None else max(0.0, outcome.first_step_s - middle_s),
+        counters=block_counters(blocks),
+    )
+
+
+def _hidden_s(done: Sequence[Record], times: Mapping[int, RoundTime]) -> Interval | None:
+    """Return by how much a fenced step is longer than a streamed one of the same process, over rounds."""
+    differences = [
+        statistics.median(record.fenced_steps_ns) * NS - process_median(list(times[number].turns.values()))
+        for record in done
+        if record.fenced_steps_ns and (number := record.trial.round_number) in times
+    ]
+    return fixed_interval(differences, 0.95)
+
+
+def _status(
+    certificate: Certificate,
+    certified: Record | None,
+    timer: TimerVerdict | None,
+    timed: Sequence[Record],
+    times: Mapping[int, RoundTime],
+) -> tuple[Status, str]:
+    """Return whether a contender is ranked, and if not, why."""
+    if not certificate.passed:
+        return ("pending" if certified is None else "uncertified"), certificate.reason
+    if timer is not None and timer.outcome == "failed":
+        return "refused", f"its timer failed the self-test: {timer.reason}"
+    if times:
+        return "ranked", ""
+    failed = [record.reason for record in timed if record.outcome != "done"]
+    if failed:
+        return "failed", failed[-1]
+    return "pending", "no round was finished yet"
+
+
+def _median(records: Sequence[Record], get: Callable[[Record], int | None]) -> float | None:
+    """Return the median of a duration over records, in seconds."""
+    values = [value for record in records if (value := get(record)) is not None]
+    return statistics.median(values) * NS if values else None

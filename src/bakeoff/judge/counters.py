@@ -1,15 +1,18 @@
-"""What the counters that are read around every block amount to: a new counter is a field and a line here."""
+"""What counters and other processes amount to: a new counter that is read around blocks is a field and a line here."""
 
 from __future__ import annotations
 
+import statistics
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.measure.contention import is_flagged
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.spec.record import Block
+    from bakeoff.spec.record import Block, Record
 
 
 class BlockCounters(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,3 +42,16 @@ def _total(counts: Sequence[int | None]) -> int | None:
     """Return the sum; None where one is unknown."""
     known = [count for count in counts if count is not None]
     return sum(known) if len(known) == len(counts) else None
+
+
+def flagged_share(timed: Sequence[Record]) -> tuple[float | None, int]:
+    """Return the median share of other processes over all blocks, and the number of rounds that they disturbed."""
+    shares = [b.signals.foreign_share for r in timed for b in r.blocks if b.signals.foreign_share is not None]
+    rounds = {r.trial.round_number for r in timed if r.blocks and is_flagged(*(block.signals for block in r.blocks))}
+    return (statistics.median(shares) if shares else None), len(rounds)
+
+
+def clock_range_mhz(timed: Sequence[Record]) -> tuple[float, float] | None:
+    """Return the lowest and the highest clock of the processors at the ends of these trials."""
+    seen = [clock for record in timed if isinstance(clock := record.weather.get("clock_mhz"), int | float)]
+    return (min(seen), max(seen)) if seen else None

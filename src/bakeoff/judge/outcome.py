@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from bakeoff.judge.compiling import Compiling
+from bakeoff.judge.compiling import Compiling, compiling
 from bakeoff.judge.counters import BlockCounters
-from bakeoff.judge.energy import Energy
-from bakeoff.judge.epochs import WholeRuns
+from bakeoff.judge.energy import Energy, energy
+from bakeoff.judge.epochs import WholeRuns, whole_runs
 from bakeoff.judge.gpu import GpuRound
 from bakeoff.judge.rounds import BlockTime
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.record import Memory
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.spec.verdict import Certificate, Interval, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bakeoff.spec.record import Record
 
 Status = Literal["ranked", "uncertified", "refused", "failed", "pending"]
 """ranked: certified and timed.  uncertified: no passing certificate, so never ranked.  refused: its timer failed the
@@ -82,6 +87,14 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[BlockTime] = []
     gpu: list[GpuRound] = []
     """Empty unless it ran on an NVIDIA GPU whose state NVML reports."""
+
+
+OF_ITS_TRIALS: dict[str, Callable[[Sequence[Record]], Any]] = {
+    "compiling": compiling,
+    "energy": energy,
+    "whole": whole_runs,
+}
+"""Fields of a contender's outcome, each with what judges it from all of its records: a kind of trial is a line here."""
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):

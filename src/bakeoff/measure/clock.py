@@ -1,4 +1,4 @@
-"""The timed region, in one place: `Stepper` is all that times it (in words: `bakeoff.report.machine_words`)."""
+"""The timed region, in one place: `Stepper` is all that times it (in words: `bakeoff.report.words`)."""
 
 from __future__ import annotations
 

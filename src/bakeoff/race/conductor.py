@@ -21,11 +21,9 @@ from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
 from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, memory, rounds, selftest
 from bakeoff.race.stages.stage import Stage, State
-from bakeoff.race.workers.bounded import bounded
 from bakeoff.race.workers.guard import guarded
 from bakeoff.race.workers.process import MARK, ProcessWorker
-from bakeoff.race.workers.watched import watching
-from bakeoff.race.workers.weighed import weighing
+from bakeoff.race.workers.watched import bounded, watching, weighing
 from bakeoff.spec.comparison import Procedure
 from bakeoff.store import searches
 from bakeoff.store.files import forget_end, write_comparison, write_end

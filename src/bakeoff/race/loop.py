@@ -1,22 +1,33 @@
-"""The loop over stages: what is on disk is not done again, the time budget ends stages, and versions do not mix."""
+"""The loop over stages: what is on disk is not done again, the time budget ends stages, and versions do not mix.
+
+The workers of a trial that is wanted are started, obey its script, and are ended in any case.
+"""
 
 from __future__ import annotations
 
 import shutil
+import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bakeoff.race.runner import Runner
-from bakeoff.race.stages.stage import Adopted, Checkpoint, Wanted
+from bakeoff.measure.machine import describe
+from bakeoff.race.progress import TrialEnded, TrialStarted
+from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, Team, Wanted
+from bakeoff.race.workers.worker import QUIT_LIMIT_S, WorkerLostError
 from bakeoff.spec.errors import StoreError
-from bakeoff.store.files import write_record, write_trial
+from bakeoff.spec.protocol import Quit
+from bakeoff.spec.record import Record
+from bakeoff.spec.trial import CACHE_FOLDER
+from bakeoff.store.files import RECORD_FILE, clear_trial, read_record, write_record, write_trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from bakeoff.race.progress import Observer
     from bakeoff.race.stages.stage import Stage, State
-    from bakeoff.race.workers.worker import Launcher
-    from bakeoff.spec.record import Record
+    from bakeoff.race.workers.worker import Launcher, Worker
+    from bakeoff.spec.trial import TrialSpec
 
 
 class Loop:
@@ -83,3 +94,81 @@ def _versions(record: Record) -> str:
     """Return what a trial ran with: Python, versions, and the user's variables that count."""
     facts = [("Python", record.python), *record.versions.items(), *record.inherited.items()]
     return ", ".join(f"{name} {version}" for name, version in facts)
+
+
+class Runner:
+    """Runs the trials of one comparison; their folders lie in its folder."""
+
+    def __init__(self, folder: Path, launch: Launcher, observe: Observer, *, limit_s: float) -> None:
+        """Take what all trials share; `limit_s` is the longest that a worker may take for an answer."""
+        self._folder = folder
+        self._launch = launch
+        self._observe = observe
+        self._limit_s = limit_s
+
+    def run(self, wanted: Wanted) -> list[Record]:
+        """Return the records of these trials, which start together, so that their imports overlap.
+
+        A worker that is lost leaves a record with its outcome. Raises StoreError where a record cannot be written.
+        """
+        began_s = time.monotonic()
+        specs = {trial.spec.contender.label: trial.spec for trial in wanted.trials}
+        started: dict[str, Worker] = {}
+
+        def lose(label: str, lost: WorkerLostError) -> None:
+            self._write_lost(specs[label], lost)
+            self._tell_end(specs[label], began_s)
+
+        try:
+            for trial in wanted.trials:
+                label = trial.spec.contender.label
+                self._observe(TrialStarted(trial.spec.name, label, trial.spec.purpose))
+                try:
+                    started[label] = self._start(*trial)
+                except WorkerLostError as lost:
+                    lose(label, lost)
+            sessions = {one: Session(worker, one, self._limit_s, self._observe) for one, worker in started.items()}
+            team = Team(sessions, lose)
+            team.each(lambda session: session.worker.ready(self._limit_s))
+            wanted.script(team)
+            team.each(lambda session: session.ask(Quit(), QUIT_LIMIT_S))
+            for label in team.labels:
+                self._tell_end(specs[label], began_s)
+        finally:
+            for worker in started.values():
+                worker.end()
+        return [read_record(self._folder / spec.name) for spec in specs.values()]
+
+    def _start(self, spec: TrialSpec, interpreter: str) -> Worker:
+        """Make the trial's folder and start its worker; what an unfinished run left there is cleared."""
+        folder = self._folder / spec.name
+        if folder.exists() and not (folder / RECORD_FILE).exists():
+            clear_trial(folder)
+        write_trial(folder, spec)
+        return self._launch(folder, spec, interpreter)
+
+    def _write_lost(self, spec: TrialSpec, lost: WorkerLostError) -> None:
+        """Write the record of a worker that could not write its own."""
+        folder = self._folder / spec.name
+        if (folder / RECORD_FILE).exists():
+            return
+        if lost.outcome == "failed":
+            # A worker that can still tell of its failure has written it down, unless it cannot write.
+            raise StoreError(lost.reason) from lost
+        record = Record(
+            trial=spec,
+            outcome=lost.outcome,
+            reason=lost.reason,
+            detail=lost.detail,
+            started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+            machine=describe(),
+            variables=spec.variables,
+        )
+        write_record(folder, record)
+        shutil.rmtree(folder / CACHE_FOLDER, ignore_errors=True)
+
+    def _tell_end(self, spec: TrialSpec, began_s: float) -> None:
+        """Report the end of a trial to the observer."""
+        record, seconds = read_record(self._folder / spec.name), time.monotonic() - began_s
+        label, outcome = spec.contender.label, record.outcome
+        self._observe(TrialEnded(spec.name, label, spec.purpose, outcome, record.reason, seconds))

@@ -18,12 +18,12 @@ from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import describe, usable_cores
-from bakeoff.race.inputs import inputs_folder
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.options import WATCHED
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
+from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.load import LoadedWorkload, load
 
 if TYPE_CHECKING:

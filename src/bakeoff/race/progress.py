@@ -1,4 +1,4 @@
-"""The events of a comparison or a search while it runs; the command line shows them, tests read them."""
+"""The events of a comparison, a search or a study while it runs; the command line shows them, tests read them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import msgspec
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.record import TrialOutcome
 from bakeoff.spec.selftest import TimerVerdict
+from bakeoff.spec.study import Point, Study
 from bakeoff.spec.verdict import Certificate, Verdict
 
 
@@ -112,3 +113,34 @@ Observer = Callable[[Event], None]
 def silent(event: object) -> None:
     """Observe nothing."""
     del event
+
+
+class StudyStarted(msgspec.Struct, frozen=True):
+    """The study is on disk; `done` points are finished already and are not run again."""
+
+    study: Study
+    path: str
+    done: int
+
+
+class PointStarted(msgspec.Struct, frozen=True):
+    """A point's comparison begins; `number` counts from 1."""
+
+    number: int
+    of: int
+    point: Point
+    budget_s: float | None
+    """Its share of the time that is left; None: no limit."""
+
+
+class PointEnded(msgspec.Struct, frozen=True):
+    """A point's comparison has ended, or could not be had: then `reason` says why."""
+
+    number: int
+    of: int
+    point: Point
+    reason: str
+
+
+StudyEvent = StudyStarted | PointStarted | PointEnded
+StudyObserver = Callable[[StudyEvent | Event], None]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.race.schedule import start_order
 from bakeoff.spec.contender import slug
 from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec
 
@@ -91,6 +91,11 @@ class Specs:
         """Return a round's contenders in their random order, which the comparison's seed fixes."""
         by_label = {plan.contender.label: plan for plan in plans}
         return [by_label[one] for one in start_order(list(by_label), self._comparison.procedure.seed, round_number)]
+
+
+def start_order(labels: Sequence[str], seed: int, round_number: int) -> list[str]:
+    """Return the order in which a round's workers are built, or run where they run one after another."""
+    return random.Random(f"{seed}/{round_number}/start").sample(list(labels), len(labels))  # noqa: S311 - an order
 
 
 def folder_names(labels: Sequence[str]) -> dict[str, str]:

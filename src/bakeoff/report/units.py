@@ -26,7 +26,6 @@ class Unit(NamedTuple):
 
 
 SECONDS = (Unit("s", 1.0), Unit("ms", 1e3), Unit("\N{MICRO SIGN}s", 1e6))
-JOULES = (Unit("J", 1.0), Unit("mJ", 1e3), Unit("\N{MICRO SIGN}J", 1e6))
 BYTES = (Unit("GB", 1e-9), Unit("MB", 1e-6), Unit("kB", 1e-3), Unit("B", 1.0))
 
 

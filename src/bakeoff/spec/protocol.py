@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
-from bakeoff.spec.record import GpuDuringBlock
 from bakeoff.spec.selftest import TimerTest
 
 # --- What the parent says to a worker, as JSON lines on the worker's own pipe -------------------------------------
@@ -62,18 +63,10 @@ class MeasureMemory(msgspec.Struct, frozen=True, tag="MEMORY"):
     steps: int
 
 
-class NoteEnergy(msgspec.Struct, frozen=True, tag="ENERGY"):
-    """Record the energy that the parent's meters counted during the steps of the last block."""
+class Note(msgspec.Struct, frozen=True, tag="NOTE"):
+    """Record what the parent has read while this process worked: values of the record's fields, by their names."""
 
-    joules: float
-    steps: int
-    source: str
-
-
-class NoteGpu(msgspec.Struct, frozen=True, tag="GPU"):
-    """Record what the parent read of the GPU during each block."""
-
-    states: list[GpuDuringBlock]
+    facts: dict[str, Any]
 
 
 class NoteGpuMemory(msgspec.Struct, frozen=True, tag="GPU_MEMORY"):
@@ -106,8 +99,7 @@ Command = (
     | CheckTimer
     | Certify
     | MeasureMemory
-    | NoteEnergy
-    | NoteGpu
+    | Note
     | NoteGpuMemory
     | RunEpoch
     | Conclude

@@ -29,6 +29,11 @@ class ScenarioSpec(NamedTuple):
     measures_latency: bool = False
     """The time from a batch's call to its outputs is reported, too."""
 
+    @property
+    def has_loss(self) -> bool:
+        """Whether a step computes a loss, as every step that trains does."""
+        return "losses" in self.evidence
+
 
 SCENARIOS: dict[Scenario, ScenarioSpec] = {
     "train": ScenarioSpec(

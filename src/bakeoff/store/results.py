@@ -22,7 +22,10 @@ from bakeoff.store.files import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bakeoff.spec.comparison import Comparison
+    from bakeoff.spec.trial import Purpose
 
 
 class Records(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,3 +143,23 @@ def check_same_machine(comparison: Comparison, machine: dict[str, str | int | fl
         if before != now:
             msg = f"cannot go on with {comparison.id}: {key} was {before!r} and is {now!r} here"
             raise StoreError(msg)
+
+
+def of_contender(records: Iterable[Record], label: str) -> list[Record]:
+    """Return a contender's records, in their order."""
+    return [record for record in records if record.trial.contender.label == label]
+
+
+def of_purpose(records: Iterable[Record], purpose: Purpose) -> list[Record]:
+    """Return the records of trials of one purpose, in their order."""
+    return [record for record in records if record.trial.purpose == purpose]
+
+
+def finished(records: Iterable[Record]) -> list[Record]:
+    """Return the records of trials that did all that was asked, in their order."""
+    return [record for record in records if record.outcome == "done"]
+
+
+def last(records: Iterable[Record], purpose: Purpose) -> Record | None:
+    """Return the last record of a purpose; None where there is none."""
+    return next(reversed(of_purpose(records, purpose)), None)

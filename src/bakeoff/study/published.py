@@ -1,4 +1,4 @@
-"""What a document published, as data: its figures, under which conditions, and the comparisons that measure them.
+"""What a document published, as data, and the study that measures it here: at its own size, or scaled down.
 
 A study of this kind is one TOML file in `shipped/`, or a user's own. Its rows are the document's, by the document's
 names; each row says which contender stands for it, and which one on a machine without a GPU.
@@ -6,14 +6,28 @@ names; each row says which contender stands for it, and which one on a machine w
 
 from __future__ import annotations
 
+import shlex
+import sys
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.spec.contender import parse_contender
-from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.spec.published import Declared, PublishedStudy
+from bakeoff.environments.declared import framework, frameworks
+from bakeoff.environments.interpreters import resolve
+from bakeoff.environments.options import resolve_options
+from bakeoff.measure.machine import describe, usable_cores
+from bakeoff.spec.contender import Contender, parse_contender
+from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
+from bakeoff.spec.published import Declared, PublishedStudy, Reproduces
+from bakeoff.spec.request import Request
+from bakeoff.spec.study import Point, Study
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.spec.published import Declared, PublishedRow
 
 SHIPPED = Path(__file__).with_name("shipped")
 
@@ -24,7 +38,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> PublishedStudy:
-    """Read a shipped study by its name, or a user's own by the path of its file, which ends in .toml."""
+    """Return a shipped study by its name, or a user's own by the path of its file, which ends in .toml."""
     path = Path(name) if name.endswith(".toml") else SHIPPED / f"{name}.toml"
     if path.parent == SHIPPED and not path.exists():
         kind = "study"
@@ -80,3 +94,128 @@ def _of_comparison(study: PublishedStudy, declared: Declared) -> list[str]:
 def _twice(kind: str, given: list[str]) -> list[str]:
     """Return what is there twice."""
     return [f"{kind} {name!r} is there twice" for name in sorted({name for name in given if given.count(name) > 1})]
+
+
+def accelerator() -> str | None:
+    """Return the GPU that contenders could use here; None where there is none."""
+    machine = describe()
+    if machine.get("gpu"):
+        return "cuda"
+    return "mps" if sys.platform == "darwin" and "arm" in str(machine.get("architecture", "")) else None
+
+
+def declare(  # noqa: PLR0913 - as many as the command has
+    published: PublishedStudy,
+    *,
+    full: bool = False,
+    device: str | None = None,
+    contenders: Sequence[str] = (),
+    seed: int = 0,
+    budget_s: float | None = None,
+    command: str = "",
+) -> Study:
+    """Return the study that measures these figures; raise UsageError where nothing of it can be run here.
+
+    `contenders` race in place of the document's; one that is a row's own, in whatever environment, stands for that row.
+    """
+    device = device or accelerator() or "cpu"
+    here = Reproduces(published=published, scaled=not full, device=device)
+    wanted = [declared for declared in published.comparisons if full or declared.scaled]
+    points = [_point(here, declared, contenders, seed) for declared in wanted]
+    if not points[0].request.contenders:
+        reasons = [f"{name}: {why}" for name, why in points[0].left_out.items()]
+        msg = f"nothing of {published.id} can be run here. {'; '.join(reasons)}"
+        raise UsageError(msg)
+    return Study(
+        name=published.id,
+        title=published.full_title(),
+        points=points,
+        budget_s=budget_s,
+        command=command,
+        reproduces=here,
+    )
+
+
+def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int) -> Point:
+    """Return one comparison, at its own size or scaled down."""
+    rows = here.published.rows
+    placed, left_out = _given(rows, here, given) if given else _own(rows, here)
+    raced = given or [text for text in dict.fromkeys(placed.values()) if text not in left_out]
+    smaller = declared.scaled if here.scaled else None
+    request = Request(
+        workload=declared.workload,
+        contenders=tuple(raced),
+        scenario=declared.scenario,
+        batch_size=(smaller and smaller.batch_size) or declared.batch_size,
+        size=(smaller and smaller.size) or "full",
+        device=here.device,
+        steps=_steps(here, declared),
+        max_rounds=smaller.rounds if smaller else None,
+        seed=seed,
+    )
+    alone = msgspec.structs.replace(request, command=_command(request))
+    return Point(title=declared.name, request=alone, left_out=left_out, rows=placed)
+
+
+def _steps(here: Reproduces, declared: Declared) -> int | None:
+    """Return the steps of whole runs, which only a document makes whose figures are of such runs."""
+    if here.published.unit != "s":
+        return None
+    return declared.scaled.steps if here.scaled and declared.scaled else declared.run_steps()
+
+
+def _command(request: Request) -> str:
+    """Return the command that repeats one comparison alone."""
+    options = {
+        "--scenario": request.scenario,
+        "--batch-size": request.batch_size,
+        "--size": request.size if request.size != "full" else None,
+        "--device": request.device,
+        "--steps": request.steps,
+        "--rounds": request.max_rounds,
+        "--seed": request.seed or None,
+    }
+    words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
+    return shlex.join(["bakeoff", "run", request.workload, *request.contenders, *words])
+
+
+def _own(rows: Sequence[PublishedRow], here: Reproduces) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the contender of each row, and why some of them cannot race."""
+    placed = {row.name: stand_in(row, here.kind) or row.contender for row in rows}
+    left_out = {row.contender: row.missing for row in rows if not stand_in(row, here.kind)}
+    problems = {text: _problem(text, here.device) for text in placed.values() if text not in left_out}
+    return placed, left_out | {text: problem for text, problem in problems.items() if problem}
+
+
+def _given(
+    rows: Sequence[PublishedRow], here: Reproduces, given: Sequence[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the contender of each row for which one of these stands; the others are not asked for."""
+    known = {_what(parse_contender(text)): text for text in reversed(given)}
+    wanted = {row.name: stand_in(row, here.kind) for row in rows}
+    keys = {name: _what(parse_contender(text)) for name, text in wanted.items() if text}
+    return {name: known[key] for name, key in keys.items() if key in known}, {}
+
+
+def stand_in(row: PublishedRow, kind: str) -> str:
+    """Return the contender that stands for a row on a kind of device; empty where none can."""
+    return row.on_cpu if kind == "cpu" else row.contender
+
+
+def _what(contender: Contender) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return what makes a contender the same in every environment."""
+    return contender.framework, tuple(sorted(contender.options.items()))
+
+
+def _problem(text: str, device: str) -> str:
+    """Return why a contender cannot race here; empty where it can."""
+    contender = parse_contender(text)
+    if contender.framework not in frameworks():
+        return f"bakeoff has no framework {contender.framework!r}"
+    try:
+        declared = framework(contender.framework)
+        resolve_options(declared.info, contender, {"device": device}, usable_cores())
+        resolve(contender, declared)
+    except BakeoffError as error:
+        return str(error)
+    return ""

@@ -14,14 +14,22 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.study import judge_study
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
-from bakeoff.race.progress import Prepared, silent
+from bakeoff.race.progress import (
+    Event,
+    PointEnded,
+    PointStarted,
+    Prepared,
+    StudyEvent,
+    StudyObserver,
+    StudyStarted,
+    silent,
+)
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store import studies
 from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
-from bakeoff.study.progress import Event, PointEnded, PointStarted, StudyObserver, StudyStarted
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
@@ -115,7 +123,7 @@ class _Running:
     def _noting(self, index: int) -> StudyObserver:
         """Return an observer that writes which comparison belongs to a point, before its first trial."""
 
-        def observe(event: Event) -> None:
+        def observe(event: StudyEvent | Event) -> None:
             if isinstance(event, Prepared):
                 self._note(index, comparison=Path(event.path).name)
             self._observe(event)

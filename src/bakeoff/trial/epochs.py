@@ -41,9 +41,9 @@ class LongRun:
 
     def conclude(self, step: Step, trial: TrialSpec, batches: Batches) -> EpochRun:
         """Return what was run, with the loss and the accuracy at its end."""
-        trains = SCENARIOS[trial.scenario].trains
-        loss = float(step.result()) if trains else None
-        test = batches.test if trains else None
+        scenario = SCENARIOS[trial.scenario]
+        loss = float(step.result()) if scenario.has_loss else None
+        test = batches.test if scenario.trains else None
         accuracy = None if test is None else accuracy_of(step, test, batch_size=trial.batch_size)
         return EpochRun(
             steps=self._steps,

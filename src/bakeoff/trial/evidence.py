@@ -54,13 +54,13 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
     if "optimizer" in owed:
         arrays |= _optimizer_arrays(engine, model)
     state = {} if name else plan.state(model.build, model.size)
-    if scenario.trains:
-        losses = _train(step, prepared, 0, 1)
+    if scenario.has_loss:
+        losses = _losses(step, prepared, 0, 1)
         if "state" in owed:
             arrays |= _state_arrays(step, model, state)
-        losses += _train(step, prepared, 1, trial.certify_steps)
-        if batches.test is not None and trial.learning_steps:
-            _train(step, prepared, len(losses), trial.learning_steps - len(losses))
+        losses += _losses(step, prepared, 1, trial.certify_steps)
+        if scenario.trains and batches.test is not None and trial.learning_steps:
+            _losses(step, prepared, len(losses), trial.learning_steps - len(losses))
             accuracy = accuracy_of(step, batches.test, batch_size=trial.batch_size)
     return Evidence(
         parameter_shapes=shapes,
@@ -80,8 +80,8 @@ def _shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:
     return {name: tuple(int(n) for n in value.shape) for name, value in arrays.items()}
 
 
-def _train(step: Step, prepared: list[Any], first: int, count: int) -> list[float]:
-    """Run `count` training steps from step `first` on; return the loss of each."""
+def _losses(step: Step, prepared: list[Any], first: int, count: int) -> list[float]:
+    """Run `count` steps from step `first` on; return the loss of each."""
     losses = []
     for index in range(first, first + count):
         step.run(prepared[index % len(prepared)])

@@ -14,7 +14,7 @@ import msgspec
 from bakeoff.measure import contention, memory
 from bakeoff.measure.selftest import TimerProbe
 from bakeoff.spec import protocol
-from bakeoff.spec.record import Block, EnergyReading, Memory
+from bakeoff.spec.record import Block, Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
 from bakeoff.trial.built import Running, Unrun, compiled_between
@@ -80,8 +80,8 @@ def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> pro
 def check_timer(running: Running, draft: Draft, command: protocol.CheckTimer) -> protocol.Tested:
     """Run one pass of the timer's self-test."""
     step, opened = running.step, running.opened
-    trains = SCENARIOS[opened.trial.scenario].trains
-    fetch = step.result if trains else partial(step.outputs, step.prepare(opened.batches.at(0)))
+    has_loss = SCENARIOS[opened.trial.scenario].has_loss
+    fetch = step.result if has_loss else partial(step.outputs, step.prepare(opened.batches.at(0)))
     probe = TimerProbe(running.stepper, opened.clock, fetch, partial(_profile, step))
     test = probe.read(
         steps=command.steps,
@@ -151,16 +151,11 @@ def note_gpu_memory(running: Running, draft: Draft, command: protocol.NoteGpuMem
     )
 
 
-def note_energy(running: Running, draft: Draft, command: protocol.NoteEnergy) -> None:
-    """Note what the parent's meters counted."""
+def note(running: Running, draft: Draft, command: protocol.Note) -> None:
+    """Note what the parent has read; raise ValidationError for what is no value of the record's field."""
     del running
-    draft.put(energy=EnergyReading(joules=command.joules, steps=command.steps, source=command.source))
-
-
-def note_gpu(running: Running, draft: Draft, command: protocol.NoteGpu) -> None:
-    """Note what the parent saw of the GPU."""
-    del running
-    draft.put(gpu=command.states)
+    types = {field.name: field.type for field in msgspec.structs.fields(Record)}
+    draft.put(**{name: msgspec.convert(value, types[name]) for name, value in command.facts.items()})
 
 
 HANDLERS: dict[type[Any], tuple[type[Running | Unrun], Callable[..., protocol.Answer | None]]] = {
@@ -173,8 +168,7 @@ HANDLERS: dict[type[Any], tuple[type[Running | Unrun], Callable[..., protocol.An
     protocol.Certify: (Unrun, certify),
     protocol.MeasureMemory: (Running, measure_memory),
     protocol.NoteGpuMemory: (Running, note_gpu_memory),
-    protocol.NoteEnergy: (Running, note_energy),
-    protocol.NoteGpu: (Running, note_gpu),
+    protocol.Note: (Running, note),
 }
 """For each command, the state that a trial has to be in, and what is done."""
 

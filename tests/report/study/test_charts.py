@@ -7,8 +7,8 @@ import pytest
 
 from bakeoff.report.forms.pictures import inline_svg, render
 from bakeoff.report.pages import page_of
-from bakeoff.report.pictures import study, study_marks
-from bakeoff.report.points import points_of
+from bakeoff.report.pictures import study
+from bakeoff.report.points import frame, holes, points_of, rates, spaced
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
@@ -23,8 +23,8 @@ def specification(chart: Any) -> dict[str, Any]:
 def test_every_rate_is_a_dot_with_its_interval(batches: StudyOutcome) -> None:
     """The curves hold one point for each contender where it has a figure, and its interval."""
     report = points_of(batches)
-    here = study_marks.frame(report)
-    points = study_marks.rates(report, here, here.panels[0])
+    here = frame(report)
+    points = rates(report, here, here.panels[0])
     assert len(points) == 14
     assert all(point["low"] < point["rate"] < point["high"] for point in points)
     assert {point["x"] for point in points if point["contender"] == "torch"} == {8.0, 16.0, 32.0, 64.0}
@@ -33,10 +33,8 @@ def test_every_rate_is_a_dot_with_its_interval(batches: StudyOutcome) -> None:
 def test_a_hole_is_marked_and_named(batches: StudyOutcome) -> None:
     """Where a contender has no figure a cross stands at the foot, with its name and what happened."""
     report = points_of(batches)
-    here = study_marks.frame(report)
-    assert study_marks.holes(report, here, here.panels[0]) == [
-        {"contender": "torch", "x": 128.0, "why": "torch failed"}
-    ]
+    here = frame(report)
+    assert holes(report, here, here.panels[0]) == [{"contender": "torch", "x": 128.0, "why": "torch failed"}]
     assert "torch failed" in inline_svg(study.rate_chart(report))
 
 
@@ -50,10 +48,10 @@ def test_both_axes_are_logarithmic_where_factors_count(batches: StudyOutcome) ->
 
 def test_numbers_go_along_the_bottom_and_words_into_frames(threads: StudyOutcome, modes: StudyOutcome) -> None:
     """Of two axes that of numbers is drawn along the bottom, with a frame for each value of the other."""
-    here = study_marks.frame(points_of(threads))
+    here = frame(points_of(threads))
     assert (here.axis, here.numeric) == ("threads", True)
     assert [panel.title for panel in here.panels] == ["malloc settled", "malloc fresh"]
-    words = study_marks.frame(points_of(modes))
+    words = frame(points_of(modes))
     assert (words.axis, words.numeric) == ("mode", False)
 
 
@@ -69,7 +67,7 @@ def test_undecided_has_a_shape_of_its_own_and_is_hollow(batches: StudyOutcome) -
 def test_marks_on_an_axis_do_not_touch() -> None:
     """Of the places that readers look for those are marked that have room, 1 before all others."""
     places = [0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75]
-    assert study_marks.spaced(places, (0.85, 2.0), 8) == [1.0, 1.2, 1.5, 1.75]
+    assert spaced(places, (0.85, 2.0), 8) == [1.0, 1.2, 1.5, 1.75]
 
 
 @pytest.mark.parametrize("case", ["batches", "modes", "threads", "empty"])

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from bakeoff.measure.energy import Meter, counted, meters, names
 from bakeoff.race.stages.stage import Checkpoint, Session, State, Wanted, alone, step_s
-from bakeoff.spec.protocol import NoteEnergy, RunBlock
+from bakeoff.spec.protocol import Note, RunBlock
+from bakeoff.spec.record import EnergyReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,4 +39,5 @@ def _between_readings(available: Sequence[Meter], session: Session) -> None:
     session.tell("energy")
     with counted(available) as joules:
         session.ask(RunBlock(lead=0, steps=steps, turn=0))
-    session.ask(NoteEnergy(joules=sum(joules), steps=steps, source=names(available)))
+    reading = EnergyReading(joules=sum(joules), steps=steps, source=names(available))
+    session.ask(Note(facts={"energy": reading}))

@@ -1,7 +1,12 @@
-"""Rounds of timed trials: resident together and in alternating blocks where memory allows, else one after another."""
+"""Rounds of timed trials: resident together and in alternating blocks where memory allows, else one after another.
+
+Their orders are drawn from the comparison's seed, so that they can be repeated.
+"""
 
 from __future__ import annotations
 
+import math
+import random
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
@@ -10,7 +15,6 @@ import msgspec
 
 from bakeoff.judge.rounds import frozen_cut
 from bakeoff.measure.machine import available_memory_bytes
-from bakeoff.race import schedule
 from bakeoff.race.progress import Event, RoundEnded, RoundStarted
 from bakeoff.race.stages.stage import Checkpoint, Session, State, Team, Wanted, alone, step_s
 from bakeoff.spec.protocol import Fence, RunBlock, Warm
@@ -30,6 +34,43 @@ LOADING = "pipeline"
 """The way of input that goes on loading, until its buffers are full, while its worker pauses."""
 
 
+class Turns(msgspec.Struct, frozen=True, kw_only=True):
+    """How many blocks each contender of a round has."""
+
+    most: int = 12
+    """Fewer leave the median over them to chance."""
+    fewest: int = 4
+    """Where steps are long."""
+    long_step_s: float = 0.02
+    """Above this step time there are fewer blocks."""
+
+
+class BlockSizes(msgspec.Struct, frozen=True, kw_only=True):
+    """How long a block is."""
+
+    lead_s: float = 0.1
+    """A lead-in lasts at least this long: right after a switch steps are slower, and not equally in all frameworks."""
+    timed_s: float = 0.15
+    """The timed part lasts about this long: long beside the clock's resolution, short beside the bursts of other
+    processes, so that neighbours share them."""
+    fewest_steps: int = 3
+    """In each part of a block."""
+    fewest_timed_steps: int = 12
+    """Of each contender in a round."""
+
+
+class AloneSizes(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is timed of a worker that has the machine for itself."""
+
+    seconds: float = 2.0
+    """About this long, within the limits of steps."""
+    fewest_steps: int = 24
+    most_steps: int = 200
+    """Beyond that, more rounds tell more than more steps (docs/method.md)."""
+    blocks: int = 6
+    """A burst of other processes spoils one of them and not their median."""
+
+
 class FencedPart(msgspec.Struct, frozen=True, kw_only=True):
     """How many steps are waited for one by one, after the last block."""
 
@@ -41,7 +82,17 @@ class FencedPart(msgspec.Struct, frozen=True, kw_only=True):
     """Steps at most, where that is enough: more would only swell the record."""
 
 
+TURNS = Turns()
+BLOCK = BlockSizes()
+ALONE = AloneSizes()
 FENCED = FencedPart()
+
+
+class BlockPlan(msgspec.Struct, frozen=True):
+    """One contender's blocks in a round: steps of the lead-in, and timed steps."""
+
+    lead: int
+    steps: int
 
 
 def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
@@ -113,9 +164,9 @@ def _alternate(seed: int, number: int, cut: int | None, team: Team) -> None:
     steps_s = {label: step_s(warm_ns[label]) for label in team.labels}
     if not steps_s:
         return
-    turns = schedule.turns(list(steps_s.values()))
-    plans = {label: schedule.block_plan(one, turns) for label, one in steps_s.items()}
-    for turn, order in enumerate(schedule.turn_orders(team.labels, seed, number, turns)):
+    turns = turn_count(list(steps_s.values()))
+    plans = {label: block_plan(one, turns) for label, one in steps_s.items()}
+    for turn, order in enumerate(turn_orders(team.labels, seed, number, turns)):
         for label in order:
             command = RunBlock(lead=plans[label].lead, steps=plans[label].steps, turn=turn)
             team.ask(label, f"block {turn + 1} of {turns}", command)
@@ -136,9 +187,9 @@ def _fence(session: Session, lead: int) -> None:
 
 def _time_alone(cut: int | None, session: Session) -> None:
     """Run the blocks of a worker that has the machine for itself."""
-    plan = schedule.alone_plan(step_s(session.warm_up(cut)))
+    plan = alone_plan(step_s(session.warm_up(cut)))
     session.tell("timing")
-    for turn in range(schedule.ALONE.blocks):
+    for turn in range(ALONE.blocks):
         # Nothing switches here, so one lead-in is enough.
         session.ask(RunBlock(lead=plan.lead if turn == 0 else 0, steps=plan.steps, turn=turn))
     _fence(session, 0)
@@ -159,3 +210,36 @@ def _fit_together(state: State, plans: Sequence[ContenderPlan]) -> bool:
     if free_bytes is None or len(peaks) < len(plans):
         return False
     return sum(peaks) <= MEMORY_SHARE * free_bytes
+
+
+def turn_count(step_s: Sequence[float]) -> int:
+    """Return how many blocks each contender of a round runs: an even number, so that orders come in mirrored pairs."""
+    slowest = max(step_s)
+    if slowest <= TURNS.long_step_s:
+        return TURNS.most
+    wanted = TURNS.most * TURNS.long_step_s / slowest
+    return max(TURNS.fewest, 2 * round(wanted / 2))
+
+
+def block_plan(step_s: float, turns: int) -> BlockPlan:
+    """Return the sizes of one contender's blocks."""
+    lead = max(BLOCK.fewest_steps, math.ceil(BLOCK.lead_s / step_s))
+    by_round = math.ceil(BLOCK.fewest_timed_steps / turns)
+    steps = max(BLOCK.fewest_steps, math.ceil(BLOCK.timed_s / step_s), by_round)
+    return BlockPlan(lead, steps)
+
+
+def alone_plan(step_s: float) -> BlockPlan:
+    """Return the sizes of each block of a worker that has the machine for itself."""
+    steps = min(ALONE.most_steps, max(ALONE.fewest_steps, math.ceil(ALONE.seconds / step_s)))
+    return BlockPlan(max(BLOCK.fewest_steps, math.ceil(BLOCK.lead_s / step_s)), math.ceil(steps / ALONE.blocks))
+
+
+def turn_orders(labels: Sequence[str], seed: int, round_number: int, turns: int) -> list[list[str]]:
+    """Return the order of the contenders in each turn: a random one and then its mirror image (ABBA or BAAB)."""
+    generator = random.Random(f"{seed}/{round_number}/turns")  # noqa: S311 - an order
+    orders: list[list[str]] = []
+    for _ in range(turns // 2):
+        order = generator.sample(list(labels), len(labels))
+        orders += [order, order[::-1]]
+    return orders

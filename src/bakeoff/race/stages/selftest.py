@@ -1,23 +1,30 @@
-"""Self-tests of the timers: whether a contender's clock reads what its work takes."""
+"""Self-tests of the timers: whether a contender's clock reads what its work takes; those that hold are remembered."""
 
 from __future__ import annotations
 
+import hashlib
 import math
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
 
+import bakeoff
+from bakeoff.environments.installed import base
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.race.progress import Event, TimerTested
-from bakeoff.race.remembered import remember, remembered
 from bakeoff.race.stages.stage import Adopted, Session, State, Wanted, alone, step_s
+from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import CheckTimer, Tested
 from bakeoff.stats.selftest import judge_timer
+from bakeoff.store.files import read_record, write_record, write_trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.record import Record
     from bakeoff.spec.selftest import TimerTest
 
 
@@ -101,3 +108,44 @@ def timer_plan(step_s: float) -> CheckTimer:
         profiled_steps=profiled,
         profiles=SIZES.profiles,
     )
+
+
+UNTOLD_HOLDS = timedelta(hours=1)
+"""On a busy machine a self-test has no answer, and the next comparison of a study would have none minutes later."""
+
+
+def remember(record: Record) -> None:
+    """Keep the record of a self-test that did not fail; one that cannot be written is run again next time."""
+    if record.outcome != "done" or timer_verdict(record).outcome == "failed":
+        return
+    folder = _folder_of(record)
+    try:
+        write_trial(folder, record.trial)
+        write_record(folder, record)
+    except StoreError:
+        return
+
+
+def remembered(like: Record) -> Record | None:
+    """Return the self-test that holds for what a contender runs with, which its record `like` names; else None."""
+    try:
+        before = read_record(_folder_of(like))
+    except StoreError:  # It does not exist, or is not as it was written.
+        return None
+    age = datetime.now(UTC) - datetime.fromisoformat(before.started_at)
+    return before if timer_verdict(before).outcome == "passed" or age < UNTOLD_HOLDS else None
+
+
+def _folder_of(record: Record) -> Path:
+    """Return the folder of a self-test, named by all that its outcome could depend on."""
+    contender = record.trial.contender
+    facts = [
+        bakeoff.__version__,
+        sorted(record.machine.items()),
+        contender.framework,
+        sorted(contender.options.items()),
+        record.python,
+        sorted(record.versions.items()),
+        sorted(record.inherited.items()),
+    ]
+    return base() / "selftests" / hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:32]

@@ -1,17 +1,24 @@
-"""Workers on a GPU, watched: its clocks and heat are read beside every block and handed to the record."""
+"""Workers that are watched from outside: clocks and heat of the GPU, memory on it, and memory above a ceiling."""
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 import psutil
 
 from bakeoff.measure.gpu_clocks import NvidiaGpu, first_gpu, summary
+from bakeoff.measure.gpu_memory import peak_watched
+from bakeoff.measure.memory_limit import MemoryLimit
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec import protocol
+from bakeoff.spec.trial import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bakeoff.measure.gpu_memory import GpuMemoryPeak
     from bakeoff.race.workers.worker import Launcher, Worker
     from bakeoff.spec.protocol import Answer, Command, Ready
     from bakeoff.spec.record import GpuDuringBlock
@@ -40,7 +47,7 @@ class WatchedWorker:
             self._states.append(summary(command.turn, readings, own, self._gpu.clock_limit_mhz))
             return answer
         if isinstance(command, protocol.Quit) and self._states:
-            self._worker.ask(protocol.NoteGpu(states=self._states), limit_s)
+            self._worker.ask(protocol.Note(facts={"gpu": self._states}), limit_s)
         return self._worker.ask(command, limit_s)
 
     def end(self) -> None:
@@ -55,5 +62,96 @@ def watching(launch: Launcher) -> Launcher:
         worker = launch(folder, trial, interpreter)
         gpu = first_gpu() if trial.contender.options.get("device") == "cuda" else None
         return WatchedWorker(worker, gpu) if gpu else worker
+
+    return start
+
+
+class WeighedWorker:
+    """A worker whose memory on the GPU is watched from its build until its memory is read."""
+
+    def __init__(self, worker: Worker) -> None:
+        """Take a started worker."""
+        self._worker = worker
+        self._weighing = ExitStack()
+        self._scale: GpuMemoryPeak | None = None
+
+    def ready(self, limit_s: float) -> Ready:
+        """Wait until the framework is imported."""
+        return self._worker.ready(limit_s)
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Return the answer to a command; note what was seen when the memory has been measured."""
+        if isinstance(command, protocol.Build):
+            self._scale = self._weighing.enter_context(peak_watched(_own_processes))
+        answer = self._worker.ask(command, limit_s)
+        if isinstance(command, protocol.MeasureMemory):
+            self._weighing.close()
+            seen = self._scale
+            assert seen is not None
+            note = protocol.NoteGpuMemory(peak_bytes=seen.peak_bytes, readings=seen.readings, reason=seen.reason)
+            self._worker.ask(note, limit_s)
+        return answer
+
+    def end(self) -> None:
+        """End the weighing and the worker."""
+        self._weighing.close()
+        self._worker.end()
+
+
+def weighing(launch: Launcher) -> Launcher:
+    """Return a launcher that reads the GPU memory of workers in memory trials on CUDA."""
+
+    def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
+        worker = launch(folder, trial, interpreter)
+        is_weighed = KINDS[trial.purpose].weighed and trial.contender.options.get("device") == "cuda"
+        return WeighedWorker(worker) if is_weighed else worker
+
+    return start
+
+
+def _own_processes() -> frozenset[int]:
+    """Return the processes below this one: a memory trial has the machine for itself, so they are its own."""
+    return frozenset(process.pid for process in psutil.Process().children(recursive=True))
+
+
+class BoundedWorker:
+    """A worker that is watched from outside while it does a command."""
+
+    def __init__(self, worker: ProcessWorker, ceiling_bytes: int) -> None:
+        """Take a started worker."""
+        self._worker = worker
+        self._ceiling_bytes = ceiling_bytes
+        self._watch: MemoryLimit | None = None
+
+    def ready(self, limit_s: float) -> Ready:
+        """Wait until the framework is imported: what it holds then does not count."""
+        answer = self._worker.ready(limit_s)
+        self._watch = MemoryLimit(self._worker.pid)
+        return answer
+
+    def ask(self, command: Command, limit_s: float) -> Answer:
+        """Return the answer to a command; a worker that took too much memory is lost for that reason."""
+        assert self._watch is not None
+        try:
+            with self._watch.within(self._ceiling_bytes):
+                return self._worker.ask(command, limit_s)
+        except WorkerLostError as lost:
+            if self._watch.reason:
+                raise WorkerLostError("out-of-memory", self._watch.reason, lost.detail) from lost
+            raise
+
+    def end(self) -> None:
+        """End the worker."""
+        self._worker.end()
+
+
+def bounded(launch: Launcher, ceiling_bytes: int) -> Launcher:
+    """Return a launcher of processes that are ended above the trial's own ceiling, or where it has none above this."""
+
+    def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
+        worker = launch(folder, trial, interpreter)
+        if not isinstance(worker, ProcessWorker):
+            return worker
+        return BoundedWorker(worker, ceiling_bytes if trial.ceiling_bytes is None else trial.ceiling_bytes)
 
     return start

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.names import machine_line, measured_line, source_name
 from bakeoff.report.page import Page, Section
 from bakeoff.report.sections.certificate import CERTIFICATE, certificate_line
 from bakeoff.report.sections.compiling import COMPILING
@@ -23,6 +22,7 @@ from bakeoff.report.sections.tiers import TIERS
 from bakeoff.report.sections.timing import TIMING
 from bakeoff.report.sections.verdicts import PAIRS, VERDICTS, headline
 from bakeoff.report.sections.whole import WHOLE
+from bakeoff.report.words import machine_line, measured_line, source_name
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.judge import reproduction
-from bakeoff.report.names import machine_line, machines_line, measured_line, packages
 from bakeoff.report.page import Page, Picture, Section
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_tables import beside_measured, called_for
@@ -16,6 +15,7 @@ from bakeoff.report.pages.study import comparisons
 from bakeoff.report.pictures.reproduction import bars_chart, bars_finding, ratios_chart
 from bakeoff.report.standings import bounds
 from bakeoff.report.units import count, listed
+from bakeoff.report.words import machine_line, machines_line, measured_line, packages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

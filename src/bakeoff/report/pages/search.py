@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.names import measured_line
 from bakeoff.report.page import Line, Page, Picture, Section, Table
 from bakeoff.report.pictures.search import attempts_chart
 from bakeoff.report.units import UNKNOWN, count, listed, percent, size
+from bakeoff.report.words import measured_line
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.names import machines_line, measured_line, source_name
 from bakeoff.report.page import Line, Page, Picture, Section, Table
 from bakeoff.report.pages.comparison import cautions, comparison_page
 from bakeoff.report.pictures.study import MOST_PAIRS, rate_chart, ratio_chart
 from bakeoff.report.points import points_of, winner
 from bakeoff.report.units import count, listed, percent
+from bakeoff.report.words import machines_line, measured_line, source_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

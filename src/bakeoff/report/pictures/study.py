@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.pictures import GREY, WIDTH, altair, drawn, ratio_ticks, study_marks, ticks
+from bakeoff.report.pictures import GREY, WIDTH, altair, drawn, ratio_ticks, ticks
+from bakeoff.report.points import ends, frame, holes, is_logarithmic, rates, ratio_domain, ratios, spaced
 
 if TYPE_CHECKING:
     from bakeoff.report.pictures import Chart, Mark
-    from bakeoff.report.pictures.study_marks import Frame, Panel
-    from bakeoff.report.points import Points
+    from bakeoff.report.points import Frame, Panel, Points
 
 _HEIGHT = 300
 _RATIO_HEIGHT = 130
@@ -38,11 +38,11 @@ _VERDICTS = {
 def rate_chart(study: Points) -> Chart:
     """Draw each contender's samples/s with its interval over what was varied."""
     alt = altair()
-    here = study_marks.frame(study)
+    here = frame(study)
     draw = _curves if here.numeric and len(here.values) > 1 else _dots
     charts = [draw(study, here, panel) for panel in here.panels]
     subtitle = "dot: by the median step time, with its 95 % interval at each point"
-    if any(study_marks.holes(study, here, panel) for panel in here.panels):
+    if any(holes(study, here, panel) for panel in here.panels):
         subtitle += "; cross: no figure there"
     title = alt.Title("Samples/s", subtitle=subtitle, offset=10)
     return alt.vconcat(*charts, spacing=16, title=title).resolve_legend(color="shared", shape="shared")
@@ -51,7 +51,7 @@ def rate_chart(study: Points) -> Chart:
 def _curves(study: Points, here: Frame, panel: Panel) -> Chart:
     """Draw one frame whose bottom is a scale of numbers."""
     alt = altair()
-    points, holes = study_marks.rates(study, here, panel), study_marks.holes(study, here, panel)
+    points, gaps = rates(study, here, panel), holes(study, here, panel)
     y, foot = _rate_axis(study, here)
     x = _bottom(here, here.axis)
     base = drawn(points).encode(x=x, color=_by_contender(study, "Color"))
@@ -62,16 +62,14 @@ def _curves(study: Points, here: Frame, panel: Panel) -> Chart:
         known.mark_rule(strokeWidth=2).encode(y=_y(y, "low"), y2="high:Q"),
         base.mark_point(size=70, filled=True, opacity=1).encode(y=_y(y, "rate"), shape=_by_contender(study, "Shape")),
     ]
-    if holes:
-        marks = drawn([hole | {"rate": foot} for hole in holes]).encode(x=x, y=_y(y, "rate"))
+    if gaps:
+        marks = drawn([hole | {"rate": foot} for hole in gaps]).encode(x=x, y=_y(y, "rate"))
         layers.append(_crosses(marks, study))
         # What stands at the right end is written to the left of it, all else to the right.
-        last = max(hole["x"] for hole in holes) == max(float(value) for value in here.values)
+        last = max(hole["x"] for hole in gaps) == max(float(value) for value in here.values)
         side = {"align": "right", "dx": -9} if last else {"align": "left", "dx": 9}
         layers.append(
-            drawn(_by_place(holes, foot))
-            .mark_text(baseline="bottom", **side)
-            .encode(x=x, y=_y(y, "rate"), text="why:N")
+            drawn(_by_place(gaps, foot)).mark_text(baseline="bottom", **side).encode(x=x, y=_y(y, "rate"), text="why:N")
         )
     return alt.layer(*layers).properties(width=WIDTH, height=_HEIGHT, title=_frame_title(panel))
 
@@ -79,9 +77,9 @@ def _curves(study: Points, here: Frame, panel: Panel) -> Chart:
 def _rate_axis(study: Points, here: Frame) -> tuple[Any, float]:
     """Return the axis of samples/s, the same in all frames, and its lower end."""
     alt = altair()
-    points = [point for panel in here.panels for point in study_marks.rates(study, here, panel)]
-    low, high = study_marks.ends(points, "rate", "low", "high") or (0.0, 1.0)
-    logarithmic = study_marks.is_logarithmic(low, high)
+    points = [point for panel in here.panels for point in rates(study, here, panel)]
+    low, high = ends(points, "rate", "low", "high") or (0.0, 1.0)
+    logarithmic = is_logarithmic(low, high)
     bottom, top = (low / _ROOM, high * _ROOM) if logarithmic else (0.0, high * 1.04)
     axis = alt.Axis(title="samples/s", format=",~r", **({"values": ticks(bottom, top)} if logarithmic else {}))
     scale = alt.Scale(type="log" if logarithmic else "linear", domain=[bottom, top], nice=False)
@@ -94,7 +92,7 @@ def _bottom(here: Frame, title: str | None) -> Any:
     if not here.numeric:
         return alt.X("x:N", sort=here.values, axis=alt.Axis(title=title, labelAngle=0))
     values = sorted(float(value) for value in here.values)
-    logarithmic = study_marks.is_logarithmic(values[0], values[-1])
+    logarithmic = is_logarithmic(values[0], values[-1])
     room = _ROOM if logarithmic else 1.0
     margin = 0.0 if logarithmic else 0.04 * (values[-1] - values[0])
     domain = [values[0] / room - margin, values[-1] * room + margin]
@@ -110,9 +108,9 @@ def _y(axis: dict[str, Any], field: str) -> Any:
 def _dots(study: Points, here: Frame, panel: Panel) -> Chart:
     """Draw one frame whose points have names: a row for each, and in it a dot for each contender."""
     alt = altair()
-    points = study_marks.rates(study, here, panel)
-    everywhere = [point for one in here.panels for point in study_marks.rates(study, here, one)]
-    _, high = study_marks.ends(everywhere, "rate", "high") or (0.0, 0.0)
+    points = rates(study, here, panel)
+    everywhere = [point for one in here.panels for point in rates(study, here, one)]
+    _, high = ends(everywhere, "rate", "high") or (0.0, 0.0)
     scale = alt.Scale(domain=[0.0, high * 1.04], nice=False)
     rows = alt.Y("x:N", sort=here.values, axis=alt.Axis(title=here.axis, ticks=False, grid=True))
     offset = alt.YOffset("contender:N", sort=study.labels, scale=alt.Scale(paddingOuter=0.3))
@@ -123,9 +121,9 @@ def _dots(study: Points, here: Frame, panel: Panel) -> Chart:
         base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2).encode(x=low, x2="high:Q"),
         base.mark_point(size=80, filled=True, opacity=1).encode(x=x, shape=_by_contender(study, "Shape")),
     ]
-    holes = study_marks.holes(study, here, panel)
-    if holes:
-        marks = drawn([hole | {"rate": 0.0} for hole in holes]).encode(y=rows, yOffset=offset, x=x)
+    gaps = holes(study, here, panel)
+    if gaps:
+        marks = drawn([hole | {"rate": 0.0} for hole in gaps]).encode(y=rows, yOffset=offset, x=x)
         layers += [_crosses(marks, study), marks.mark_text(align="left", dx=9).encode(text="why:N")]
     height = alt.Step(_ROW, **{"for": "position"}) if len(study.labels) < 2 else alt.Step(_ROW)  # noqa: PLR2004
     return alt.layer(*layers).properties(width=WIDTH, height=height, title=_frame_title(panel))
@@ -154,13 +152,11 @@ def _frame_title(panel: Panel) -> Any:
 def ratio_chart(study: Points) -> Chart:
     """Draw the ratio of each pair at each point against the band of equality, with the verdict's shape."""
     alt = altair()
-    here = study_marks.frame(study)
+    here = frame(study)
     pairs = study.pairs[:MOST_PAIRS]
-    there = {
-        point["verdict"] for panel in here.panels for pair in pairs for point in study_marks.ratios(here, panel, pair)
-    }
+    there = {point["verdict"] for panel in here.panels for pair in pairs for point in ratios(here, panel, pair)}
     shown = [verdict for verdict in _VERDICTS if verdict in there]
-    frames = [(pair, panel) for pair in pairs for panel in here.panels if study_marks.ratios(here, panel, pair)]
+    frames = [(pair, panel) for pair in pairs for panel in here.panels if ratios(here, panel, pair)]
     charts = [
         _ratio_frame(study, here, panel, pair, shown, is_last=index == len(frames) - 1)
         for index, (pair, panel) in enumerate(frames)
@@ -175,12 +171,12 @@ def _ratio_frame(
 ) -> Chart:
     """Draw one pair; the last frame names what goes along the bottom of all."""
     alt = altair()
-    points = study_marks.ratios(here, panel, pair)
+    points = ratios(here, panel, pair)
     x = _bottom(here, here.axis if is_last else None)
     margin = 1.0 + study.margin
-    low, high = study_marks.ratio_domain(study, here, pair)
+    low, high = ratio_domain(study, here, pair)
     scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    places = study_marks.spaced(ratio_ticks(low, high), (low, high), _RATIO_HEIGHT / _TICK)
+    places = spaced(ratio_ticks(low, high), (low, high), _RATIO_HEIGHT / _TICK)
     axis = alt.Axis(title=None, format=",~r", values=places)
     band = drawn([{"low": 1.0 / margin, "high": margin, "one": 1.0}])
     base = drawn(points).encode(x=x)

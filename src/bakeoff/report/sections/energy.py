@@ -9,10 +9,12 @@ import msgspec
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.sections.compiling import FOLD
 from bakeoff.report.standings import bounds, ranked
-from bakeoff.report.units import JOULES, quantity, rounded, unit_for
+from bakeoff.report.units import Unit, quantity, rounded, unit_for
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
+
+JOULES = (Unit("J", 1.0), Unit("mJ", 1e3), Unit("\N{MICRO SIGN}J", 1e6))
 
 
 def energy_table(outcome: Outcome) -> Table:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.machine_words import remarks
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import count, percent
+from bakeoff.report.words import remarks
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome

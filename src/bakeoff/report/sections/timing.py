@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.machine_words import timed_region
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import count, duration, listed, unit_for
+from bakeoff.report.words import timed_region
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:

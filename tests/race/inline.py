@@ -1,4 +1,4 @@
-"""A worker in this very process: for debugging, and for tests of the whole pipeline in milliseconds."""
+"""A worker in this very process: the whole pipeline in milliseconds."""
 
 from __future__ import annotations
 
