@@ -10,6 +10,7 @@ from bakeoff.judge.ledger import marked
 from bakeoff.judge.noise import clock_range_mhz, flagged_share
 from bakeoff.judge.outcome import ContenderOutcome, Ending, Outcome
 from bakeoff.judge.rounds import frozen_cut, pairs_of
+from bakeoff.judge.tied import why_untied
 from bakeoff.judge.trials import of_purpose
 from bakeoff.stats.sequential import Ended, Pair, decide, is_unsettled
 from bakeoff.store.files import read_comparison, read_end
@@ -54,7 +55,10 @@ def assess(
         plan.contender.label: certificate_of(comparison, records, folder, plan) for plan in comparison.contenders
     }
     cut = frozen_cut(records.values()) or 0
-    contenders = [contender_outcome(plan, known[plan.contender.label], records, cut) for plan in comparison.contenders]
+    contenders = [
+        contender_outcome(plan, known[plan.contender.label], records, cut, why_untied(comparison, records, plan))
+        for plan in comparison.contenders
+    ]
     timed = of_purpose(records.values(), "time")
     rounds = max((record.trial.round_number for record in timed), default=0)
     stop: Ended = "budget" if ended == "budget" else ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
+from bakeoff.judge.clock import why_short
 from bakeoff.judge.compiling import compiling
 from bakeoff.judge.counters import block_counters
 from bakeoff.judge.energy import energy
@@ -34,9 +35,12 @@ NS = 1e-9
 
 
 def contender_outcome(
-    plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int
+    plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int, untied: str = ""
 ) -> ContenderOutcome:
-    """Return what is known of one contender; `cut` is the length of the warm-up in steps."""
+    """Return what is known of one contender; `cut` is the length of the warm-up in steps.
+
+    `untied` is how its timed trials differ from what was certified; empty where they do not.
+    """
     label = plan.contender.label
     mine = of_contender(records.values(), label)
     timed = of_purpose(mine, "time")
@@ -45,7 +49,7 @@ def contender_outcome(
     certified, selftest, weighed = last(mine, "certify"), last(mine, "selftest"), last(mine, "memory")
     evidence = certified.evidence if certified else None
     timer = timer_verdict(selftest) if selftest else None
-    status, reason = _status(certificate, certified, timer, timed, times)
+    status, reason = _status(certificate, certified, timer, timed, times, untied)
     latest = done[-1] if done else certified
     outcome = ContenderOutcome(
         plan=plan,
@@ -109,18 +113,23 @@ def _hidden_s(done: Sequence[Record], times: Mapping[int, RoundTime]) -> Interva
     return fixed_interval(differences, 0.95)
 
 
-def _status(
+def _status(  # noqa: PLR0913 - all that takes a rank away
     certificate: Certificate,
     certified: Record | None,
     timer: TimerVerdict | None,
     timed: Sequence[Record],
     times: Mapping[int, RoundTime],
+    untied: str,
 ) -> tuple[Status, str]:
     """Return whether a contender is ranked, and if not, why."""
     if not certificate.passed:
         return ("pending" if certified is None else "uncertified"), certificate.reason
     if timer is not None and timer.outcome == "failed":
         return "refused", f"its timer failed the self-test: {timer.reason}"
+    if untied:
+        return "refused", f"what was timed is not what was certified: {untied}"
+    if short := why_short(finished(timed)):
+        return "refused", short
     if times:
         return "ranked", ""
     failed = [record.reason for record in timed if record.outcome != "done"]
