@@ -87,14 +87,14 @@ def test_going_on_with_a_changed_workload_is_refused_by_its_name(results: Path, 
     wanted = comparison_of(id="new", workload_sha256="2")
     found = latest_like(results, wanted)
     assert found is not None
-    with pytest.raises(ChangedError, match="the workload's file .* has changed since the comparison was fixed"):
+    with pytest.raises(ChangedError, match=r"the workload's file .* has changed since the comparison was fixed"):
         continued(found[1], wanted)
 
 
 def test_going_on_with_a_changed_framework_is_refused_by_its_folder(comparison_of: Any, plan_of: Any) -> None:
     """A framework's folder with another hash is refused; a comparison older than the hash is not."""
     before, now, old = (comparison_of(contenders=[plan_of(framework_sha256=sha256)]) for sha256 in ("1", "2", ""))
-    with pytest.raises(ChangedError, match="the framework's folder .* has changed since the comparison was fixed"):
+    with pytest.raises(ChangedError, match=r"the framework's folder .* has changed since the comparison was fixed"):
         continued(before, now)
     assert continued(before, before).contenders == before.contenders
     assert continued(old, now).contenders == old.contenders

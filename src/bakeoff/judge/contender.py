@@ -49,7 +49,7 @@ def contender_outcome(
     certified, selftest, weighed = last(mine, "certify"), last(mine, "selftest"), last(mine, "memory")
     evidence = certified.evidence if certified else None
     timer = timer_verdict(selftest) if selftest else None
-    status, reason = _status(certificate, certified, timer, timed, times, untied)
+    status, reason = _status(certificate, certified, _distrust(timer, untied, done), timed, times)
     latest = done[-1] if done else certified
     outcome = ContenderOutcome(
         plan=plan,
@@ -113,29 +113,33 @@ def _hidden_s(done: Sequence[Record], times: Mapping[int, RoundTime]) -> Interva
     return fixed_interval(differences, 0.95)
 
 
-def _status(  # noqa: PLR0913 - all that takes a rank away
+def _status(
     certificate: Certificate,
     certified: Record | None,
-    timer: TimerVerdict | None,
+    distrust: str,
     timed: Sequence[Record],
     times: Mapping[int, RoundTime],
-    untied: str,
 ) -> tuple[Status, str]:
     """Return whether a contender is ranked, and if not, why."""
     if not certificate.passed:
         return ("pending" if certified is None else "uncertified"), certificate.reason
-    if timer is not None and timer.outcome == "failed":
-        return "refused", f"its timer failed the self-test: {timer.reason}"
-    if untied:
-        return "refused", f"what was timed is not what was certified: {untied}"
-    if short := why_short(finished(timed)):
-        return "refused", short
+    if distrust:
+        return "refused", distrust
     if times:
         return "ranked", ""
     failed = [record.reason for record in timed if record.outcome != "done"]
     if failed:
         return "failed", failed[-1]
     return "pending", "no round was finished yet"
+
+
+def _distrust(timer: TimerVerdict | None, untied: str, done: Sequence[Record]) -> str:
+    """Return why no time of a contender can be trusted; empty where nothing speaks against it."""
+    if timer is not None and timer.outcome == "failed":
+        return f"its timer failed the self-test: {timer.reason}"
+    if untied:
+        return f"what was timed is not what was certified: {untied}"
+    return why_short(done)
 
 
 def _median(records: Sequence[Record], get: Callable[[Record], int | None]) -> float | None:

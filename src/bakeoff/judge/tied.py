@@ -91,9 +91,7 @@ def _repeating(plan: ContenderPlan, timed: Sequence[Record], reference: Evidence
             )
 
 
-def _apart(
-    comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence
-) -> Iterator[str]:
+def _apart(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence) -> Iterator[str]:
     """Yield the first loss of a timed trial that is not the one of the same contender's certificate.
 
     Its own, not the reference's: the certificate holds that against the reference. What does not have the same losses

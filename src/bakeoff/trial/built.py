@@ -99,7 +99,9 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     before = step.compilation()
     (first_step_ns,) = stepper.fenced(1)
     draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
-    return Running(opened, step, feed, stepper, before, Ties(opened, step, drops=drops)), Built(build_ns=build_ns, first_step_ns=first_step_ns)
+    return Running(opened, step, feed, stepper, before, Ties(opened, step, drops=drops)), Built(
+        build_ns=build_ns, first_step_ns=first_step_ns
+    )
 
 
 def compiled_between(before: Compilation, after: Compilation) -> Compilation:

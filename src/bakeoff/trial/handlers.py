@@ -46,7 +46,7 @@ def warm(running: Running, draft: Draft, command: protocol.Warm) -> protocol.War
 
 
 def fence(running: Running, draft: Draft, command: protocol.Fence) -> protocol.Warmed:
-    """Run a lead-in, and then steps that are each waited for; what ties the trial to its certificate is complete then."""
+    """Run a lead-in, and then steps that are each waited for, and the one that completes the tie."""
     running.stepper.streamed(command.lead)
     durations = running.stepper.fenced(command.steps, command.seconds, command.limit)
     draft.append("fenced_steps_ns", *durations)

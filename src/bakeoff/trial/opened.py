@@ -44,7 +44,7 @@ class Opened:
 
 
 def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
-    """Set the framework's variables, settle malloc, and import the framework; raise UnavailableError or ChangedError."""
+    """Set the framework's variables, settle malloc, and import it; raise UnavailableError or ChangedError."""
     folder = Path(trial.framework_path)
     check_unchanged(f"the framework's folder {folder}", trial.framework_sha256, folder_sha256(folder))
     set_variables(trial.variables)
