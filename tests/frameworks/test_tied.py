@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,9 +12,6 @@ from bakeoff.environments import declared
 from bakeoff.race import conductor
 from bakeoff.spec.request import Request
 from bakeoff.workloads.load import load
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 SKIPS = """\
         self._calls = getattr(self, "_calls", 0) + 1
@@ -42,10 +38,8 @@ jax    the new parameters are not kept, so that XLA drops the whole backward pas
 
 
 @pytest.fixture(params=FAULTS)
-def faulty(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[str, str]]:
-    """Plant a fault in a copy of all frameworks' folders; yield the framework's name and what is to be found."""
+def faulty(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """Plant a fault in a copy of all frameworks' folders; return the framework's name and what is to be found."""
     framework = request.param
     fault, says = FAULTS[framework]
     honest = "".join(fault.splitlines(keepends=True)[{"torch": 3, "jax": 2}[framework] :])
@@ -56,7 +50,7 @@ def faulty(
     assert text.count(honest) == 1
     engine.write_text(text.replace(honest, fault))
     monkeypatch.setattr(declared, "_shipped", lambda: folders)
-    yield framework, says
+    return framework, says
 
 
 def test_a_fault_in_a_real_step_takes_the_rank_away(faulty: tuple[str, str], tmp_path: Path) -> None:

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bakeoff.race import remembered
+from bakeoff.race import prepare, remembered
 from bakeoff.race.progress import Event, TimerTested, TrialStarted
 from bakeoff.store.results import read_records
+from bakeoff.trial import opened
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
@@ -66,6 +67,27 @@ def test_a_test_with_other_variables_does_not_hold(race: Race, monkeypatch: pyte
     monkeypatch.setenv("MALLOC_TOP_PAD_", "65536")
     later = race(HONEST, self_test=True, max_rounds=1)
     assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
+
+
+@pytest.mark.parametrize("other", [{"batch_size": 4}, {"scenario": "infer"}, {"size": "full"}])
+def test_a_test_of_other_work_does_not_hold(race: Race, other: dict[str, Any]) -> None:
+    """A clock that was shown to be right in one step is tested again with another batch, scenario or size."""
+    race(HONEST, self_test=True, max_rounds=1)
+    later = race(HONEST, self_test=True, max_rounds=1, **other)
+    assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
+
+
+def test_a_test_by_other_code_does_not_hold(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was measured by another text of the measuring code, or of the framework's folder, is measured again."""
+    race(HONEST, self_test=True, max_rounds=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(remembered, "measuring_sha256", lambda: "another")
+        later = race(HONEST, self_test=True, max_rounds=1)
+    assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
+    for module in (prepare, opened):
+        monkeypatch.setattr(module, "folder_sha256", lambda _: "another")
+    last = race(HONEST, self_test=True, max_rounds=1)
+    assert selftests_of(last)[HONEST].trial.comparison == last.comparison.id
 
 
 def test_a_failed_test_is_made_again(race: Race) -> None:

@@ -14,6 +14,7 @@ from bakeoff.frameworks.fake import engine
 from bakeoff.judge import contender
 from bakeoff.judge.clock import why_short
 from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.tied import why_untied
 from bakeoff.measure.clock import Stepper
 from bakeoff.race import conductor
 from bakeoff.race.progress import Certified, Event, Observer, silent
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from bakeoff.judge.outcome import Outcome
     from bakeoff.race.workers.worker import Launcher
+    from bakeoff.spec.batch import Batch
 
 pytestmark = pytest.mark.slow
 
@@ -186,6 +188,45 @@ def test_steps_that_do_nothing_fail_the_self_test(race: Race, home: Path) -> Non
     honest, idle = outcome.contenders
     assert (honest.status, idle.status) == ("ranked", "refused")
     assert "saw no step" in idle.reason
+
+
+def test_a_round_unlike_its_siblings_is_refused(race: Race) -> None:
+    """A first loss that only one round has takes the rank away, also where the certificate's tolerance lets it pass."""
+    outcome = race("fake", max_rounds=2)
+    records = read_records(Path(outcome.path)).records
+    (plan,) = outcome.comparison.contenders
+    assert not why_untied(outcome.comparison, records, plan)
+    tie = records["r02-fake"].tie
+    assert tie is not None
+    assert tie.losses[0] is not None
+    other = msgspec.structs.replace(tie, losses=[tie.losses[0] * (1 + 8e-6), *tie.losses[1:]])
+    changed = records | {"r02-fake": msgspec.structs.replace(records["r02-fake"], tie=other)}
+    assert "the first loss is" in why_untied(outcome.comparison, changed, plan)
+    dropped = {
+        name: msgspec.structs.replace(one, tie=one.tie and msgspec.structs.replace(one.tie, drops=True))
+        for name, one in changed.items()
+    }
+    assert not why_untied(outcome.comparison, dropped, plan)
+
+
+@pytest.mark.parametrize(("share", "status"), [(1.0, "ranked"), (0.5, "refused")])
+def test_inference_is_tied_by_the_outputs_that_its_steps_keep(
+    race: Race, monkeypatch: pytest.MonkeyPatch, share: float, status: str
+) -> None:
+    """Where a step gives the outputs of its last run, those of half a batch are not the certificate's."""
+    run = engine.Step.run
+
+    def keeping(step: engine.Step, batch: Batch) -> None:
+        run(step, batch)
+        outputs = step.outputs(batch)
+        outputs[int(share * len(outputs)) :] = 0.0
+        vars(step)["kept"] = outputs
+
+    monkeypatch.setattr(engine.Step, "run", keeping)
+    monkeypatch.setattr(engine.Step, "last_outputs", lambda step: vars(step)["kept"], raising=False)
+    (only,) = race("fake", scenario="infer", max_rounds=1).contenders
+    assert only.status == status, only.reason
+    assert ("the outputs of the first step are not those of its certificate" in only.reason) == (share < 1)
 
 
 def test_outcomes_are_the_same_when_read_again(race_of: Any) -> None:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from bakeoff.certify.checksum import farthest
-from bakeoff.certify.tolerances import tolerance
+from bakeoff.certify.tolerances import UNIT_ROUNDOFF, tolerance
 from bakeoff.judge.trials import finished, last, of_contender, of_purpose
 
 if TYPE_CHECKING:
@@ -29,6 +29,13 @@ LEAST_LEARNING_RATE = 1e-6
 FEWEST_STEPS = 10
 """Before so many steps nothing is concluded from a loss that has not moved."""
 
+SIBLINGS = 64
+"""Roundings by which first losses of a contender's rounds may differ. Found in 20 processes each of PyTorch, JAX and
+TensorFlow on two threads: none."""
+
+FLOAT32_ROUNDOFF = 2.0**-24
+"""The largest relative error of one rounding in float32, as `certify.tolerances.UNIT_ROUNDOFF` has of others."""
+
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
 
@@ -45,6 +52,7 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
         *_standing_still(comparison, plan, timed, _in_order(evidence)),
         *_repeating(plan, timed, reference.evidence if reference else None),
         *_apart(comparison, plan, timed, evidence),
+        *_unlike_siblings(comparison, plan, timed, evidence),
         *_other_outputs(comparison, plan, timed, evidence),
     ]
     return findings[0] if findings else ""
@@ -113,6 +121,33 @@ def _apart(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record],
                     f"in {record.trial.name} the loss at step {step} is {found}, and in its certificate {expected} "
                     f"(relative {error:.1e}, allowed {allowed.loss:.0e})"
                 )
+
+
+def _unlike_siblings(
+    comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence
+) -> Iterator[str]:
+    """Yield the first timed trial whose first loss is not that of the first round's, within a few roundings.
+
+    The first loss alone: later ones follow updates, which magnify the order in which threads have added. Nor is it held
+    where dropout, a shuffled pipeline or a ready-made model draws what is different in every process.
+    """
+    if evidence.ready_made or not _in_order(evidence) or not _is_same_draw(timed):
+        return
+    allowed = min(_tolerance(comparison, plan).loss, SIBLINGS * UNIT_ROUNDOFF.get(_precision(plan), FLOAT32_ROUNDOFF))
+    first, *others = timed
+    for record in others:
+        found, expected = (one.tie.losses[0] for one in (record, first) if one.tie)
+        error = _relative(found, expected)
+        if not error <= allowed:
+            yield (
+                f"the first loss is {found} in {record.trial.name}, and {expected} in {first.trial.name} (relative "
+                f"{error:.1e}, allowed {allowed:.0e})"
+            )
+
+
+def _is_same_draw(timed: Sequence[Record]) -> bool:
+    """Return whether every trial has kept a first loss that it did not draw."""
+    return all(tie.losses and not tie.drops for tie in _ties(timed))
 
 
 def _other_outputs(
