@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bakeoff.race import remembered
+from bakeoff.race import prepare
 from bakeoff.race.progress import Event, TimerTested, TrialStarted
+from bakeoff.race.stages import selftest
 from bakeoff.store.results import read_records
+from bakeoff.trial import opened
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
@@ -68,6 +70,27 @@ def test_a_test_with_other_variables_does_not_hold(race: Race, monkeypatch: pyte
     assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
 
 
+@pytest.mark.parametrize("other", [{"batch_size": 4}, {"scenario": "infer"}, {"size": "full"}])
+def test_a_test_of_other_work_does_not_hold(race: Race, other: dict[str, Any]) -> None:
+    """A clock that was shown to be right in one step is tested again with another batch, scenario or size."""
+    race(HONEST, self_test=True, max_rounds=1)
+    later = race(HONEST, self_test=True, max_rounds=1, **other)
+    assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
+
+
+def test_a_test_by_other_code_does_not_hold(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was measured by another text of the measuring code, or of the framework's folder, is measured again."""
+    race(HONEST, self_test=True, max_rounds=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(selftest, "measuring_sha256", lambda: "another")
+        later = race(HONEST, self_test=True, max_rounds=1)
+    assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
+    for module in (prepare, opened):
+        monkeypatch.setattr(module, "folder_sha256", lambda _: "another")
+    last = race(HONEST, self_test=True, max_rounds=1)
+    assert selftests_of(last)[HONEST].trial.comparison == last.comparison.id
+
+
 def test_a_failed_test_is_made_again(race: Race) -> None:
     """A failure is not remembered: what was wrong may have been mended."""
     for _ in range(2):
@@ -89,7 +112,7 @@ def test_what_could_not_be_told_is_asked_again_after_an_hour(race: Race, monkeyp
         return told.verdict.outcome, is_made
 
     assert [made(), made()] == [("untold", True), ("untold", False)]
-    monkeypatch.setattr(remembered, "UNTOLD_HOLDS", timedelta(0))
+    monkeypatch.setattr(selftest, "UNTOLD_HOLDS", timedelta(0))
     assert made() == ("untold", True)
 
 

@@ -51,6 +51,15 @@ def test_a_wrong_timer_fails(wrong: dict[str, float], check: str) -> None:
     assert [one.name for one in verdict.checks if one.outcome == "failed"] == [check]
 
 
+def test_an_empty_profile_fails() -> None:
+    """A profiler that works and saw no operation is no missing profiler: the steps have computed nothing."""
+    blind = msgspec.structs.replace(readings(), profiled_ns=[], profiler="a profiler saw no operator")
+    assert judge_timer("mine", [blind]).outcome == "passed"
+    verdict = judge_timer("mine", [msgspec.structs.replace(blind, profiler_empty=True)])
+    assert verdict.outcome == "failed"
+    assert verdict.reason == "profiler: a profiler saw no operator, and a step that computes is seen by it"
+
+
 def test_a_busy_machine_fails_nobody() -> None:
     """Where the readings spread too far nothing can be told, and more of them can tell."""
     wide = [readings(spread=0.1)]

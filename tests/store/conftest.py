@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from bakeoff.spec.comparison import Comparison, Procedure
+from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.record import Block, Record, Signals
 from bakeoff.spec.trial import Inputs, TrialSpec
@@ -84,5 +84,16 @@ def record_of() -> Make:
             "blocks": [block],
         }
         return Record(**(fields | changed))
+
+    return make
+
+
+@pytest.fixture
+def plan_of() -> Make:
+    """Give a function that makes the plan of the scripted contender."""
+
+    def make(**changed: Any) -> ContenderPlan:
+        fields = {"contender": parse_contender("fake"), "interpreter": "python", "framework_path": "/somewhere/fake"}
+        return ContenderPlan(**(fields | changed))
 
     return make

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
+from bakeoff.spec.errors import ChangedError, StoreError, UnknownNameError, UsageError
 from bakeoff.store.files import write_comparison, write_record
-from bakeoff.store.results import check_same_machine, comparisons, find, latest_like, read_records
+from bakeoff.store.results import check_same_machine, comparisons, continued, find, latest_like, read_records
 
 
 @pytest.fixture
@@ -74,12 +74,30 @@ def test_damage_is_told_once_and_remembered(tmp_path: Path, record_of: Any) -> N
 
 
 def test_going_on_needs_the_same_question(results: Path, comparison_of: Any) -> None:
-    """The latest comparison that asked for the same is found; another batch, size, seed or workload is not the same."""
+    """The latest comparison that asked for the same is found; another batch, size or scenario is not the same."""
     found = latest_like(results, comparison_of(id="new"))
     assert found is not None
     assert found[0] == results / "mlp-mnist-bbbb"
-    for other in ({"batch_size": 64}, {"size": "reduced"}, {"scenario": "infer"}, {"workload_sha256": "2"}):
+    for other in ({"batch_size": 64}, {"size": "reduced"}, {"scenario": "infer"}):
         assert latest_like(results, comparison_of(**other)) is None
+
+
+def test_going_on_with_a_changed_workload_is_refused_by_its_name(results: Path, comparison_of: Any) -> None:
+    """What asked for the same with another text of the workload is found, and refused with what has changed."""
+    wanted = comparison_of(id="new", workload_sha256="2")
+    found = latest_like(results, wanted)
+    assert found is not None
+    with pytest.raises(ChangedError, match=r"the workload's file .* has changed since the comparison was fixed"):
+        continued(found[1], wanted)
+
+
+def test_going_on_with_a_changed_framework_is_refused_by_its_folder(comparison_of: Any, plan_of: Any) -> None:
+    """A framework's folder with another hash is refused; a comparison older than the hash is not."""
+    before, now, old = (comparison_of(contenders=[plan_of(framework_sha256=sha256)]) for sha256 in ("1", "2", ""))
+    with pytest.raises(ChangedError, match=r"the framework's folder .* has changed since the comparison was fixed"):
+        continued(before, now)
+    assert continued(before, before).contenders == before.contenders
+    assert continued(old, now).contenders == old.contenders
 
 
 def test_another_machine_is_named(comparison_of: Any) -> None:

@@ -3,12 +3,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from bakeoff.spec import protocol
-from bakeoff.spec.trial import CACHE_FOLDER
-from bakeoff.store.files import read_record
+from bakeoff.spec.trial import CACHE_FOLDER, TrialSpec
+from bakeoff.store.files import read_record, write_trial
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.worker import TrialProcess
 
@@ -146,3 +147,28 @@ def test_batches_go_round_in_their_order(trial_of: Any, fake: Path, tmp_path: Pa
     x[:] = 0
     assert np.array_equal(batches.at(1).inputs["x"], again)
     assert batches.test is None
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("framework_sha256", "the framework's folder {framework_path}"),
+        ("workload_sha256", "the workload's file {workload_path}"),
+    ],
+)
+def test_what_has_changed_is_not_run(
+    trial_of: Any, fake: Path, fakes_options: dict[str, str], field: str, says: str
+) -> None:
+    """A worker that finds another text than was fixed builds nothing, and its record says what has changed."""
+    folder = trial_of(fake, **fakes_options)
+    spec = msgspec.json.decode((folder / "trial.json").read_bytes(), type=TrialSpec)
+    write_trial(folder, msgspec.structs.replace(spec, **{field: "0" * 64}))
+    worker = TrialProcess(folder, started_ns=0)
+    answers = [worker.start()]
+    if isinstance(answers[0], protocol.Ready):
+        answers.append(worker.obey(protocol.Build()))
+    assert isinstance(answers[-1], protocol.Failed)
+    record = read_record(folder)
+    assert (record.outcome, record.build_ns) == ("failed", None)
+    named = says.format_map(msgspec.structs.asdict(spec))
+    assert record.reason.startswith(f"{named} has changed since the comparison was fixed")

@@ -136,7 +136,8 @@ class Step(Protocol):
         """Call `work`, which runs steps of this object, and return the time that the framework itself measured for it.
 
         Measured by the framework's profiler or device events, from the first operation to the last result, which may
-        be earlier than the end of `wait`. An engine may leave this method out.
+        be earlier than the end of `wait`. A profiler that works and sees no operation says `empty`, which fails the
+        timer's self-test. An engine may leave this method out.
         """
 
     def device_memory(self) -> DeviceMemory:

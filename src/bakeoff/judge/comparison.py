@@ -9,11 +9,13 @@ import msgspec
 import numpy as np
 
 from bakeoff.judge.certificate import certificate_of
+from bakeoff.judge.clock import why_short
 from bakeoff.judge.counters import block_counters, clock_range_mhz, flagged_share
 from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.ledger import marked
 from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
 from bakeoff.judge.rounds import CUT_ROUNDS, block_times, frozen_cut, pairs_of, round_times
+from bakeoff.judge.tied import why_untied
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import absolute_interval, fixed_interval
@@ -64,7 +66,10 @@ def assess(
         plan.contender.label: certificate_of(comparison, records, folder, plan) for plan in comparison.contenders
     }
     cut = frozen_cut(records.values()) or 0
-    contenders = [contender_outcome(plan, known[plan.contender.label], records, cut) for plan in comparison.contenders]
+    contenders = [
+        contender_outcome(plan, known[plan.contender.label], records, cut, why_untied(comparison, records, plan))
+        for plan in comparison.contenders
+    ]
     timed = of_purpose(records.values(), "time")
     rounds = max((record.trial.round_number for record in timed), default=0)
     stop: Ended = "budget" if ended == "budget" else ""
@@ -117,9 +122,12 @@ NS = 1e-9
 
 
 def contender_outcome(
-    plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int
+    plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int, untied: str = ""
 ) -> ContenderOutcome:
-    """Return what is known of one contender; `cut` is the length of the warm-up in steps."""
+    """Return what is known of one contender; `cut` is the length of the warm-up in steps.
+
+    `untied` is how its timed trials differ from what was certified; empty where they do not.
+    """
     label = plan.contender.label
     mine = of_contender(records.values(), label)
     timed = of_purpose(mine, "time")
@@ -128,7 +136,7 @@ def contender_outcome(
     certified, selftest, weighed = last(mine, "certify"), last(mine, "selftest"), last(mine, "memory")
     evidence = certified.evidence if certified else None
     timer = timer_verdict(selftest) if selftest else None
-    status, reason = _status(certificate, certified, timer, timed, times)
+    status, reason = _status(certificate, certified, _distrust(timer, untied, done), timed, times)
     latest = done[-1] if done else certified
     outcome = ContenderOutcome(
         plan=plan,
@@ -193,21 +201,30 @@ def _hidden_s(done: Sequence[Record], times: Mapping[int, RoundTime]) -> Interva
 def _status(
     certificate: Certificate,
     certified: Record | None,
-    timer: TimerVerdict | None,
+    distrust: str,
     timed: Sequence[Record],
     times: Mapping[int, RoundTime],
 ) -> tuple[Status, str]:
     """Return whether a contender is ranked, and if not, why."""
     if not certificate.passed:
         return ("pending" if certified is None else "uncertified"), certificate.reason
-    if timer is not None and timer.outcome == "failed":
-        return "refused", f"its timer failed the self-test: {timer.reason}"
+    if distrust:
+        return "refused", distrust
     if times:
         return "ranked", ""
     failed = [record.reason for record in timed if record.outcome != "done"]
     if failed:
         return "failed", failed[-1]
     return "pending", "no round was finished yet"
+
+
+def _distrust(timer: TimerVerdict | None, untied: str, done: Sequence[Record]) -> str:
+    """Return why no time of a contender can be trusted; empty where nothing speaks against it."""
+    if timer is not None and timer.outcome == "failed":
+        return f"its timer failed the self-test: {timer.reason}"
+    if untied:
+        return f"what was timed is not what was certified: {untied}"
+    return why_short(done)
 
 
 def _median(records: Sequence[Record], get: Callable[[Record], int | None]) -> float | None:

@@ -51,6 +51,7 @@ class TimerProbe:
             fenced_ns=fenced_ns,
             profiled_ns=profiled_ns if len(profiled_ns) == len(reports) else [],
             profiler=reports[-1].means if reports else "",
+            profiler_empty=bool(reports) and all(report.empty for report in reports),
         )
 
     def _fetched(self) -> int:
@@ -60,7 +61,7 @@ class TimerProbe:
         return self._clock() - began
 
     def _profiled(self, steps: int, profiles: int) -> tuple[list[int], list[Profiled]]:
-        """Return the time of fenced steps by our clock, and the profiler's reports; end at the first without a time."""
+        """Return the time of fenced steps by our clock, and the reports; end at the first that cannot tell."""
         fenced_ns: list[int] = []
         reports: list[Profiled] = []
 
@@ -72,6 +73,6 @@ class TimerProbe:
 
         for _ in range(profiles):
             reports.append(self._profile(work))
-            if reports[-1].ns is None:
+            if reports[-1].ns is None and not reports[-1].empty:
                 break
         return fenced_ns, reports

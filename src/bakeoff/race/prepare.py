@@ -23,6 +23,7 @@ from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.options import WATCHED
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
+from bakeoff.store.fingerprints import folder_sha256
 from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.load import LoadedWorkload, load
 
@@ -207,6 +208,7 @@ def _with_options(
         contender=msgspec.structs.replace(contender, options=options),
         interpreter=resolve(contender, declared),
         framework_path=str(declared.path.resolve()),
+        framework_sha256=folder_sha256(declared.path),
         variables=variables_of(declared.info, options),
         cache_variables=_cache_variables(declared, options),
         colour=declared.info.colour,

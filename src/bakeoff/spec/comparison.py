@@ -73,6 +73,8 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """The contender with a value for every option."""
     interpreter: str
     framework_path: str
+    framework_sha256: str = ""
+    """Of the source files of that folder; empty in comparisons older than this field."""
     asked: dict[str, str] = {}
     """The options that the user set, for this contender or for all; the others are defaults."""
     best: tuple[BestSetting, ...] = ()

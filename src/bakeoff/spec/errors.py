@@ -6,6 +6,7 @@ BakeoffError
 |  `- ModelFileError     the user's own workload file cannot be used
 |- UnsupportedError      a framework lacks an operation, an option or a device; says why
 |- UnavailableError      a framework cannot be used here; says why
+|- ChangedError          what is run is not what was fixed; says what changed, and what to do
 `- StoreError            results cannot be written or read
 """
 
@@ -47,6 +48,17 @@ class UnsupportedError(BakeoffError):
 
 class UnavailableError(BakeoffError):
     """A framework cannot be used on this machine; the text is the reason."""
+
+
+class ChangedError(BakeoffError):
+    """What is to be run is no longer what the comparison was fixed with."""
+
+    def __init__(self, what: str) -> None:
+        """Compose the message; `what` names it, such as "the workload's file /home/me/model.py"."""
+        super().__init__(
+            f"{what} has changed since the comparison was fixed, so what was certified is not what would be timed: put "
+            "it back as it was and go on with --resume, or start a new comparison"
+        )
 
 
 class StoreError(BakeoffError):

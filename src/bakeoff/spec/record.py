@@ -111,6 +111,22 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 0
 
 
+class Tie(msgspec.Struct, frozen=True, kw_only=True):
+    """What a timed trial computed, read outside of every timed part, to be held against the certificate's evidence."""
+
+    losses: list[float | None] = []
+    """Losses of the first steps, as `Evidence.losses`; None where not finite; empty in inference."""
+    again: float | None = None
+    """Loss of one more step, on the batch of step 0, after all others."""
+    steps: int = 0
+    """How many steps had run before that one."""
+    drops: bool = False
+    """The model has Dropout: each process draws its own losses."""
+    outputs: list[float] = []
+    """In inference, `certify.checksum.checksums` of the outputs that the first step has kept; empty where it gives
+    none."""
+
+
 class EnergyReading(msgspec.Struct, frozen=True, kw_only=True):
     """What the machine's energy meters counted during steps in a row: of everything that ran, not of this process."""
 
@@ -191,6 +207,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Number of arrays `output/N`."""
     ready_made: str = ""
     """The ready-made model that ran in place of the workload's: "torchvision.models.resnet50"; without gradients."""
+    checksums: list[float] = []
+    """`certify.checksum.checksums` of `output/0`; empty in records older than this field."""
     accuracy: float | None = None
     """Accuracy on held-out data after `learning_steps` training steps, 0 to 1."""
     learning_steps: int = 0
@@ -242,6 +260,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Time of each step after the last block, each waited for; empty in records older than this field."""
     timer: list[TimerTest] = []
     """Passes of the timer's self-test, in a trial of that purpose."""
+    tie: Tie | None = None
+    """Only in a timed trial; None in records older than this field."""
     memory: Memory | None = None
     energy: EnergyReading | None = None
     epochs: EpochRun | None = None

@@ -7,7 +7,8 @@ from typing import Literal
 import msgspec
 
 TimerOutcome = Literal["passed", "failed", "untold", "unavailable"]
-"""untold: inconclusive, because the machine was too busy.  unavailable: the framework has no profiler to ask."""
+"""untold: inconclusive, because the machine was too busy.  unavailable: the framework has no profiler to ask,
+or it cannot be read here."""
 
 
 class Profiled(msgspec.Struct, frozen=True):
@@ -17,6 +18,8 @@ class Profiled(msgspec.Struct, frozen=True):
     """From the start of the first event that it saw to the end of the last; None where it reports neither."""
     means: str
     """What was read, or why nothing could be read: "torch.profiler, first operator to last"."""
+    empty: bool = False
+    """It works here, and yet saw nothing: steps of which it sees no operation have computed nothing."""
 
 
 class TimerTest(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +45,8 @@ class TimerTest(msgspec.Struct, frozen=True, kw_only=True):
     profiled_ns: list[int]
     profiler: str
     """What was read from the profiler, or why nothing could be read."""
+    profiler_empty: bool = False
+    """Every session of a profiler that works here saw no operation at all; False in records older than this field."""
 
 
 class TimerCheck(msgspec.Struct, frozen=True, kw_only=True):

@@ -27,6 +27,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the parent reads its memory on NVIDIA GPUs, too."""
     learns: bool = False
     """Whether training goes on after the certificate's steps, for the accuracy on held-out data."""
+    tied: bool = False
+    """Whether it keeps what it computes, to be held against the certificate's evidence."""
     folder: str = "{purpose}-{label}"
     """The name of a trial's folder; `{label}` is the contender's, made fit for a file system."""
 
@@ -39,7 +41,7 @@ KINDS: dict[Purpose, Kind] = {
     "energy": Kind(folder="energy{round}-{label}"),
     # The clock and `wait` have to be honest, however batches come.
     "selftest": Kind(own_input=False),
-    "time": Kind(folder="r{round:02d}-{label}"),
+    "time": Kind(tied=True, folder="r{round:02d}-{label}"),
     "epochs": Kind(batches="epoch", folder="epochs{round}-{label}"),
     "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),
 }
@@ -69,8 +71,12 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Variables of the user's environment to record, where they are set."""
     framework_path: str
     """The framework's folder."""
+    framework_sha256: str = ""
+    """Of the source files of that folder; empty in trials older than this field."""
     workload_path: str
     """The workload's file."""
+    workload_sha256: str = ""
+    """Of that file and of what its functions are imported from; empty in trials older than this field."""
     workload_name: str
     scenario: Scenario
     size: str

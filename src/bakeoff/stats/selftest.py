@@ -63,6 +63,9 @@ def _profiler(passes: Sequence[TimerTest]) -> TimerCheck:
     """Check that the fenced time agrees with the framework's own profiler or device events."""
     pairs = [pair for test in passes for pair in zip(test.fenced_ns, test.profiled_ns, strict=False)]
     means = passes[-1].profiler if passes else ""
+    if not pairs and any(test.profiler_empty for test in passes):
+        detail = f"{means}, and a step that computes is seen by it"
+        return TimerCheck(name="profiler", outcome="failed", detail=detail)
     if not pairs:
         return TimerCheck(name="profiler", outcome="unavailable", detail=means)
     # A profiler's span begins within the first step and ends within the last, so that it can lack up to one step.

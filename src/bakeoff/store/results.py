@@ -20,6 +20,7 @@ from bakeoff.store.files import (
     read_comparison,
     read_record,
 )
+from bakeoff.store.fingerprints import check_unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -108,15 +109,24 @@ def _with_studies(results: Path) -> list[Path]:
 
 
 def latest_like(results: Path, wanted: Comparison) -> tuple[Path, Comparison] | None:
-    """Return the latest comparison that asked for the same work of the same contenders; None where there is none."""
-    return folders.latest_like(comparisons(results), read_comparison, work_of, wanted)
+    """Return the latest comparison that asked for the same work of the same contenders; None where there is none.
+
+    One of a workload whose file is another now counts where no other is there: `continued` refuses it with the reason.
+    """
+    known = comparisons(results)
+    same = folders.latest_like(known, read_comparison, work_of, wanted)
+    return same or folders.latest_like(known, read_comparison, asked_of, wanted)
 
 
 def work_of(comparison: Comparison) -> tuple[object, ...]:
     """Return what must agree for a comparison to be resumed with another's records."""
+    return comparison.workload_sha256, *asked_of(comparison)
+
+
+def asked_of(comparison: Comparison) -> tuple[object, ...]:
+    """Return what was asked for, whatever stands in the workload's file."""
     return (
         comparison.workload.name,
-        comparison.workload_sha256,
         comparison.scenario,
         comparison.size,
         comparison.batch_size,
@@ -130,10 +140,24 @@ def work_of(comparison: Comparison) -> tuple[object, ...]:
 
 
 def continued(before: Comparison, wanted: Comparison) -> Comparison:
-    """Return a comparison as it was fixed, to go on as long as is wanted now; raise StoreError on another machine."""
+    """Return a comparison as it was fixed, to go on as long as is wanted now.
+
+    Raises StoreError on another machine, and ChangedError where the workload or a framework's folder is another now.
+    """
     check_same_machine(before, wanted.machine)
+    check_same_sources(before, wanted)
     anew = {name: getattr(wanted.procedure, name) for name in ANEW}
     return msgspec.structs.replace(before, procedure=msgspec.structs.replace(before.procedure, **anew))
+
+
+def check_same_sources(before: Comparison, now: Comparison) -> None:
+    """Raise ChangedError where the workload's file or a framework's folder is not as it was when it was fixed."""
+    check_unchanged(f"the workload's file {before.workload_path}", before.workload_sha256, now.workload_sha256)
+    plans = [*now.contenders, *([now.reference] if now.reference else [])]
+    folders_now = {plan.framework_path: plan.framework_sha256 for plan in plans}
+    for plan in [*before.contenders, *([before.reference] if before.reference else [])]:
+        sha256 = folders_now.get(plan.framework_path, plan.framework_sha256)
+        check_unchanged(f"the framework's folder {plan.framework_path}", plan.framework_sha256, sha256)
 
 
 def check_same_machine(comparison: Comparison, machine: dict[str, str | int | float | None]) -> None:

@@ -10,7 +10,7 @@ from bakeoff.spec.comparison import Search
 from bakeoff.spec.errors import StoreError
 from bakeoff.store import folders
 from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, read_as, write_atomically
-from bakeoff.store.results import work_of
+from bakeoff.store.results import asked_of, work_of
 
 SEARCH_FILE = "search.json"
 
@@ -27,12 +27,19 @@ def read_search(folder: Path) -> Search:
 
 def latest_like(results: Path, wanted: Search) -> tuple[Path, Search] | None:
     """Return the latest search that asked for the same; None where there is none."""
-    return folders.latest_like(searches(results), read_search, search_of, wanted)
+    known = searches(results)
+    same = folders.latest_like(known, read_search, search_of, wanted)
+    return same or folders.latest_like(known, read_search, _asked_of, wanted)
 
 
 def search_of(search: Search) -> tuple[object, ...]:
     """Return what must agree for a search to be resumed with another's records."""
     return work_of(search.plan), search.asked_bytes, search.precision
+
+
+def _asked_of(search: Search) -> tuple[object, ...]:
+    """Return what was asked for, whatever stands in the workload's file."""
+    return asked_of(search.plan), search.asked_bytes, search.precision
 
 
 def searches(results: Path) -> list[Path]:

@@ -14,6 +14,8 @@ from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.feeding import feed_of, mode_of, resident
 from bakeoff.trial.model import make_model
 from bakeoff.trial.ready_made import build_ready_made, ready_made_name
+from bakeoff.trial.tied import Ties
+from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Feed, Model, Step
@@ -50,6 +52,7 @@ class Running:
     stepper: Stepper
     compiled_before: Compilation
     """The reading before the first step."""
+    ties: Ties
     long_run: LongRun = field(default_factory=LongRun)
 
     def processes(self) -> list[int]:
@@ -87,6 +90,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     draft.put(build_ns=build_ns)
     if not KINDS[trial.purpose].steps:
         return Unrun(opened, step, model), Built(build_ns=build_ns, first_step_ns=0)
+    drops = plan.drops(model.build, model.size)
     del model
     feed = feed_of(trial, step, opened.batches)
     batches = feed or resident(step, opened.batches)
@@ -95,7 +99,9 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     before = step.compilation()
     (first_step_ns,) = stepper.fenced(1)
     draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
-    return Running(opened, step, feed, stepper, before), Built(build_ns=build_ns, first_step_ns=first_step_ns)
+    return Running(opened, step, feed, stepper, before, Ties(opened, step, drops=drops)), Built(
+        build_ns=build_ns, first_step_ns=first_step_ns
+    )
 
 
 def compiled_between(before: Compilation, after: Compilation) -> Compilation:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from bakeoff.certify.checksum import checksums
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.certify.state import added
@@ -68,11 +69,17 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         running_variance=engine.running_variance if state else "",
         losses=[loss if math.isfinite(loss) else None for loss in losses],
         outputs=OUTPUT_BATCHES,
+        checksums=_finite(checksums(arrays["output/0"])),
         ready_made=name,
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,
         arrays_sha256=_save(arrays, folder / EVIDENCE_FILE),
     )
+
+
+def _finite(sums: list[float]) -> list[float]:
+    """Return checksums that JSON can hold; none where one is not finite."""
+    return sums if all(map(math.isfinite, sums)) else []
 
 
 def _shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:

@@ -40,16 +40,17 @@ _MEMORY = _MemorySteps()
 
 def warm(running: Running, draft: Draft, command: protocol.Warm) -> protocol.Warmed:
     """Run the steps of a warm-up and wait for each."""
-    durations = running.stepper.fenced(command.steps, command.seconds, command.limit)
+    durations = running.ties.warm(running.stepper, command)
     draft.append("warm_steps_ns", *durations)
     return protocol.Warmed(steps_ns=durations)
 
 
 def fence(running: Running, draft: Draft, command: protocol.Fence) -> protocol.Warmed:
-    """Run a lead-in, and then steps that are each waited for."""
+    """Run a lead-in, and then steps that are each waited for, and the one that completes the tie."""
     running.stepper.streamed(command.lead)
     durations = running.stepper.fenced(command.steps, command.seconds, command.limit)
     draft.append("fenced_steps_ns", *durations)
+    draft.put(tie=running.ties.conclude(running.stepper))
     return protocol.Warmed(steps_ns=durations)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.frameworks.engine import Model
 from bakeoff.spec.trial import KINDS
 from bakeoff.spec.vocabulary import VOCABULARY
+from bakeoff.store.fingerprints import check_unchanged
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
 
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
 
 
 def make_model(trial: TrialSpec) -> Model:
-    """Put together what the engine needs; for the certificate without dropout, whose draws are each framework's own."""
+    """Put together what the engine needs; for the certificate without dropout, whose draws are each framework's own.
+
+    Raises ChangedError for a workload that is not the one that the comparison was fixed with.
+    """
     loaded = load(trial.workload_path)
+    check_unchanged(f"the workload's file {trial.workload_path}", trial.workload_sha256, loaded.sha256)
     size = loaded.size(trial.size)
     return Model(
         build=loaded.build if KINDS[trial.purpose].steps else _without_dropout(loaded.build),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bakeoff.measure import memory
 from bakeoff.measure.clock import Clock, monotonic
 from bakeoff.spec.errors import UnavailableError
+from bakeoff.store.fingerprints import check_unchanged, folder_sha256
 from bakeoff.trial.framework import make_engine, set_variables
 from bakeoff.trial.inputs import Batches, batches_of
 
@@ -43,7 +44,9 @@ class Opened:
 
 
 def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
-    """Set the framework's variables, settle malloc, and import the framework; raise UnavailableError."""
+    """Set the framework's variables, settle malloc, and import it; raise UnavailableError or ChangedError."""
+    folder = Path(trial.framework_path)
+    check_unchanged(f"the framework's folder {folder}", trial.framework_sha256, folder_sha256(folder))
     set_variables(trial.variables)
     watched = set(trial.watched) - trial.variables.keys()
     draft.put(inherited={name: os.environ[name] for name in sorted(watched & os.environ.keys())})
@@ -53,7 +56,7 @@ def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
         memory.settle_malloc()
     began_ns = time.perf_counter_ns()
     try:
-        engine, clock = make_engine(Path(trial.framework_path))
+        engine, clock = make_engine(folder)
     except Exception as error:
         msg = f"{trial.contender.framework} cannot be imported: {type(error).__name__}: {error}"
         raise UnavailableError(msg) from error

@@ -10,7 +10,7 @@ import msgspec
 
 from bakeoff.measure.clock import collected_garbage
 from bakeoff.spec import protocol
-from bakeoff.spec.errors import StoreError, UnavailableError, UnsupportedError
+from bakeoff.spec.errors import ChangedError, StoreError, UnavailableError, UnsupportedError
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial.built import Running, Unrun, build
@@ -111,7 +111,7 @@ class TrialProcess:
             outcome = "unavailable"
         elif self._is_out_of_memory(error):
             outcome = "out-of-memory"
-        known = isinstance(error, UnsupportedError | UnavailableError)
+        known = isinstance(error, ChangedError | UnsupportedError | UnavailableError)
         reason = str(error) if known else f"{type(error).__name__}: {error}"
         detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
         try:

@@ -205,6 +205,12 @@ class Dropout(Layer):
             msg = f"rate={rate!r}: it must be at least 0 and below 1"
             raise ValueError(msg)
         self.parameters = {}
+        self.rate = rate
+
+
+def drops(build: Callable[[Any, Size], Any], size: Size) -> bool:
+    """Return whether a model drops anything, so that each framework and process draws losses of its own."""
+    return any(isinstance(part, Dropout) and part.rate > 0 for _, part in _walk(build(_VOCABULARY, size), ""))
 
 
 def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:

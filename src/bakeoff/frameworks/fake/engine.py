@@ -83,6 +83,9 @@ class Step:
         self._steps = 0
         self._started = 0
         """Steps since the last wait: two of them only in a block."""
+        self._calls = 0
+        self._seen: list[float] = []
+        """A number that the first batch gives, and the last: losses hang on them where training moves nothing."""
         self._pending_ns = 0
         """Of started steps, where the fault is that `wait` does not wait for them."""
 
@@ -96,6 +99,11 @@ class Step:
     def run(self, batch: Batch) -> None:
         """Let a step's time pass."""
         self._started += 1
+        self._calls += 1
+        if self._options["fault"] == "idle" or (self._options["fault"] == "skips" and self._calls % 2 == 0):
+            return
+        if self._options["fault"] == "frozen":
+            self._seen = [*self._seen[:1], float(np.mean(next(iter(batch.inputs.values()))))]
         if self._steps > 1:
             strike(self._options, "run")
         if self._started > 1:
@@ -155,6 +163,8 @@ class Step:
         before_ns = _time.passed_ns
         work()
         self._finish()
+        if _time.passed_ns == before_ns:
+            return Profiled(None, "the script's own ledger saw no step", empty=True)
         return Profiled(_time.passed_ns - before_ns, "the script's own ledger")
 
     def result(self) -> float:
@@ -162,6 +172,8 @@ class Step:
         self._finish()
         if self._options["wrong"] == "nan":
             return math.nan
+        if self._options["fault"] == "frozen":
+            return 2.3 * 0.98 * (1.0 + self._seen[-1] - self._seen[0])
         wrong = 1.01 if self._options["wrong"] == "loss" and self._steps == WRONG_STEP else 1.0
         return 2.3 * 0.98**self._steps * wrong
 

@@ -30,7 +30,7 @@ def profiled(work: Callable[[], None], fetch: Callable[[], object]) -> Profiled:
         planes = [plane for file in files for plane in jax.profiler.ProfileData.from_file(str(file)).planes]
         events = [event for plane in planes for line in plane.lines for event in line.events]
     if not events:
-        return Profiled(None, "jax.profiler saw no event")
+        return Profiled(None, "jax.profiler saw no event", empty=True)
     start_ns = min(event.start_ns for event in events)
     end_ns = max(event.start_ns + event.duration_ns for event in events)
     return Profiled(round(end_ns - start_ns), "jax.profiler, from XLA's first event to the end of the last")

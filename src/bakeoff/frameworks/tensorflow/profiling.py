@@ -31,7 +31,7 @@ def profiled(work: Callable[[], None], fetch: Callable[[], object]) -> Profiled:
         spaces = [XSpace.FromString(file.read_bytes()) for file in Path(folder).rglob("*.xplane.pb")]
     spans_ps = [_span_ps(line, event) for space in spaces for line, event in _events(space)]
     if not spans_ps:
-        return Profiled(None, "tf.profiler saw no event")
+        return Profiled(None, "tf.profiler saw no event", empty=True)
     span_ps = max(end for _, end in spans_ps) - min(start for start, _ in spans_ps)
     return Profiled(round(span_ps / 1000), "tf.profiler, from the first event to the end of the last")
 

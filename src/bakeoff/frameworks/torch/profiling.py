@@ -37,6 +37,6 @@ def _operators(work: Callable[[], None]) -> Profiled:
         work()
     ranges = [event.time_range for event in profile.events()]
     if not ranges:
-        return Profiled(None, "torch.profiler saw no operator")
+        return Profiled(None, "torch.profiler saw no operator", empty=True)
     span_us = max(one.end for one in ranges) - min(one.start for one in ranges)
     return Profiled(round(span_us * 1e3), "torch.profiler, from the first operator to the end of the last")

@@ -135,7 +135,7 @@ def active(state: State) -> list[ContenderPlan]:
             failures=sum(record.outcome != "done" for record in state.of("time", racing[one.label])),
         )
         for one in outcome.contenders
-        if one.label in racing
+        if one.label in racing and one.status != "refused"
     ]
     return [racing[label] for label in still_active(standings, outcome.verdicts)]
 

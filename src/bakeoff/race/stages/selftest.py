@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,10 +20,10 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import CheckTimer, Tested
 from bakeoff.stats.selftest import judge_timer
 from bakeoff.store.files import read_record, write_record, write_trial
+from bakeoff.store.fingerprints import files_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.record import Record
@@ -50,6 +52,9 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SIZES = Sizes()
+
+MEASURING = ("measure/*.py", "trial/*.py", "frameworks/*.py", "stats/selftest.py", "race/stages/selftest.py")
+"""Below the package's folder; what belongs to one framework has a hash of its own."""
 
 
 def wanted(state: State) -> Iterator[Wanted | Adopted | Event]:
@@ -136,11 +141,25 @@ def remembered(like: Record) -> Record | None:
     return before if timer_verdict(before).outcome == "passed" or age < UNTOLD_HOLDS else None
 
 
+@cache
+def measuring_sha256() -> str:
+    """Return the hash of bakeoff's own code that takes part in a self-test: what measures, and what judges it."""
+    root = Path(bakeoff.__file__).parent
+    files = [path for part in MEASURING for path in root.glob(part)]
+    return files_sha256(root, files)
+
+
 def _folder_of(record: Record) -> Path:
     """Return the folder of a self-test, named by all that its outcome could depend on."""
-    contender = record.trial.contender
+    trial, contender = record.trial, record.trial.contender
     facts = [
         bakeoff.__version__,
+        measuring_sha256(),
+        trial.workload_sha256,
+        trial.scenario,
+        trial.size,
+        trial.batch_size,
+        trial.framework_sha256,
         sorted(record.machine.items()),
         contender.framework,
         sorted(contender.options.items()),

@@ -1,0 +1,29 @@
+"""A few numbers that stand for an array: they differ by at most as much as the arrays' worst element does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+PROJECTIONS = 3
+"""Sums with signs of their own: arrays whose samples are exchanged, zeroed or scaled agree in all of them by chance
+only."""
+
+
+def checksums(array: NDArray[Any]) -> list[float]:
+    """Return the largest magnitude of an array, the mean one, and its means by signs that only its size decides."""
+    flat = np.asarray(array, np.float64).ravel()
+    signs = np.random.RandomState(flat.size % 2**32).randint(0, 2, (PROJECTIONS, flat.size)) * 2 - 1
+    magnitudes = np.abs(flat)
+    return [float(magnitudes.max()), float(magnitudes.mean()), *(float((flat * sign).mean()) for sign in signs)]
+
+
+def farthest(found: list[float], expected: list[float]) -> float:
+    """Return the largest difference of two arrays' checksums, in units of the expected array's largest magnitude."""
+    if len(found) != len(expected) or not expected[0]:
+        return 0.0 if found == expected else float("inf")
+    return max(abs(one - other) for one, other in zip(found, expected, strict=True)) / expected[0]

@@ -1,0 +1,196 @@
+"""Whether timed trials computed what was certified, from what each has kept of its first steps and of one more."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from bakeoff.certify.checksum import farthest
+from bakeoff.certify.tolerances import UNIT_ROUNDOFF, tolerance
+from bakeoff.store.results import finished, last, of_contender, of_purpose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.record import Evidence, Record, Tie
+    from bakeoff.spec.workload import Tolerance
+
+EXACT = frozenset({"float32", "tf32", "float64"})
+"""Precisions in which two different losses are two different numbers: bfloat16 has 256 between 2 and 4."""
+
+SCALED = "float16"
+"""Its first steps are skipped while the scale of the loss is too large, and the evidence's gradients have settled that
+scale before the trajectory began: of its losses the first alone is at the same parameters in both."""
+
+LEAST_LEARNING_RATE = 1e-6
+"""With a smaller one a loss in float32 may honestly stay what it was."""
+
+FEWEST_STEPS = 10
+"""Before so many steps nothing is concluded from a loss that has not moved."""
+
+SIBLINGS = 64
+"""Roundings by which first losses of a contender's rounds may differ. Found in 20 processes each of PyTorch, JAX and
+TensorFlow on two threads: none."""
+
+FLOAT32_ROUNDOFF = 2.0**-24
+"""The largest relative error of one rounding in float32, as `certify.tolerances.UNIT_ROUNDOFF` has of others."""
+
+REFERENCE_MOVES = 1e-4
+"""By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
+
+
+def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: ContenderPlan) -> str:
+    """Return how a contender's timed trials differ from what was certified, in a sentence; empty where they do not."""
+    mine = of_contender(records.values(), plan.contender.label)
+    certified, reference = last(mine, "certify"), last(records.values(), "reference")
+    timed = [record for record in finished(of_purpose(mine, "time")) if record.tie is not None]
+    evidence = certified.evidence if certified else None
+    if not timed or evidence is None:
+        return ""
+    findings = [
+        *_standing_still(comparison, plan, timed, _in_order(evidence)),
+        *_repeating(plan, timed, reference.evidence if reference else None),
+        *_apart(comparison, plan, timed, evidence),
+        *_unlike_siblings(comparison, plan, timed, evidence),
+        *_other_outputs(comparison, plan, timed, evidence),
+    ]
+    return findings[0] if findings else ""
+
+
+def _in_order(evidence: Evidence) -> bool:
+    """Return whether timed steps take the batches in the order of the certificate's steps.
+
+    A shuffled pipeline draws an order of its own, by random numbers and threads of its library's, so nothing about its
+    losses is held; its samples are (`certify.inputs`).
+    """
+    return evidence.input_pass is None or evidence.input_pass.in_order
+
+
+def _standing_still(
+    comparison: Comparison,
+    plan: ContenderPlan,
+    timed: Sequence[Record],
+    in_order: bool,  # noqa: FBT001 - private
+) -> Iterator[str]:
+    """Yield that in every trial the loss on the first batch is to the last bit what it was before all its steps."""
+    optimizer = comparison.workload.optimizer
+    if optimizer is None or optimizer.learning_rate < LEAST_LEARNING_RATE or not in_order or not _is_exact(plan):
+        return
+    ties = _ties(timed)
+    if all(tie.steps >= FEWEST_STEPS and tie.losses and tie.again and tie.again == tie.losses[0] for tie in ties):
+        steps = min(tie.steps for tie in ties)
+        yield f"after {steps} and more steps its loss on the first batch is still {ties[0].again!r}: it does not train"
+
+
+def _repeating(plan: ContenderPlan, timed: Sequence[Record], reference: Evidence | None) -> Iterator[str]:
+    """Yield that in every trial a step has left, to the last bit, the loss of the step before it, on another batch."""
+    if reference is None or not _is_exact(plan):
+        return
+    for step in range(1, len(reference.losses)):
+        before, after = reference.losses[step - 1 : step + 1]
+        if before is None or after is None or abs(after - before) <= REFERENCE_MOVES * abs(before):
+            continue
+        pairs = [tie.losses[step - 1 : step + 1] for tie in _ties(timed)]
+        if all(len(pair) == 2 and pair[0] and pair[0] == pair[1] for pair in pairs):  # noqa: PLR2004 - a pair
+            yield (
+                f"its step {step} leaves the loss of the step before it, {pairs[0][0]!r}, where the reference's goes "
+                f"from {before:.6g} to {after:.6g}: it skips steps"
+            )
+
+
+def _apart(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence) -> Iterator[str]:
+    """Yield the first loss of a timed trial that is not the one of the same contender's certificate.
+
+    Its own, not the reference's: the certificate holds that against the reference. What does not have the same losses
+    by its nature is not held: dropout, which every process draws anew in most frameworks and which the evidence leaves
+    out, and ready-made models, whose values are their own draws.
+    """
+    if evidence.ready_made or not _in_order(evidence):
+        return
+    allowed = _tolerance(comparison, plan)
+    held = 1 if _precision(plan) == SCALED else allowed.losses
+    for record in timed:
+        tie = record.tie
+        if tie is None or tie.drops:
+            continue
+        for step, (found, expected) in enumerate(list(zip(tie.losses, evidence.losses, strict=False))[:held]):
+            error = _relative(found, expected)
+            if not error <= allowed.loss:
+                yield (
+                    f"in {record.trial.name} the loss at step {step} is {found}, and in its certificate {expected} "
+                    f"(relative {error:.1e}, allowed {allowed.loss:.0e})"
+                )
+
+
+def _unlike_siblings(
+    comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence
+) -> Iterator[str]:
+    """Yield the first timed trial whose first loss is not that of the first round's, within a few roundings.
+
+    The first loss alone: later ones follow updates, which magnify the order in which threads have added. Nor is it held
+    where dropout, a shuffled pipeline or a ready-made model draws what is different in every process.
+    """
+    if evidence.ready_made or not _in_order(evidence) or not _is_same_draw(timed):
+        return
+    allowed = min(_tolerance(comparison, plan).loss, SIBLINGS * UNIT_ROUNDOFF.get(_precision(plan), FLOAT32_ROUNDOFF))
+    first, *others = timed
+    for record in others:
+        found, expected = (one.tie.losses[0] for one in (record, first) if one.tie)
+        error = _relative(found, expected)
+        if not error <= allowed:
+            yield (
+                f"the first loss is {found} in {record.trial.name}, and {expected} in {first.trial.name} (relative "
+                f"{error:.1e}, allowed {allowed:.0e})"
+            )
+
+
+def _is_same_draw(timed: Sequence[Record]) -> bool:
+    """Return whether every trial has kept a first loss that it did not draw."""
+    return all(tie.losses and not tie.drops for tie in _ties(timed))
+
+
+def _other_outputs(
+    comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence
+) -> Iterator[str]:
+    """Yield the first timed trial whose first outputs are not those of the same contender's certificate."""
+    if evidence.ready_made or not _in_order(evidence) or not evidence.checksums:
+        return
+    allowed = _tolerance(comparison, plan).output
+    for record in timed:
+        if record.tie is None or not record.tie.outputs:
+            continue
+        error = farthest(record.tie.outputs, evidence.checksums)
+        if not error <= allowed:
+            yield (
+                f"in {record.trial.name} the outputs of the first step are not those of its certificate (checksums "
+                f"differ by {error:.1e} of the largest output, allowed {allowed:.0e})"
+            )
+
+
+def _ties(timed: Iterable[Record]) -> list[Tie]:
+    """Return what the trials have kept."""
+    return [record.tie for record in timed if record.tie is not None]
+
+
+def _precision(plan: ContenderPlan) -> str:
+    """Return the precision of a contender's arithmetic."""
+    return plan.contender.options.get("precision", "float32")
+
+
+def _is_exact(plan: ContenderPlan) -> bool:
+    """Return whether equal losses mean that nothing has changed."""
+    return _precision(plan) in EXACT
+
+
+def _tolerance(comparison: Comparison, plan: ContenderPlan) -> Tolerance:
+    """Return how far the certificate lets this contender be from the reference."""
+    size = comparison.workload.sizes[comparison.size].at_batch(comparison.batch_size)
+    return tolerance(comparison.workload, size, _precision(plan))
+
+
+def _relative(found: float | None, expected: float | None) -> float:
+    """Return a relative difference; infinite where one side alone is finite."""
+    if found is None or expected is None:
+        return 0.0 if found is expected else math.inf
+    return 0.0 if found == expected else abs(found - expected) / abs(expected) if expected else math.inf

@@ -1,0 +1,70 @@
+"""What a timed trial computes, read outside of every timed part: it ties what is timed to what was certified."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bakeoff.certify.checksum import checksums
+from bakeoff.spec.record import Tie
+from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.trial import KINDS
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Step
+    from bakeoff.measure.clock import Stepper
+    from bakeoff.spec.protocol import Warm
+    from bakeoff.trial.opened import Opened
+
+
+class Ties:
+    """Reads losses and outputs of one trial; does nothing in a trial that is not timed."""
+
+    def __init__(self, opened: Opened, step: Step, *, drops: bool) -> None:
+        """Take a step that has run once; `drops` is whether its model draws what to drop."""
+        self._opened, self._step = opened, step
+        is_tied = KINDS[opened.trial.purpose].tied
+        trains = SCENARIOS[opened.trial.scenario].trains
+        self._loses = is_tied and trains
+        outputs = _output_sums(step) if is_tied and not trains else []
+        self.tie: Tie | None = Tie(drops=drops, outputs=outputs) if is_tied else None
+        self._losses: list[float | None] = []
+        self._note()
+
+    def warm(self, stepper: Stepper, command: Warm) -> list[int]:
+        """Run a warm-up; after each of the steps that the certificate's trajectory has, too, read the loss."""
+        early: list[int] = []
+        while self._loses and len(self._losses) <= self._opened.trial.certify_steps and len(early) < command.steps:
+            early += stepper.fenced(1)
+            self._note()
+        left_s = max(0.0, command.seconds - sum(early) * 1e-9)
+        return early + stepper.fenced(command.steps - len(early), left_s, command.limit - len(early))
+
+    def conclude(self, stepper: Stepper) -> Tie | None:
+        """Run one more step, on the first batch, whose loss tells whether training has moved; return all."""
+        if self.tie is None or not self._loses:
+            return self.tie
+        self._step.run(self._step.prepare(self._opened.batches.at(0)))
+        self._step.wait()
+        again = _number(self._step.result())
+        return Tie(drops=self.tie.drops, losses=self._losses, again=again, steps=stepper.steps_run)
+
+    def _note(self) -> None:
+        """Read the loss of the step that has run."""
+        if self._loses:
+            self._losses.append(_number(self._step.result()))
+
+
+def _output_sums(step: Step) -> list[float]:
+    """Return the checksums of the outputs that the first run has kept; none where the step does not give them."""
+    if not hasattr(step, "last_outputs"):
+        return []
+    sums = checksums(np.asarray(step.last_outputs(), np.float64))
+    return sums if all(map(math.isfinite, sums)) else []
+
+
+def _number(value: float) -> float | None:
+    """Return a number that JSON can hold; None where it is not finite."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,75 @@
+"""Planted faults in real frameworks' training steps that a certificate of the first loss alone lets pass."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import bakeoff.frameworks
+from bakeoff.environments import declared
+from bakeoff.race import conductor
+from bakeoff.spec.request import Request
+from bakeoff.workloads.load import load
+
+SKIPS = """\
+        self._calls = getattr(self, "_calls", 0) + 1
+        if self._dtype == torch.float32 and self._calls % 2 == 0:
+            return
+        inputs, targets = batch
+        self._optimizer.zero_grad()
+"""
+
+FORGETS = """\
+        if next(iter(parameters.values())).dtype == jnp.float32:
+            parameters, optimizer = state.parameters, state.optimizer
+        return State(parameters, optimizer, statistics, key, scale), loss
+"""
+
+FAULTS = {"torch": (SKIPS, "it skips steps"), "jax": (FORGETS, "it does not train")}
+"""By framework, what stands in its engine.py where the fault's last lines have stood alone, and what the finding says.
+
+The reference in float64, which may be the same framework's, stays as it is.
+
+torch  every second step does nothing
+jax    the new parameters are not kept, so that XLA drops the whole backward pass
+"""
+
+
+@pytest.fixture(params=FAULTS)
+def faulty(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
+    """Plant a fault in a copy of all frameworks' folders; return the framework's name and what is to be found."""
+    framework = request.param
+    fault, says = FAULTS[framework]
+    honest = "".join(fault.splitlines(keepends=True)[{"torch": 3, "jax": 2}[framework] :])
+    folders = tmp_path / "frameworks"
+    shutil.copytree(Path(str(bakeoff.frameworks.__file__)).parent, folders)
+    engine = folders / framework / "engine.py"
+    text = engine.read_text()
+    assert text.count(honest) == 1
+    engine.write_text(text.replace(honest, fault))
+    monkeypatch.setattr(declared, "_shipped", lambda: folders)
+    return framework, says
+
+
+def test_a_fault_in_a_real_step_takes_the_rank_away(faulty: tuple[str, str], tmp_path: Path) -> None:
+    """The certificate of one loss passes, and the timed trials' own losses show that training does not go on."""
+    framework, says = faulty
+    text = load("mlp-mnist").path.read_text().replace("tolerance=Tolerance(", "tolerance=Tolerance(losses=1, ", 1)
+    workload = tmp_path / "mine.py"
+    workload.write_text(text)
+    request = Request(
+        workload=str(workload),
+        contenders=(framework,),
+        size="reduced",
+        data="synthetic",
+        results=str(tmp_path / "results"),
+        max_rounds=1,
+        self_test=False,
+    )
+    (only,) = conductor.run(request).contenders
+    assert only.certificate is not None
+    assert only.certificate.passed, only.certificate.reason
+    assert (only.status, only.rounds) == ("refused", 1), only.reason
+    assert says in only.reason

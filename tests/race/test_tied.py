@@ -1,0 +1,235 @@
+"""What is timed is what was certified: sources, losses and the clock of timed trials, each with its planted fault."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+from tests.race.inline import InlineWorker
+
+from bakeoff.frameworks.fake import engine
+from bakeoff.judge import comparison
+from bakeoff.judge.clock import why_short
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.tied import why_untied
+from bakeoff.measure.clock import Stepper
+from bakeoff.race import conductor
+from bakeoff.race.progress import Certified, Event, Observer, silent
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec.errors import ChangedError
+from bakeoff.spec.protocol import RunBlock
+from bakeoff.spec.record import Compilation, Record
+from bakeoff.store.results import read_records
+from bakeoff.trial.handlers import run_block
+from bakeoff.trial.tied import Ties
+from bakeoff.workloads.load import load
+
+if TYPE_CHECKING:
+    from tests.race.conftest import Race
+
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.race.workers.worker import Launcher
+    from bakeoff.spec.batch import Batch
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def workload(tmp_path: Path) -> Path:
+    """Give a workload's file of the test's own, whose certificate holds the first loss only, as large ones do."""
+    text = load("mlp-mnist").path.read_text().replace("tolerance=Tolerance(", "tolerance=Tolerance(losses=1, ", 1)
+    path = tmp_path / "mine.py"
+    path.write_text(text)
+    return path
+
+
+@pytest.fixture
+def race_of(request_of: Any, workload: Path) -> Any:
+    """Give a function that races that workload."""
+
+    def run(*contenders: str, launch: Launcher = InlineWorker, observe: Observer = silent, **asked: Any) -> Outcome:
+        request = msgspec.structs.replace(request_of(*contenders, **asked), workload=str(workload))
+        return conductor.run(request, observe, launch=launch, probe_s=0.001)
+
+    return run
+
+
+def edit_when_certified(path: Path) -> Observer:
+    """Give an observer that changes a file as soon as the first certificate is told."""
+
+    def observe(event: Event) -> None:
+        if isinstance(event, Certified):
+            path.write_text(path.read_text() + "\n# another text\n")
+
+    return observe
+
+
+def test_a_workload_that_is_edited_after_its_certificate_is_not_timed(race_of: Any, workload: Path) -> None:
+    """Real workers refuse the other text, the reason says what changed and what to do, and so does --resume."""
+    asked = {"max_rounds": 1, "seed": 3}
+    outcome = race_of("fake", launch=ProcessWorker, observe=edit_when_certified(workload), **asked)
+    (only,) = outcome.contenders
+    assert (only.status, only.rounds) == ("failed", 0)
+    assert f"the workload's file {workload} has changed since the comparison was fixed" in only.reason
+    assert "put it back as it was and go on with --resume, or start a new comparison" in only.reason
+    with pytest.raises(ChangedError, match="the workload's file"):
+        race_of("fake", resume=True, **asked)
+
+
+def test_an_honest_contender_is_tied_in_every_round(race: Race) -> None:
+    """Each timed trial keeps the losses of the certificate's steps and of one more, and the contender is ranked."""
+    outcome = race("fake:noise=0.05", "fake:step_ms=2", max_rounds=3)
+    assert [one.status for one in outcome.contenders] == ["ranked", "ranked"]
+    records = read_records(Path(outcome.path)).records
+    timed = [record.tie for record in records.values() if record.trial.purpose == "time"]
+    evidence = next(record.evidence for record in records.values() if record.trial.purpose == "certify")
+    assert evidence is not None
+    for tie in timed:
+        assert tie is not None
+        assert tie.losses == pytest.approx(evidence.losses)
+        assert tie.again is not None
+        assert tie.steps > len(tie.losses)
+
+
+@pytest.mark.parametrize(("fault", "says"), [("skips", "it skips steps"), ("frozen", "it does not train")])
+def test_steps_that_do_not_train_are_refused_where_the_certificate_holds_one_loss(
+    race_of: Any, fault: str, says: str
+) -> None:
+    """What leaves out every second step, or keeps no parameter, is certified by its first loss and loses its rank."""
+    outcome = race_of("fake", f"fake:fault={fault}", max_rounds=3)
+    honest, broken = outcome.contenders
+    assert broken.certificate.passed
+    assert (honest.status, broken.status) == ("ranked", "refused")
+    assert says in broken.reason
+    assert not outcome.verdicts
+
+
+def test_a_timed_trial_with_another_loss_is_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loss that the same contender's certificate does not have, in timed trials alone, takes the rank away."""
+    honest = Ties.warm
+
+    def wrong(self: Ties, *asked: Any) -> list[int]:
+        with pytest.MonkeyPatch.context() as patch:
+            result = engine.Step.result
+            patch.setattr(engine.Step, "result", lambda step: result(step) * 1.01)
+            return honest(self, *asked)
+
+    monkeypatch.setattr(Ties, "warm", wrong)
+    (only,) = race("fake", max_rounds=3).contenders
+    assert only.status == "refused"
+    assert "in r01-fake the loss at step 1 is" in only.reason
+
+
+@pytest.fixture
+def record_of(race: Race) -> Any:
+    """Give a function that makes the record of a timed trial with other blocks, by a clock that counts real time."""
+    (record,) = [one for one in read_records(Path(race("fake", max_rounds=1).path)).records.values() if one.blocks]
+
+    def make(**changed: Any) -> Record:
+        return msgspec.structs.replace(record, **({"clock": "monotonic"} | changed))
+
+    return make
+
+
+class Sleeping:
+    """A step of three milliseconds."""
+
+    def run(self, batch: object) -> None:
+        """Sleep."""
+        del batch
+        time.sleep(0.003)
+
+    def wait(self) -> None:
+        """Nothing is left to wait for."""
+
+    def compilation(self) -> Compilation:
+        """Nothing is compiled."""
+        return Compilation()
+
+
+class Short(Stepper):
+    """A streamed clock that is a tenth short."""
+
+    def streamed(self, steps: int) -> tuple[list[int], int]:
+        """Report nine tenths of the time."""
+        stamps, elapsed_ns = super().streamed(steps)
+        return stamps, int(0.9 * elapsed_ns)
+
+
+@pytest.mark.parametrize(("stepper", "says"), [(Stepper, ""), (Short, "less than passes in a block")])
+def test_a_streamed_clock_that_is_a_tenth_short_is_found(stepper: type[Stepper], says: str, record_of: Any) -> None:
+    """The counters around each block see the time that the clock does not count; the clock as it is has no finding."""
+    blocks: list[Any] = []
+    step = Sleeping()
+    running: Any = SimpleNamespace(stepper=stepper(step, [None]), step=step, processes=list)
+    draft: Any = SimpleNamespace(append=lambda _, block: blocks.append(block))
+    for turn in range(5):
+        run_block(running, draft, RunBlock(lead=2, steps=12, turn=turn))
+    found = why_short([record_of(blocks=blocks)])
+    assert (says in found) if says else not found
+    assert not why_short([record_of(blocks=blocks, clock="virtual")])
+
+
+def test_a_short_clock_takes_the_rank_away(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finding about the clock is the reason why a contender is refused."""
+    monkeypatch.setattr(comparison, "why_short", lambda _: "its clock is short")
+    (only,) = race("fake", max_rounds=1).contenders
+    assert (only.status, only.reason) == ("refused", "its clock is short")
+
+
+def test_steps_that_do_nothing_fail_the_self_test(race: Race, home: Path) -> None:
+    """In inference a run that computes nothing is certified today; a profiler that sees no step refuses its timer."""
+    del home
+    outcome = race("fake", "fake:fault=idle", scenario="infer", self_test=True, max_rounds=1)
+    honest, idle = outcome.contenders
+    assert (honest.status, idle.status) == ("ranked", "refused")
+    assert "saw no step" in idle.reason
+
+
+def test_a_round_unlike_its_siblings_is_refused(race: Race) -> None:
+    """A first loss that only one round has takes the rank away, also where the certificate's tolerance lets it pass."""
+    outcome = race("fake", max_rounds=2)
+    records = read_records(Path(outcome.path)).records
+    (plan,) = outcome.comparison.contenders
+    assert not why_untied(outcome.comparison, records, plan)
+    tie = records["r02-fake"].tie
+    assert tie is not None
+    assert tie.losses[0] is not None
+    other = msgspec.structs.replace(tie, losses=[tie.losses[0] * (1 + 8e-6), *tie.losses[1:]])
+    changed = records | {"r02-fake": msgspec.structs.replace(records["r02-fake"], tie=other)}
+    assert "the first loss is" in why_untied(outcome.comparison, changed, plan)
+    dropped = {
+        name: msgspec.structs.replace(one, tie=one.tie and msgspec.structs.replace(one.tie, drops=True))
+        for name, one in changed.items()
+    }
+    assert not why_untied(outcome.comparison, dropped, plan)
+
+
+@pytest.mark.parametrize(("share", "status"), [(1.0, "ranked"), (0.5, "refused")])
+def test_inference_is_tied_by_the_outputs_that_its_steps_keep(
+    race: Race, monkeypatch: pytest.MonkeyPatch, share: float, status: str
+) -> None:
+    """Where a step gives the outputs of its last run, those of half a batch are not the certificate's."""
+    run = engine.Step.run
+
+    def keeping(step: engine.Step, batch: Batch) -> None:
+        run(step, batch)
+        outputs = step.outputs(batch)
+        outputs[int(share * len(outputs)) :] = 0.0
+        vars(step)["kept"] = outputs
+
+    monkeypatch.setattr(engine.Step, "run", keeping)
+    monkeypatch.setattr(engine.Step, "last_outputs", lambda step: vars(step)["kept"], raising=False)
+    (only,) = race("fake", scenario="infer", max_rounds=1).contenders
+    assert only.status == status, only.reason
+    assert ("the outputs of the first step are not those of its certificate" in only.reason) == (share < 1)
+
+
+def test_outcomes_are_the_same_when_read_again(race_of: Any) -> None:
+    """What is refused stays refused from the records alone."""
+    outcome = race_of("fake:fault=skips", max_rounds=1)
+    assert judge_comparison(Path(outcome.path)).contenders[0].reason == outcome.contenders[0].reason
