@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bakeoff.race import remembered
 from bakeoff.race.progress import Event, TimerTested, TrialStarted
+from bakeoff.race.stages import selftest
 from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def test_what_could_not_be_told_is_asked_again_after_an_hour(race: Race, monkeyp
         return told.verdict.outcome, is_made
 
     assert [made(), made()] == [("untold", True), ("untold", False)]
-    monkeypatch.setattr(remembered, "UNTOLD_HOLDS", timedelta(0))
+    monkeypatch.setattr(selftest, "UNTOLD_HOLDS", timedelta(0))
     assert made() == ("untold", True)
 
 
