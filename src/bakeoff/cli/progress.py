@@ -198,6 +198,8 @@ def _notes(event: Prepared) -> list[str]:
     notes = [f"{label} does not race: {reason}" for label, reason in event.comparison.excluded.items()]
     if event.resumed:
         notes.append(f"going on with {event.resumed} trials that are there already")
+    if event.again:
+        notes.append(f"doing again what was killed, timed out, crashed or could not start: {', '.join(event.again)}")
     if event.calm is False:
         notes.append("the machine is not calm: other processes load it, so intervals will be wide")
     return notes

@@ -144,13 +144,13 @@ class ProcessWorker:
         self.end()
         if code == EXIT_NO_WORKER:
             return WorkerLostError("unavailable", self._tail().strip())
-        if not self._is_python:
-            msg = f"{self._interpreter} did not run as Python (exit code {code}); name one: FRAMEWORK@/path/to/python"
-            return WorkerLostError("unavailable", msg, self._tail())
         if code == -signal.SIGKILL:
             return WorkerLostError("killed", "killed by SIGKILL, as the kernel does for want of memory", self._tail())
         if code < 0:
             return WorkerLostError("crashed", f"crashed by {signal.Signals(-code).name}", self._tail())
+        if not self._is_python:
+            msg = f"{self._interpreter} did not run as Python (exit code {code}); name one: FRAMEWORK@/path/to/python"
+            return WorkerLostError("unavailable", msg, self._tail())
         return WorkerLostError("crashed", f"ended by itself with exit code {code}", self._tail())
 
     def end(self) -> None:

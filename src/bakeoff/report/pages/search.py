@@ -96,7 +96,7 @@ def sentences(outcome: SearchOutcome) -> list[str]:
     told = [f"{label} {policy}" for label, policy in policies.items() if policy]
     said += [f"Taken beforehand on the device: {listed(told)}."] if told else []
     said += [f"{label} was left out: {reason}." for label, reason in plan.excluded.items()]
-    return said + [f"Set aside, not used: {sentence}." for sentence in outcome.damaged]
+    return said + [f"Not used: {sentence}." for sentence in outcome.damaged]
 
 
 def _work(outcome: SearchOutcome) -> str:
