@@ -29,10 +29,11 @@ from bakeoff.race.progress import (
 )
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
+from bakeoff.spec.text import plain
 from bakeoff.study.progress import PointEnded, PointStarted, StudyEvent, StudyStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.selftest import TimerVerdict
@@ -52,10 +53,27 @@ def shown(stream: TextIO, *, live: bool = True) -> Iterator[StudyObserver]:
     """Return the observer that fits the stream."""
     console = Console(file=stream, highlight=False)
     if not (live and console.is_terminal and not console.is_dumb_terminal):
-        yield Lines(stream)
+        yield Narrator(Lines(stream))
         return
     with Live(console=console, auto_refresh=False, transient=True) as screen:
-        yield LiveTable(screen)
+        yield Narrator(LiveTable(screen))
+
+
+class Narrator:
+    """Tells what happens for as long as somebody can be told: a stream that is lost ends no race."""
+
+    def __init__(self, tell: Callable[[Event], None]) -> None:
+        """Take what tells."""
+        self._tell: Callable[[Event], None] | None = tell
+
+    def __call__(self, event: Event) -> None:
+        """Tell an event, unless telling has failed before."""
+        if self._tell is None:
+            return
+        try:
+            self._tell(event)
+        except (OSError, SystemExit):  # rich ends the process when a pipe is closed.
+            self._tell = None
 
 
 class Lines:
@@ -86,7 +104,7 @@ class Lines:
 
     def _write(self, line: str) -> None:
         """Write a line where a reader of the log sees it at once."""
-        self._stream.write(f"{line}\n")
+        self._stream.write(f"{plain(line, keep=chr(10))}\n")
         self._stream.flush()
 
 
@@ -158,7 +176,7 @@ class LiveTable:
     def _keep(self, lines: list[str]) -> None:
         """Print lines above the table, where they stay."""
         for line in lines:
-            self._screen.console.print(Text(line))
+            self._screen.console.print(Text(plain(line)))
 
     def _table(self) -> Group:
         """Draw the table, and under it the pairs."""
@@ -166,10 +184,10 @@ class LiveTable:
         for column in ("contender", "certificate", "now"):
             table.add_column(column, min_width=12)
         for label, doing in self._doing.items():
-            table.add_row(Text(label), Text(self._certificates.get(label, "")), Text(doing))
+            table.add_row(*(Text(plain(cell)) for cell in (label, self._certificates.get(label, ""), doing)))
         pairs = [_pair(verdict, self._margin) for verdict in self._verdicts]
         lines = [line for line in (self._title, self._round, self._standing) if line]
-        return Group(*map(Text, lines), table, *map(Text, pairs))
+        return Group(*(Text(plain(line)) for line in lines), table, *(Text(plain(pair)) for pair in pairs))
 
 
 def _study(event: StudyEvent) -> list[str]:

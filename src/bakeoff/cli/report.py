@@ -31,6 +31,9 @@ def report(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the chart: FILE.png or FILE.svg.", show_default=False)
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Let --html and --chart replace a file that bakeoff did not write.")
+    ] = False,
     json: parameters.Json = False,
     results: parameters.Results = "results",
 ) -> None:
@@ -44,6 +47,7 @@ def report(
     if chart is not None and chart.suffix.lower() not in EXTENSIONS:
         msg = f"--chart {chart}: the file must end in {' or '.join(EXTENSIONS)}"
         raise UsageError(msg)
+    showing.check(html, chart, force=force)
     pages = [page_of(outcome) for outcome in _judged(Path(results), comparisons or [])]
     showing.write(pages, html, chart)
     if markdown or json or not (html or chart):

@@ -63,7 +63,7 @@ def largest(one: Found) -> str:
 def table(outcome: SearchOutcome) -> Table:
     """Return what was found for each contender, the largest batch first."""
     heads = ["contender", "largest batch", "memory at it", "does not fit", "because", "attempts"]
-    lines = [Line(_cells(one), colour=one.plan.colour) for one in _ordered(outcome)]
+    lines = [Line(_cells(one), colour=one.plan.drawn_in) for one in _ordered(outcome)]
     return Table(heads, lines, prose=heads.index("because"))
 
 
