@@ -1,4 +1,4 @@
-"""No command line ends in a traceback: drawn ones, run in this process up to the first process that they would start."""
+"""No command line ends in a traceback: drawn ones, run in this process up to the first that they would start."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def said(line: list[str]) -> tuple[int | None, str, float]:
 @pytest.mark.parametrize(
     ("seed", "count"), [(1, 300), pytest.param(2, 5000, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
 )
-def test_no_command_line_ends_in_a_traceback(here: Path, monkeypatch: pytest.MonkeyPatch, seed: int, count: int) -> None:
+def test_no_command_line_ends_in_a_traceback(
+    here: Path, monkeypatch: pytest.MonkeyPatch, seed: int, count: int
+) -> None:
     """Whatever is written, the answer is an exit code that is documented and a message that can be read."""
     left = {path: path.read_bytes() for path in (here / "results").rglob("*") if path.is_file()}
     ended: list[int | None] = []
@@ -103,7 +105,7 @@ def test_no_command_line_ends_in_a_traceback(here: Path, monkeypatch: pytest.Mon
         ended.append(code)
         assert code in {None, 0, FAILED, MISUSED, INTERRUPTED, UNTOLD}, line
         assert "Traceback" not in err, line
-        assert not any(char < " " and char not in "\n" or "\x7f" <= char < "\xa0" for char in err), line
+        assert not any((char < " " and char != "\n") or "\x7f" <= char < "\xa0" for char in err), line
         assert took_s < LONGEST_S, line
         assert (here / "notes.html").read_text() == FILES["notes.html"] or "--force" in line
         (here / "notes.html").write_text(FILES["notes.html"])

@@ -150,7 +150,11 @@ def test_going_on_starts_what_is_asked_for_now(race: Any) -> None:
     folder = Path(race(*RACERS, max_rounds=1).path)
     comparison = json.loads((folder / "comparison.json").read_bytes())
     for plan in [*comparison["contenders"], comparison["reference"]]:
-        plan |= {"interpreter": "/strange/python", "framework_path": "/strange", "variables": {"LD_PRELOAD": "strange.so"}}
+        plan |= {
+            "interpreter": "/strange/python",
+            "framework_path": "/strange",
+            "variables": {"LD_PRELOAD": "strange.so"},
+        }
     comparison["workload_path"] = "/strange/workload.py"
     (folder / "comparison.json").write_text(json.dumps(comparison))
     for trial in ("certify-fake-step_ms=60", "reference"):

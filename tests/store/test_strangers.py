@@ -162,7 +162,7 @@ def test_strange_evidence_is_damage(tmp_path: Path, record_of: Any, case: str) -
     sha256 = hashlib.sha256(content).hexdigest()
     (tmp_path / "r01-fake").mkdir()
     (tmp_path / "r01-fake" / "evidence.npz").write_bytes(content)
-    with pytest.raises(DamagedError, match="evidence.npz holds no arrays"):
+    with pytest.raises(DamagedError, match=r"evidence\.npz holds no arrays"):
         read_arrays(tmp_path / "r01-fake" / "evidence.npz", sha256)
     write_record(tmp_path / "r01-fake", record_of(evidence=Evidence(parameter_shapes={}, arrays_sha256=sha256)))
     assert [told.partition("evidence.npz ")[2][:15] for told in read_records(tmp_path).damaged] == ["holds no arrays"]

@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _failed("there is not enough memory for what was asked: name a smaller batch or size")
     except OSError as error:
-        # What is written is checked where it is written: this is a name that no file can have, or a stream that is lost.
+        # Files are checked where they are written: this is a name that no file can have, or a stream that is lost.
         what = f"{error.filename}: " if error.filename is not None else "cannot write to stdout: "
         return _failed(f"{what}{error.strerror or error}")
 

@@ -129,8 +129,9 @@ def _check_memory(needed_bytes: int) -> None:
     """Raise UsageError where batches would not fit into the memory that is available now."""
     available_bytes = available_memory_bytes()
     if available_bytes is not None and needed_bytes > available_bytes:
+        needed_gb, available_gb = min(needed_bytes, 10**21) / 1e9, available_bytes / 1e9
         msg = (
-            f"drawing its batches takes {min(needed_bytes, 10**21) / 1e9:,.1f} GB, and {available_bytes / 1e9:,.1f} GB are available; "
+            f"drawing its batches takes {needed_gb:,.1f} GB, and {available_gb:,.1f} GB are available; "
             "name a smaller --batch-size or another --size"
         )
         raise UsageError(msg)

@@ -14,5 +14,5 @@ def plain(text: str, keep: str = "") -> str:
 
 
 def _escaped(char: str) -> str:
-    """Return the character as Python writes it: "\\x1b"."""
+    """Return the character as Python writes it in a text."""
     return char.encode("unicode_escape").decode()

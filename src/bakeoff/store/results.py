@@ -11,7 +11,6 @@ import msgspec
 from bakeoff.spec.comparison import ANEW
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.record import Record, TrialOutcome
-from bakeoff.spec.trial import Purpose
 from bakeoff.store import folders
 from bakeoff.store.files import (
     COMPARISON_FILE,
@@ -26,6 +25,7 @@ from bakeoff.store.reading import DamagedError, OtherVersionError, decoded, read
 
 if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison
+    from bakeoff.spec.trial import Purpose
 
 
 AGAIN: frozenset[TrialOutcome] = frozenset({"killed", "timeout", "crashed", "unavailable"})
@@ -188,7 +188,9 @@ def continued(before: Comparison, wanted: Comparison) -> Comparison:
     """
     check_same_machine(before, wanted.machine)
     if before.reference is not None and _reference_of(before) != _reference_of(wanted):
-        msg = f"cannot go on with {before.id}: its reference was {_reference_of(before)}, and is {_reference_of(wanted)}"
+        msg = (
+            f"cannot go on with {before.id}: its reference was {_reference_of(before)}, and is {_reference_of(wanted)}"
+        )
         raise StoreError(msg)
     anew = {name: getattr(wanted.procedure, name) for name in ANEW}
     kept = {name: getattr(before, name) for name in ("id", "created_at", "bakeoff", "no_energy", "command")}

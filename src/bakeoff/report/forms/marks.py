@@ -6,9 +6,12 @@ import os
 import stat
 import struct
 import zlib
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bakeoff.spec.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HTML = '<meta name="generator" content="bakeoff">'
 SVG = "<metadata>bakeoff</metadata>"

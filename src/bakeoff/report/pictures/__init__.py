@@ -22,6 +22,8 @@ INK = "#1f2328"
 """Of text on white: 15.8 : 1."""
 GREY = "#808080"
 """For what belongs to no framework; seen on white and on black."""
+LONGEST_TEXT = 1000
+"""In characters: the renderer takes minutes to measure 20,000."""
 WIDTH = 560
 """Pixels."""
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
@@ -93,7 +95,9 @@ def _shown(part: Any) -> Any:
         return {_shown(name): _shown(value) for name, value in part.items()}
     if isinstance(part, list):
         return [_shown(value) for value in part]
-    return plain(part) if isinstance(part, str) else part
+    if not isinstance(part, str):
+        return part
+    return plain(part if len(part) <= LONGEST_TEXT else f"{part[:LONGEST_TEXT]}...")
 
 
 def ratio_ticks(low: float, high: float) -> list[float]:
