@@ -55,23 +55,33 @@ def edited(path: Path) -> str:
     return "was changed after it was written"
 
 
+def renamed(path: Path) -> str:
+    """Have a record say that it is another trial's, beyond the folder."""
+    record = json.loads(path.read_bytes())["record"]
+    record["trial"]["name"] = "../../elsewhere"
+    seal(path, record)
+    return "is the record of another trial: '../../elsewhere'"
+
+
 def reversioned(path: Path) -> str:
     """Put a record in its place that another version of bakeoff has written and sealed."""
-    record = json.loads(path.read_bytes())["record"] | {"version": 99}
-    content = json.dumps(record)
-    seal = hashlib.sha256(content.encode()).hexdigest()
-    path.write_text(f'{{"sha256":"{seal}","record":{content}}}')
-    return "has version 99; this bakeoff reads version 1"
+    seal(path, json.loads(path.read_bytes())["record"] | {"version": 99})
+    return "was made by another version of bakeoff: it has version 99, and this one reads 1"
 
 
 def foreign(path: Path) -> str:
     """Put a sealed object in its place that has none of a record's fields."""
-    content = '{"version":1}'
+    seal(path, {"version": 1})
+    return "was made by another version of bakeoff: Object missing required field `trial`"
+
+
+def seal(path: Path, record: dict[str, Any]) -> None:
+    """Write a record with its right SHA-256."""
+    content = json.dumps(record)
     path.write_text(f'{{"sha256":"{hashlib.sha256(content.encode()).hexdigest()}","record":{content}}}')
-    return "is of another version of bakeoff"
 
 
-@pytest.mark.parametrize("damage", [truncated, emptied, garbled, edited, reversioned, foreign])
+@pytest.mark.parametrize("damage", [truncated, emptied, garbled, edited, renamed])
 def test_a_damaged_round_is_set_aside_and_made_up_for(race: Any, damage: Callable[[Path], str]) -> None:
     """A timed record that is not as it was written is named and not used; resuming runs another round in its stead."""
     outcome = race(*RACERS)
@@ -82,12 +92,87 @@ def test_a_damaged_round_is_set_aside_and_made_up_for(race: Any, damage: Callabl
     (told,) = judged.damaged
     assert str(trial / "record.json") in told
     assert reason in told
-    assert (trial / "record.damaged.json").read_bytes() == bytes_then
+    assert (trial / "record.json").read_bytes() == bytes_then
     assert [(v.verdict, v.rounds) for v in judged.verdicts] == [("undecided", 2)]
     resumed = race(*RACERS, resume=True)
+    assert (trial / "record.damaged.json").read_bytes() == bytes_then
     assert [(v.verdict, v.rounds) for v in resumed.verdicts] == [("faster", 3)]
     assert (resumed.path, resumed.rounds) == (outcome.path, 4)
     assert "r02-fake-step_ms=60/record.damaged.json" in " ".join(resumed.damaged)
+
+
+@pytest.mark.parametrize("remake", [reversioned, foreign])
+def test_another_version_is_no_damage(race: Any, remake: Callable[[Path], str]) -> None:
+    """A whole record of another version is not used, and named so; going on is refused, and nothing is touched."""
+    outcome = race(*RACERS)
+    folder = Path(outcome.path)
+    reason = remake(folder / "r02-fake-step_ms=60" / "record.json")
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    (told,) = judge_comparison(folder).damaged
+    assert reason in told
+    with pytest.raises(StoreError, match=r"cannot go on with .* another version of bakeoff.* without --resume"):
+        race(*RACERS, resume=True)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def lost(path: Path, outcome: str) -> None:
+    """Put a record in a trial's place that says that its process was lost."""
+    record = json.loads(path.read_bytes())["record"] | {"outcome": outcome, "reason": "lost", "evidence": None}
+    seal(path, record)
+
+
+@pytest.mark.parametrize("outcome", ["killed", "timeout", "crashed", "unavailable"])
+@pytest.mark.parametrize("name", ["certify-fake-step_ms=60", "reference", "memory-fake-step_ms=60"])
+def test_what_came_to_nothing_is_done_again(race: Any, name: str, outcome: str) -> None:
+    """A process that was lost outside of the rounds is no lasting verdict: going on does its trial again."""
+    folder = Path(race(*RACERS, max_rounds=1).path)
+    lost(folder / name / "record.json", outcome)
+    before = (folder / name / "record.json").read_bytes()
+    events: list[Event] = []
+    resumed = race(*RACERS, resume=True, observe=events.append)
+    assert [one.again for one in events if isinstance(one, Prepared)] == [(name,)]
+    assert [verdict.verdict for verdict in resumed.verdicts] == ["faster"]
+    assert (folder / name / "record.earlier.json").read_bytes() == before
+
+
+def test_what_a_round_lost_is_counted(race: Any) -> None:
+    """A process that was killed in a round is part of the evidence, and stays when the comparison goes on."""
+    folder = Path(race(*RACERS, max_rounds=1).path)
+    record = folder / "r01-fake-step_ms=60" / "record.json"
+    lost(record, "killed")
+    before = record.read_bytes()
+    race(*RACERS, resume=True)
+    assert record.read_bytes() == before
+
+
+def test_going_on_starts_what_is_asked_for_now(race: Any) -> None:
+    """Interpreters, paths and variables come from the request: a folder's own could be a stranger's, or have moved."""
+    folder = Path(race(*RACERS, max_rounds=1).path)
+    comparison = json.loads((folder / "comparison.json").read_bytes())
+    for plan in [*comparison["contenders"], comparison["reference"]]:
+        plan |= {
+            "interpreter": "/strange/python",
+            "framework_path": "/strange",
+            "variables": {"LD_PRELOAD": "strange.so"},
+        }
+    comparison["workload_path"] = "/strange/workload.py"
+    (folder / "comparison.json").write_text(json.dumps(comparison))
+    for trial in ("certify-fake-step_ms=60", "reference"):
+        lost(folder / trial / "record.json", "killed")
+    outcome = race(*RACERS, resume=True)
+    assert [verdict.verdict for verdict in outcome.verdicts] == ["faster"]
+    said = [path.read_text() for path in [folder / "comparison.json", *folder.glob("*/trial.json")]]
+    assert not any("strange" in text for text in said)
+
+
+def test_another_reference_is_no_going_on(race: Any) -> None:
+    """Evidence of one reference is not held against that of another."""
+    folder = Path(race(*RACERS, max_rounds=1).path)
+    comparison = json.loads((folder / "comparison.json").read_bytes())
+    comparison["reference"]["contender"]["framework"] = "other"
+    (folder / "comparison.json").write_text(json.dumps(comparison))
+    with pytest.raises(StoreError, match=r"its reference was other:.*, and is fake:"):
+        race(*RACERS, resume=True)
 
 
 @pytest.mark.parametrize("name", ["certify-fake-step_ms=60", "reference", "memory-fake-step_ms=60"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
 from bakeoff.spec.errors import BakeoffError, UsageError
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,19 +22,71 @@ INTERRUPTED = 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code; every error made for users becomes one message on stderr."""
+    try:
+        _open_streams()
+        return _run(arguments)
+    except BakeoffError as error:
+        return _failed(str(error), MISUSED if isinstance(error, UsageError) else FAILED)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except MemoryError:
+        return _failed("there is not enough memory for what was asked: name a smaller batch or size")
+    except OSError as error:
+        # Files are checked where they are written: this is a name that no file can have, or a stream that is lost.
+        what = f"{error.filename}: " if error.filename is not None else "cannot write to stdout: "
+        return _failed(f"{what}{error.strerror or error}")
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run the command line, and return its exit code when all that it printed is written."""
     from bakeoff.cli.app import app
 
+    try:
+        app(args=arguments, prog_name="bakeoff")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else FAILED
+    else:
+        code = 0
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget(sys.stdout)
+        return code or FAILED
+    except OSError:
+        _forget(sys.stdout)
+        raise
+    return code
+
+
+def _open_streams() -> None:
+    """Have all three standard streams: a file that is opened next must not become one of them."""
+    if None in (sys.stdin, sys.stdout, sys.stderr):
+        handle = os.open(os.devnull, os.O_RDWR)
+        while handle <= 2:  # noqa: PLR2004 - stderr
+            handle = os.dup(handle)
+        os.close(handle)
+        sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115, PTH123 - for the process's life
+        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
+        sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a character is no reason to lose a result.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+
+
+def _forget(stream: object) -> None:
+    """Lead what a stream still holds nowhere: Python would try to write it again at its end."""
+    if stream is sys.__stdout__:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+        os.close(null)
+
+
+def _failed(message: str, code: int = FAILED) -> int:
+    """Write one message to stderr, which may be lost, too; return the exit code."""
     try:
-        app(args=arguments, prog_name="bakeoff")
-    except BakeoffError as error:
-        sys.stderr.write(f"bakeoff: {error}\n")
-        return MISUSED if isinstance(error, UsageError) else FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except SystemExit as end:
-        return end.code if isinstance(end.code, int) else FAILED
-    return 0
+        sys.stderr.write(f"bakeoff: {plain(message, keep=chr(10))}\n")
+        sys.stderr.flush()
+    except OSError:
+        pass
+    return code

@@ -34,6 +34,8 @@ def create(
     """Make environments with pip, as each framework's requirements.txt pins them; what is there stays."""
     from bakeoff.environments.create import make_environment, parse_version
     from bakeoff.environments.declared import framework
+    from bakeoff.race.workers.guard import guarded, marked
+    from bakeoff.race.workers.process import MARK
     from bakeoff.spec.errors import UsageError
 
     asked = [parse_version(text) for text in frameworks]
@@ -44,8 +46,11 @@ def create(
         msg = "--requirements needs --name, so that the usual environment keeps its pins"
         raise UsageError(msg)
     # All names are looked up before the first environment is made.
-    for declared, version in [(framework(each), version) for each, version in asked]:
-        make_environment(declared, typer.echo, name=name, requirements=requirements, version=version)
+    wanted = [(framework(each), version) for each, version in asked]
+    # When this process dies, pip and what it has started end, too.
+    with guarded(MARK), marked(MARK):
+        for declared, version in wanted:
+            make_environment(declared, typer.echo, name=name, requirements=requirements, version=version)
 
 
 @app.command("list")

@@ -24,6 +24,9 @@ OPTIONS = {
 }
 """What has a meaning for a search; a race's other options are refused, not passed over."""
 
+LARGEST_BYTES = 2.0**63
+"""No machine addresses more."""
+
 _SIZE = re.compile(r"(?P<number>\d+(\.\d+)?)\s*(?P<prefix>[kMGT]?)(?P<binary>i?)B?", re.ASCII | re.IGNORECASE)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
@@ -35,7 +38,7 @@ def bytes_of(text: str) -> int:
     if match:
         base = 1024 if match["binary"] else 1000
         value = float(match["number"]) * base ** _POWERS[match["prefix"].lower()]
-    if value < 1:
+    if not 1 <= value < LARGEST_BYTES:
         msg = f"--memory {text!r} is not a size: write 4GiB, 500MB or 4G"
         raise UsageError(msg)
     return int(value)

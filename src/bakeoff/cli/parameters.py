@@ -186,6 +186,8 @@ MemoryLimit = Annotated[
 ]
 
 _DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>s|m|min|h)?", re.ASCII)
+LONGEST_S = 1e9
+"""Thirty years: no system waits longer."""
 _SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -193,7 +195,7 @@ def seconds(text: str, option: str) -> float:
     """Return the seconds of a duration such as "90s", "5m", "1h" or "150"; raise UsageError for anything else."""
     match = _DURATION.fullmatch(text.strip())
     value = float(match["number"]) * _SECONDS[match["unit"]] if match else 0.0
-    if value <= 0:
+    if not 0 < value < LONGEST_S:
         msg = f"{option} {text!r} is not a duration: write 90s, 5m or 1h"
         raise UsageError(msg)
     return value

@@ -33,6 +33,7 @@ from bakeoff.race.progress import (
 )
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,10 +56,27 @@ def shown(stream: TextIO, *, live: bool = True) -> Iterator[StudyObserver]:
     """Return the observer that fits the stream."""
     console = Console(file=stream, highlight=False)
     if not (live and console.is_terminal and not console.is_dumb_terminal):
-        yield Lines(stream)
+        yield Narrator(Lines(stream))
         return
     with Live(console=console, auto_refresh=False, transient=True) as screen:
-        yield LiveTable(screen)
+        yield Narrator(LiveTable(screen))
+
+
+class Narrator:
+    """Hands events to an observer for as long as its stream is there: a stream that is lost ends no race."""
+
+    def __init__(self, observer: StudyObserver) -> None:
+        """Take the observer."""
+        self._observer: StudyObserver | None = observer
+
+    def __call__(self, event: StudyEvent | Event) -> None:
+        """Hand an event on, unless that has failed before."""
+        if self._observer is None:
+            return
+        try:
+            self._observer(event)
+        except (OSError, SystemExit):  # rich ends the process when a pipe is closed.
+            self._observer = None
 
 
 class Lines:
@@ -89,7 +107,7 @@ class Lines:
 
     def _write(self, line: str) -> None:
         """Write a line where a reader of the log sees it at once."""
-        self._stream.write(f"{line}\n")
+        self._stream.write(f"{plain(line, keep=chr(10))}\n")
         self._stream.flush()
 
 
@@ -161,7 +179,7 @@ class LiveTable:
     def _keep(self, lines: list[str]) -> None:
         """Print lines above the table, where they stay."""
         for line in lines:
-            self._screen.console.print(Text(line))
+            self._screen.console.print(Text(plain(line)))
 
     def _table(self) -> Group:
         """Draw the table, and under it the pairs."""
@@ -169,10 +187,10 @@ class LiveTable:
         for column in ("contender", "certificate", "now"):
             table.add_column(column, min_width=12)
         for label, doing in self._doing.items():
-            table.add_row(Text(label), Text(self._certificates.get(label, "")), Text(doing))
+            table.add_row(*(Text(plain(cell)) for cell in (label, self._certificates.get(label, ""), doing)))
         pairs = [_pair(verdict, self._margin) for verdict in self._verdicts]
         lines = [line for line in (self._title, self._round, self._standing) if line]
-        return Group(*map(Text, lines), table, *map(Text, pairs))
+        return Group(*(Text(plain(line)) for line in lines), table, *(Text(plain(pair)) for pair in pairs))
 
 
 def _study(event: StudyEvent) -> list[str]:
@@ -201,6 +219,8 @@ def _notes(event: Prepared) -> list[str]:
     notes = [f"{label} does not race: {reason}" for label, reason in event.comparison.excluded.items()]
     if event.resumed:
         notes.append(f"going on with {event.resumed} trials that are there already")
+    if event.again:
+        notes.append(f"doing again what was killed, timed out, crashed or could not start: {', '.join(event.again)}")
     if event.calm is False:
         notes.append("the machine is not calm: other processes load it, so intervals will be wide")
     return notes

@@ -1,12 +1,14 @@
 """`bakeoff report`: recomputed from the records alone."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bakeoff.cli import maxbatch, parameters, showing
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -31,6 +33,9 @@ def report(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the chart: FILE.png or FILE.svg.", show_default=False)
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Let --html and --chart replace a file that bakeoff did not write.")
+    ] = False,
     json: parameters.Json = False,
     results: parameters.Results = "results",
 ) -> None:
@@ -44,10 +49,25 @@ def report(
     if chart is not None and chart.suffix.lower() not in EXTENSIONS:
         msg = f"--chart {chart}: the file must end in {' or '.join(EXTENSIONS)}"
         raise UsageError(msg)
-    pages = [page_of(outcome) for outcome in _judged(Path(results), comparisons or [])]
-    showing.write(pages, html, chart)
-    if markdown or json or not (html or chart):
-        showing.print_pages(pages, markdown=markdown, json=json)
+    showing.check(html, chart, force=force)
+    with told_if_absurd():
+        pages = [page_of(outcome) for outcome in _judged(Path(results), comparisons or [])]
+        showing.write(pages, html, chart)
+        if markdown or json or not (html or chart):
+            showing.print_pages(pages, markdown=markdown, json=json)
+
+
+@contextmanager
+def told_if_absurd() -> Iterator[None]:
+    """Raise StoreError for what no honest record leads to: a time below 0, a size that the workload does not have."""
+    try:
+        yield
+    except (ArithmeticError, LookupError, ValueError, TypeError, AssertionError, RecursionError) as error:
+        msg = (
+            "these records cannot be reported on: they are sealed, and yet not what bakeoff writes "
+            f"({type(error).__name__}: {error})"
+        )
+        raise StoreError(msg) from error
 
 
 def _judged(results: Path, names: list[str]) -> "list[Outcome | StudyOutcome | SearchOutcome]":

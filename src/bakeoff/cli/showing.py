@@ -45,8 +45,17 @@ def print_pages(pages: Sequence[Page], *, markdown: bool = False, json: bool = F
             terminal.show(page)
 
 
+def check(*files: Path | None, force: bool) -> None:
+    """Raise UsageError where a file that is to be written is there and is not bakeoff's."""
+    from bakeoff.report.forms.marks import check_overwritable
+
+    for path in files:
+        if path is not None:
+            check_overwritable(path, force=force)
+
+
 def write(pages: Sequence[Page], html: Path | None, chart: Path | None) -> None:
-    """Write the files that were asked for."""
+    """Write the files that were asked for; `check` has found that they may be."""
     from bakeoff.store.files import write_atomically
 
     if html is not None:

@@ -1,11 +1,13 @@
 """`bakeoff verify`: the certificates alone, without a race."""
 
 import sys
+from json import dumps
 from typing import TYPE_CHECKING
 
 import typer
 
 from bakeoff.cli import FAILED, parameters
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from bakeoff.spec.verdict import Certificate
@@ -49,20 +51,22 @@ def verify(
     with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
         certificates = conductor.verify(request, observer)
     if json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(certificates)).decode())
+        typer.echo(dumps(msgspec.to_builtins(certificates), indent=2))
     else:
         for certificate in certificates:
-            _show(certificate)
+            typer.echo(plain(_text(certificate), keep="\n"))
     if not (certificates and all(certificate.passed for certificate in certificates)):
         raise typer.Exit(FAILED)
 
 
-def _show(certificate: "Certificate") -> None:
-    """Print a certificate: every check with its largest error and the error that is allowed."""
+def _text(certificate: "Certificate") -> str:
+    """Return what is printed of a certificate: every check with its largest error and the error that is allowed."""
     state = "passed" if certificate.passed else f"NOT passed: {certificate.reason}"
     if certificate.ready_made:
-        typer.echo(f"{certificate.contender}, ready-made ({certificate.ready_made}): not held against the reference")
+        head = f"{certificate.contender}, ready-made ({certificate.ready_made}): not held against the reference"
     else:
-        typer.echo(f"{certificate.contender}, against {certificate.reference or 'no reference'}: {state}")
-    for check in certificate.checks:
-        typer.echo(f"  {'passed' if check.passed else 'FAILED':<8}{check.name:<13}{check.detail}")
+        head = f"{certificate.contender}, against {certificate.reference or 'no reference'}: {state}"
+    checks = [
+        f"  {'passed' if check.passed else 'FAILED':<8}{check.name:<13}{check.detail}" for check in certificate.checks
+    ]
+    return "\n".join([head, *checks])

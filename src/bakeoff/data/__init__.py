@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from bakeoff.data.prepare import named, names, prepare
+from bakeoff.data.prepare import named, names, needed_bytes, prepare
 
-__all__ = ["named", "names", "prepare"]
+__all__ = ["named", "names", "needed_bytes", "prepare"]

@@ -51,6 +51,19 @@ def named(source: str | None, workload: Workload) -> tuple[str, str]:
     return name, location
 
 
+def needed_bytes(source: str | None, workload: Workload, size: Size, batch_size: int) -> int:
+    """Return how much memory drawing the batches takes; 0 where the source has an end, which a batch cannot exceed."""
+    name, _ = named(source, workload)
+    module: Any = importlib.import_module(f"{sources.__name__}.{name}")
+    batch_bytes = max(1, batch_size * size.sample.sample_bytes)
+    return getattr(module, "COPIES", 0) * _most(batch_bytes) * batch_bytes
+
+
+def _most(batch_bytes: int) -> int:
+    """Return the number of batches of this size that a race takes at most."""
+    return max(_LIMITS.least, min(_LIMITS.most, _LIMITS.race_bytes // batch_bytes))
+
+
 def prepare(  # noqa: PLR0913 - all that decides what is written
     source: str | None,
     workload: Workload,
@@ -71,7 +84,7 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
         msg = f"batch size {batch_size}: it must be at least 1"
         raise UsageError(msg)
     batch_bytes = batch_size * size.sample.sample_bytes
-    most = max(_LIMITS.least, min(_LIMITS.most, _LIMITS.race_bytes // batch_bytes))
+    most = _most(batch_bytes)
     module: Any = importlib.import_module(f"{sources.__name__}.{name}")
     whole = whole and not getattr(module, "ENDLESS", False)
     most_in_all = max(most, _LIMITS.epoch_bytes // batch_bytes) if whole else most

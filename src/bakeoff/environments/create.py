@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import platform
 import re
 import shutil
@@ -36,6 +37,9 @@ INSTALL = "install.py"
 
 LARGE_DOWNLOAD_BYTES = 20e6
 """Downloads from this size on are shown one by one: on a slow line they are what a user waits for."""
+
+LONGEST_NAME = 200
+"""In bytes: file systems take 255, and the lock's name is longer."""
 
 KEPT_LINES = 15
 """How many of the last lines of pip's output an error shows: pip's own messages take 5 to 10."""
@@ -81,10 +85,11 @@ def make_environment(
     `show` is called with a line for each phase. Raise UsageError for what cannot be made, CreationError if it fails.
     """
     info = framework.info
-    name = name or (f"{info.name}@{version}" if version else info.name)
+    if name is None:
+        name = f"{info.name}@{version}" if version else info.name
     _check_name(name)
     requirements = requirements or framework.path / REQUIREMENTS
-    if not requirements.is_file():
+    if not os.path.isfile(requirements):  # noqa: PTH113 - unlike Path.is_file, no error for a name that is too long
         msg = f"{info.name} cannot be made: there is no {requirements}"
         raise UsageError(msg)
     pins = requirements.read_text("utf-8")
@@ -140,6 +145,9 @@ def remove_environment(name: str) -> Path:
     """Remove an environment that bakeoff made, complete or not, and return its folder; raise UsageError for others."""
     _check_name(name)
     folder = home() / name
+    if folder.is_symlink():
+        msg = f"{folder} is a link, which bakeoff did not make: it stays"
+        raise UsageError(msg)
     if not folder.exists():
         raise UnknownNameError("environment", name, [environment.path.name for environment in installed()])
     if read_marker(folder) is None:
@@ -153,7 +161,7 @@ def remove_environment(name: str) -> Path:
 
 def _check_name(name: str) -> None:
     """Raise UsageError for a name that is not that of a single folder: it could lead out of the home."""
-    if name in {"", ".", ".."} or name != Path(name).name:
+    if name in {"", ".", ".."} or name != Path(name).name or len(os.fsencode(name)) > LONGEST_NAME:
         msg = f"{name!r} is no name for an environment: it has to be the name of a folder, without a path"
         raise UsageError(msg)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.framework import OptionSupport
-from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
+from bakeoff.spec.options import MOST_DIGITS, OPTIONS, WORKER_OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,7 +89,7 @@ def _is_possible(support: OptionSupport, value: str) -> bool:
     """Return whether the framework has this value of an option."""
     if support.values:
         return value in support.values
-    return support.free or (value.isascii() and value.isdigit() and int(value) >= 1)
+    return support.free or (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS and int(value) >= 1)
 
 
 def _value(value: str, usable_cores: int) -> str:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from bakeoff.certify.certificate import Exhibit, certify, refuse
 from bakeoff.certify.ready_made import certify_ready_made
-from bakeoff.store.files import EVIDENCE_FILE
+from bakeoff.spec.errors import StoreError
+from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.results import last, of_contender
 
 if TYPE_CHECKING:
@@ -78,10 +75,6 @@ def _exhibit(record: Record, evidence: Evidence, folder: Path) -> Exhibit:
 def _arrays(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:
     """Return a trial's arrays; none where they are not what was written, so that the certificate fails."""
     try:
-        content = (folder / EVIDENCE_FILE).read_bytes()
-    except OSError:
+        return read_arrays(folder / EVIDENCE_FILE, sha256)
+    except StoreError:
         return {}
-    if hashlib.sha256(content).hexdigest() != sha256:
-        return {}
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in arrays.files}

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.outcome import Outcome
-from bakeoff.spec.errors import BakeoffError
+from bakeoff.spec.errors import BakeoffError, StoreError
 from bakeoff.spec.study import Point, Study
+from bakeoff.store.files import STUDY_FILE
 from bakeoff.store.studies import read
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bakeoff.store.studies import PointState
 
 
@@ -50,6 +50,9 @@ class StudyOutcome(msgspec.Struct, frozen=True, kw_only=True):
 def judge_study(folder: Path) -> StudyOutcome:
     """Return the outcome of the study in a folder, every comparison judged from its own records."""
     stored = read(folder)
+    if len(stored.states) != len(stored.study.points):
+        msg = f"{folder / STUDY_FILE} is damaged: {len(stored.study.points)} points have {len(stored.states)} states"
+        raise StoreError(msg)
     return StudyOutcome(
         study=stored.study,
         id=stored.id,
@@ -67,6 +70,8 @@ def _judged(folder: Path, state: PointState, known: PointOutcome) -> PointOutcom
     """Return the point with its outcome, where its comparison was begun."""
     if not state.comparison:
         return known if known.reason else msgspec.structs.replace(known, reason="its turn has not come")
+    if state.comparison != Path(state.comparison).name:
+        return msgspec.structs.replace(known, reason=f"{state.comparison!r} is no folder of this study")
     try:
         return msgspec.structs.replace(known, outcome=judge_comparison(folder / state.comparison))
     except BakeoffError as error:

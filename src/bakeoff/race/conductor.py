@@ -29,7 +29,7 @@ from bakeoff.store import searches
 from bakeoff.store.files import forget_end, write_comparison, write_end
 from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
-from bakeoff.store.results import continued, latest_like
+from bakeoff.store.results import continued, latest_like, take_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,9 +106,10 @@ def search_batches(
         wanted = attempts.within(plan, limit_bytes)
         folder, search = _search(request, wanted)
         with _owned(folder, "search", launch):
+            again = take_up(folder)
             searches.write_search(folder, search)
             held = bounded(launch, attempts.ceiling_bytes(wanted))
-            loop = Loop(State(search.plan, folder, inputs), weighing(held), observe)
+            loop = Loop(State(search.plan, folder, inputs, again), weighing(held), observe)
             observe(_prepared(loop.state))
             # What computes something else needs another memory, so certificates come first.
             cut = loop.run([certify.wanted, partial(attempts.wanted, search)])
@@ -122,9 +123,10 @@ def _comparison(request: Request, observe: Observer, launch: Launcher) -> Iterat
     with prepared(request) as (wanted, inputs):
         folder, comparison = _begun(request, wanted)
         with _owned(folder, "comparison", launch):
+            again = take_up(folder)
             write_comparison(folder, comparison)
             forget_end(folder)
-            yield Loop(State(comparison, folder, inputs), weighing(watching(launch)), observe)
+            yield Loop(State(comparison, folder, inputs, again), weighing(watching(launch)), observe)
 
 
 @contextmanager
@@ -136,7 +138,7 @@ def _owned(folder: Path, kind: str, launch: Launcher) -> Iterator[None]:
 
 def _prepared(state: State, calm: bool | None = None) -> Prepared:  # noqa: FBT001 - what the probe saw, or None
     """Return the event that all is ready."""
-    return Prepared(state.comparison, str(state.folder), len(state.records), calm)
+    return Prepared(state.comparison, str(state.folder), len(state.records), calm, state.again)
 
 
 def _begun(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:

@@ -142,6 +142,9 @@ class Runner:
     def _start(self, spec: TrialSpec, interpreter: str) -> Worker:
         """Make the trial's folder and start its worker; what an unfinished run left there is cleared."""
         folder = self._folder / spec.name
+        if folder.is_symlink():
+            msg = f"{folder} is a link, and links are not followed: remove it"
+            raise StoreError(msg)
         if folder.exists() and not (folder / RECORD_FILE).exists():
             clear_trial(folder)
         write_trial(folder, spec)

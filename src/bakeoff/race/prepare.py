@@ -17,7 +17,7 @@ from bakeoff.environments.interpreters import available, resolve
 from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure.energy import meters
-from bakeoff.measure.machine import describe, usable_cores
+from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
@@ -42,6 +42,7 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
     loaded, plans, excluded = checked(request)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
     source = request.data or workload.data[0]
+    _check_memory(data.needed_bytes(source, workload, loaded.size(request.size), batch_size))
     with inputs_folder(_results(request.results)) as folder:
         size = loaded.size(request.size)
         whole = request.epochs is not None and request.steps is None
@@ -123,6 +124,18 @@ def _check_numbers(request: Request, batch_size: int) -> None:
         if not is_valid:
             msg = f"{name} {value} cannot be; valid: {valid}"
             raise UsageError(msg)
+
+
+def _check_memory(needed_bytes: int) -> None:
+    """Raise UsageError where batches would not fit into the memory that is available now."""
+    available_bytes = available_memory_bytes()
+    if available_bytes is not None and needed_bytes > available_bytes:
+        needed_gb, available_gb = min(needed_bytes, 10**21) / 1e9, available_bytes / 1e9
+        msg = (
+            f"drawing its batches takes {needed_gb:,.1f} GB, and {available_gb:,.1f} GB are available; "
+            "name a smaller --batch-size or another --size"
+        )
+        raise UsageError(msg)
 
 
 def _max_rounds(request: Request) -> int | None:

@@ -21,6 +21,8 @@ class Prepared(msgspec.Struct, frozen=True):
     resumed: int
     calm: bool | None
     """False: foreign load was seen before the start; None: not known here."""
+    again: tuple[str, ...] = ()
+    """Trials that came to nothing before, and are done again."""
 
 
 class TrialStarted(msgspec.Struct, frozen=True):

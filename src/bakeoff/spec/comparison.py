@@ -8,7 +8,7 @@ import msgspec
 
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
-from bakeoff.spec.framework import BestSetting
+from bakeoff.spec.framework import COLOUR, GREY, BestSetting
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.workload import Workload
@@ -87,8 +87,13 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Variables of the user's environment that change what it does; records hold their values."""
     cache_variables: dict[str, str] | None = None
     """Variables that make its compiler keep what it compiles in {cache}; None where it cannot keep it."""
-    colour: str = "#555555"
+    colour: str = GREY
     title: str = ""
+
+    @property
+    def drawn_in(self) -> str:
+        """The colour for charts and pages; grey where a file that was read says anything else than a colour."""
+        return self.colour if COLOUR.fullmatch(self.colour) else GREY
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,6 +15,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
+from bakeoff.spec.text import plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -35,7 +37,7 @@ class UnknownNameError(UsageError):
         names = sorted(valid)
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        super().__init__(f"unknown {kind} {name!r}{hint} Valid: {', '.join(names) or 'none'}")
+        super().__init__(f"unknown {kind} {name!r}{hint} Valid: {plain(', '.join(names)) or 'none'}")
 
 
 class ModelFileError(UsageError):

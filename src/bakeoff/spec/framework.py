@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Annotated
+
 import msgspec
+
+COLOUR = re.compile("#[0-9a-fA-F]{6}")
+GREY = "#555555"
+"""Of what says no colour."""
 
 
 class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -93,5 +100,5 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """The available framework with the lowest rank is the reference."""
     listed: bool = True
     """False: it races only when the user names it (the scripted framework of the tests)."""
-    colour: str = "#555555"
+    colour: Annotated[str, msgspec.Meta(pattern=f"^{COLOUR.pattern}$")] = GREY
     """Its one colour in every chart (from the Okabe-Ito palette, safe for colour-blind readers)."""

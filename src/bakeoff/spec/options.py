@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
+MOST_DIGITS = 18
+"""Of a whole number: more do not fit into 64 bits, and Python itself refuses to read thousands."""
+
 DEFAULT = "default"
 """The value of an option that leaves the choice to the framework; records hold what it chose."""
 

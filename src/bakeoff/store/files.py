@@ -11,30 +11,27 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import RECORD_VERSION, Record
+from bakeoff.store.evidence import EVIDENCE_FILE, checked_arrays
+from bakeoff.store.reading import DamagedError, OtherVersionError, check_version, decoded, read_as, read_bounded
 
 if TYPE_CHECKING:
     from bakeoff.spec.trial import TrialSpec
-
-Kind = TypeVar("Kind")
 
 COMPARISON_FILE = "comparison.json"
 STUDY_FILE = "study.json"
 TRIAL_FILE = "trial.json"
 RECORD_FILE = "record.json"
-EVIDENCE_FILE = "evidence.npz"
 END_FILE = "end.json"
 DAMAGED_FILE = "record.damaged.json"
-
-
-class DamagedError(StoreError):
-    """A record that differs from what was written: truncated, edited, or of an unknown version."""
+EARLIER_FILE = "record.earlier.json"
+"""Of a trial that came to nothing and was done again when its comparison went on."""
 
 
 class _Sealed(msgspec.Struct, frozen=True):
@@ -84,45 +81,31 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def read_record(folder: Path) -> Record:
-    """Return a trial's record; raise DamagedError, with the reason, where it is not as it was written."""
+    """Return a trial's record; raise DamagedError, with the reason, where it is not as it was written.
+
+    Raises OtherVersionError for one that another version of bakeoff wrote: it is as it was written.
+    """
     path = folder / RECORD_FILE
     try:
-        sealed = msgspec.json.decode(path.read_bytes(), type=_Sealed)
+        sealed = decoded(read_bounded(path), _Sealed)
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise StoreError(msg) from error
-    except msgspec.MsgspecError as error:
+    except ValueError as error:
         msg = f"{path} is truncated or not a record: {error}"
         raise DamagedError(msg) from error
     if hashlib.sha256(sealed.record).hexdigest() != sealed.sha256:
         msg = f"{path} was changed after it was written: its content does not have its SHA-256"
         raise DamagedError(msg)
+    check_version(path, sealed.record, RECORD_VERSION)
     try:
-        record = msgspec.json.decode(sealed.record, type=Record)
-    except msgspec.MsgspecError as error:
-        msg = f"{path} is of another version of bakeoff: {error}"
-        raise DamagedError(msg) from error
-    if record.version != RECORD_VERSION:
-        msg = f"{path} has version {record.version}; this bakeoff reads version {RECORD_VERSION}"
-        raise DamagedError(msg)
+        record = decoded(sealed.record, Record)
+    except ValueError as error:
+        msg = f"{path} was made by another version of bakeoff: {error}"
+        raise OtherVersionError(msg) from error
     if record.evidence is not None:
-        _check_evidence(folder / EVIDENCE_FILE, record.evidence.arrays_sha256)
+        checked_arrays(folder / EVIDENCE_FILE, record.evidence.arrays_sha256)
     return record
-
-
-def _check_evidence(path: Path, sha256: str) -> None:
-    """Raise DamagedError unless a record's arrays are those that it was written with."""
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError as error:
-        msg = f"{path} is missing, and its record is nothing without it"
-        raise DamagedError(msg) from error
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror or error}"
-        raise StoreError(msg) from error
-    if hashlib.sha256(content).hexdigest() != sha256:
-        msg = f"{path} was changed after it was written: its content does not have the SHA-256 in its record"
-        raise DamagedError(msg)
 
 
 def write_comparison(folder: Path, comparison: Comparison) -> None:
@@ -135,18 +118,6 @@ def read_comparison(folder: Path) -> Comparison:
     return read_as(Comparison, folder / COMPARISON_FILE)
 
 
-def read_as(kind: type[Kind], path: Path) -> Kind:
-    """Return the content of a JSON file that bakeoff wrote; raise StoreError with the reason."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=kind)
-    except OSError as error:
-        msg = f"cannot read {path}: {error.strerror or error}"
-        raise StoreError(msg) from error
-    except msgspec.MsgspecError as error:
-        msg = f"{path} is damaged or of another version of bakeoff: {error}"
-        raise StoreError(msg) from error
-
-
 def write_end(folder: Path, reason: str) -> None:
     """Write why no more rounds were run: the only fact about a comparison that is not in its records."""
     write_atomically(folder / END_FILE, msgspec.json.encode({"reason": reason}))
@@ -155,8 +126,8 @@ def write_end(folder: Path, reason: str) -> None:
 def read_end(folder: Path) -> str:
     """Return why no more rounds were run; "" where the comparison was interrupted or still runs."""
     try:
-        return msgspec.json.decode((folder / END_FILE).read_bytes(), type=dict[str, str]).get("reason", "")
-    except (OSError, msgspec.MsgspecError):
+        return decoded(read_bounded(folder / END_FILE), dict[str, str]).get("reason", "")
+    except (OSError, ValueError, StoreError):
         return ""
 
 
@@ -170,9 +141,9 @@ def forget_end(folder: Path) -> None:
 
 
 def clear_trial(folder: Path) -> None:
-    """Remove what an unfinished trial left, except a damaged record that was set aside, which somebody may examine."""
+    """Remove what an unfinished trial left, except records that were set aside, which somebody may examine."""
     for path in folder.iterdir():
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
-        elif path.name != DAMAGED_FILE:
+        elif path.name not in (DAMAGED_FILE, EARLIER_FILE):
             path.unlink()

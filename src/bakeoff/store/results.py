@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,18 +10,19 @@ import msgspec
 
 from bakeoff.spec.comparison import ANEW
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
-from bakeoff.spec.record import Record
+from bakeoff.spec.record import Record, TrialOutcome
 from bakeoff.store import folders
 from bakeoff.store.files import (
     COMPARISON_FILE,
     DAMAGED_FILE,
+    EARLIER_FILE,
     RECORD_FILE,
     STUDY_FILE,
-    DamagedError,
     read_comparison,
     read_record,
 )
 from bakeoff.store.fingerprints import check_unchanged
+from bakeoff.store.reading import DamagedError, OtherVersionError, decoded, read_bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,33 +31,85 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import Purpose
 
 
+AGAIN: frozenset[TrialOutcome] = frozenset({"killed", "timeout", "crashed", "unavailable"})
+"""How a trial ends that came to nothing for what may have passed: when its comparison goes on it is done again."""
+
+STANDING: dict[Purpose, frozenset[TrialOutcome]] = {
+    "time": AGAIN,
+    "batch": frozenset({"killed", "crashed"}),
+}
+"""Such ends that are an answer: what a round lost is counted, and a batch size may be too large."""
+
+
 class Records(msgspec.Struct, frozen=True, kw_only=True):
-    """The readable records of a comparison by the trial's name, and what was set aside."""
+    """The readable records of a comparison by the trial's name, and what is not used."""
 
     records: dict[str, Record]
     damaged: list[str]
-    """A sentence for each damaged record, with its file."""
+    """A sentence for each record that is not used, with its file."""
 
 
 def read_records(folder: Path) -> Records:
-    """Return every record of a comparison; damaged ones are renamed, so that their trials count as not done."""
+    """Return every record of a comparison, and a sentence for each that is not used; change nothing."""
     records: dict[str, Record] = {}
-    damaged = [f"{path} was set aside earlier" for path in sorted(folder.glob(f"*/{DAMAGED_FILE}"))]
-    for trial in sorted(path.parent for path in folder.glob(f"*/{RECORD_FILE}")):
+    unused = [f"{path} was set aside earlier" for path in sorted(folder.glob(f"*/{DAMAGED_FILE}"))]
+    for trial in _trials(folder):
         try:
-            records[trial.name] = read_record(trial)
-        except DamagedError as error:
-            damaged.append(str(error))
-            _set_aside(trial)
-    return Records(records=records, damaged=damaged)
+            records[trial.name] = _read_own(trial)
+        except (DamagedError, OtherVersionError) as error:
+            unused.append(str(error))
+    return Records(records=records, damaged=unused)
 
 
-def _set_aside(trial: Path) -> None:
-    """Rename a damaged record; in a read-only folder it stays, and is skipped again the next time."""
+def take_up(folder: Path) -> tuple[str, ...]:
+    """Make a folder fit to go on with, whose lock is held; return the names of the trials that are to be done again.
+
+    A damaged record is set aside, and so is that of a trial that came to nothing. Raises StoreError where a record is
+    of another version, or lies behind a link: both stay as they are.
+    """
+    again = []
+    for trial in _trials(folder):
+        if trial.is_symlink():
+            msg = f"cannot go on with {folder.name}: {trial} is a link, and links are not followed; remove it"
+            raise StoreError(msg)
+        try:
+            record = _read_own(trial)
+        except DamagedError:
+            _set_aside(trial, DAMAGED_FILE)
+        except OtherVersionError as error:
+            msg = f"cannot go on with {folder.name}: {error}; start a new one without --resume"
+            raise StoreError(msg) from error
+        else:
+            if record.outcome in AGAIN - STANDING.get(record.trial.purpose, frozenset()):
+                _set_aside(trial, EARLIER_FILE)
+                again.append(trial.name)
+    return tuple(again)
+
+
+def _trials(folder: Path) -> list[Path]:
+    """Return the folders of the trials that have a record, or something in its place, sorted by name."""
+    return sorted(path.parent for path in folder.glob(f"*/{RECORD_FILE}"))
+
+
+def _read_own(trial: Path) -> Record:
+    """Return the record of the trial that a folder is named for, and that lies in this folder itself."""
+    if trial.is_symlink():
+        msg = f"{trial} is a link, and links are not followed"
+        raise DamagedError(msg)
+    record = read_record(trial)
+    if record.trial.name != trial.name:
+        msg = f"{trial / RECORD_FILE} is the record of another trial: {record.trial.name!r}"
+        raise DamagedError(msg)
+    return record
+
+
+def _set_aside(trial: Path, name: str) -> None:
+    """Rename a record; raise StoreError where that is not possible."""
     try:
-        (trial / RECORD_FILE).replace(trial / DAMAGED_FILE)
-    except OSError:
-        return
+        (trial / RECORD_FILE).replace(trial / name)
+    except OSError as error:
+        msg = f"cannot set {trial / RECORD_FILE} aside: {error.strerror or error}"
+        raise StoreError(msg) from error
 
 
 def comparisons(results: Path) -> list[Path]:
@@ -74,19 +128,20 @@ def _created_at(folder: Path) -> str:
     """Return when a comparison or a study was made; "" where its file is damaged: reading it raises the error."""
     path = folder / (STUDY_FILE if is_study(folder) else COMPARISON_FILE)
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Begun).created_at
-    except (OSError, msgspec.MsgspecError):
+        return decoded(read_bounded(path), _Begun).created_at
+    except (OSError, ValueError, StoreError):
         return ""
 
 
 def is_study(folder: Path) -> bool:
     """Return whether a folder holds a study, with its comparisons in it."""
-    return (folder / STUDY_FILE).exists()
+    return os.path.exists(folder / STUDY_FILE)  # noqa: PTH110 - unlike Path.exists, no error for a name that is too long
 
 
 def find(results: Path, name: str | None = None) -> Path:
     """Return the folder of a comparison or a study, by its id, the end of its id, or its path; None: the latest."""
-    if name is not None and ((Path(name) / COMPARISON_FILE).exists() or is_study(Path(name))):
+    # os.path.exists, unlike Path.exists, raises nothing for a name that is too long.
+    if name is not None and (os.path.exists(Path(name) / COMPARISON_FILE) or is_study(Path(name))):  # noqa: PTH110
         return Path(name)
     available = _with_studies(results)
     if not available:
@@ -142,12 +197,34 @@ def asked_of(comparison: Comparison) -> tuple[object, ...]:
 def continued(before: Comparison, wanted: Comparison) -> Comparison:
     """Return a comparison as it was fixed, to go on as long as is wanted now.
 
-    Raises StoreError on another machine, and ChangedError where the workload or a framework's folder is another now.
+    What is started and opened is what is wanted now: a folder may have been moved, or be a stranger's. Raises
+    StoreError on another machine, and ChangedError where the workload or a framework's folder is another now.
     """
     check_same_machine(before, wanted.machine)
     check_same_sources(before, wanted)
+    if before.reference is not None and _reference_of(before) != _reference_of(wanted):
+        msg = (
+            f"cannot go on with {before.id}: its reference was {_reference_of(before)}, and is {_reference_of(wanted)}"
+        )
+        raise StoreError(msg)
     anew = {name: getattr(wanted.procedure, name) for name in ANEW}
-    return msgspec.structs.replace(before, procedure=msgspec.structs.replace(before.procedure, **anew))
+    kept = {name: getattr(before, name) for name in ("id", "created_at", "bakeoff", "no_energy", "command")}
+    procedure = msgspec.structs.replace(before.procedure, **anew)
+    # Records name contenders by the labels of the first run; the same contender may be written in another way now.
+    plans = [
+        msgspec.structs.replace(plan, contender=msgspec.structs.replace(plan.contender, label=first.contender.label))
+        for plan, first in zip(wanted.contenders, before.contenders, strict=True)
+    ]
+    return msgspec.structs.replace(wanted, procedure=procedure, contenders=plans, **kept)
+
+
+def _reference_of(comparison: Comparison) -> str:
+    """Return the contender that computes the reference, with its options."""
+    if comparison.reference is None:
+        return "none"
+    contender = comparison.reference.contender
+    options = ",".join(f"{name}={value}" for name, value in sorted(contender.options.items()))
+    return f"{contender.framework}:{options}"
 
 
 def check_same_sources(before: Comparison, now: Comparison) -> None:

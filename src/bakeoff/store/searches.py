@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -9,7 +10,8 @@ import msgspec
 from bakeoff.spec.comparison import Search
 from bakeoff.spec.errors import StoreError
 from bakeoff.store import folders
-from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, read_as, write_atomically
+from bakeoff.store.files import COMPARISON_FILE, STUDY_FILE, write_atomically
+from bakeoff.store.reading import read_as
 from bakeoff.store.results import asked_of, work_of
 
 SEARCH_FILE = "search.json"
@@ -52,7 +54,7 @@ def searches(results: Path) -> list[Path]:
 
 def find_search(results: Path, name: str) -> Path | None:
     """Return the folder of a search, by its id, the end of its id, or its path; None where there is no such search."""
-    if (Path(name) / SEARCH_FILE).exists():
+    if os.path.exists(Path(name) / SEARCH_FILE):  # noqa: PTH110 - Path.exists fails for a name that is too long
         return Path(name)
     matching = [folder for folder in searches(results) if folder.name == name or folder.name.endswith(f"-{name}")]
     return matching[-1] if matching else None
@@ -61,7 +63,7 @@ def find_search(results: Path, name: str) -> Path | None:
 def latest_search(results: Path) -> Path | None:
     """Return the folder of the latest search; None where a comparison or a study was begun or resumed after it."""
     files = [path for name in (SEARCH_FILE, COMPARISON_FILE, STUDY_FILE) for path in results.glob(f"*/{name}")]
-    latest = max(files, key=lambda path: path.stat().st_mtime_ns, default=None)
+    latest = max(files, key=lambda path: path.lstat().st_mtime_ns, default=None)
     return latest.parent if latest is not None and latest.name == SEARCH_FILE else None
 
 

@@ -13,7 +13,8 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Study
 from bakeoff.store import folders
-from bakeoff.store.files import STUDY_FILE, read_as, write_atomically
+from bakeoff.store.files import STUDY_FILE, write_atomically
+from bakeoff.store.reading import read_as
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -139,7 +139,7 @@ class _Running:
 
     def _is_final(self, request: Request, state: PointState) -> bool:
         """Return whether running a point again, as it is asked for now, would change nothing."""
-        if not state.comparison or state.reason:
+        if not state.comparison or state.reason or state.comparison != Path(state.comparison).name:
             return False
         try:
             outcome = judge_comparison(self._folder / state.comparison)

@@ -14,6 +14,7 @@ from bakeoff.environments.interpreters import available, resolve
 from bakeoff.race.prepare import checked
 from bakeoff.spec.contender import parse_contender, parse_values
 from bakeoff.spec.errors import UnavailableError, UsageError
+from bakeoff.spec.options import MOST_DIGITS
 from bakeoff.spec.study import Point, Study
 from bakeoff.workloads.load import load
 
@@ -62,6 +63,9 @@ def number(text: str, name: str) -> int:
     """Read a whole number; raise UsageError for anything else."""
     if not (text.isascii() and text.isdigit()):
         msg = f"{name} {text!r} should be a valid integer; several have commas between, such as 8,16,32"
+        raise UsageError(msg)
+    if len(text) > MOST_DIGITS:
+        msg = f"{name} is a number of {len(text):,} digits; valid: up to {MOST_DIGITS}"
         raise UsageError(msg)
     return int(text)
 

@@ -15,7 +15,8 @@ from bakeoff.certify.sample import sample
 from bakeoff.certify.state import added
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.store.files import EVIDENCE_FILE, write_atomically
+from bakeoff.store.evidence import EVIDENCE_FILE
+from bakeoff.store.files import write_atomically
 from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.workloads import plan
 

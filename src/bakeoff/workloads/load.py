@@ -118,13 +118,23 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     except SyntaxError as error:
         msg = f"{path}:{error.lineno or 1}: syntax error: {error.msg}\n    {(error.text or '').strip()}"
         raise ModelFileError(msg) from error
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() in a file must not look like bakeoff's own end.
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        msg = f"{path}:{lines[-1] if lines else '?'}: importing it failed: {type(error).__name__}: {error}"
+        msg = f"{path}:{lines[-1] if lines else '?'}: importing it failed: {type(error).__name__}: {_text_of(error)}"
         if isinstance(error, ImportError):
             msg += ". A workload is one file; it may import the standard library, NumPy and bakeoff"
         raise ModelFileError(msg) from error
     return module
+
+
+def _text_of(error: BaseException) -> str:
+    """Return an error's text; the class of the error may be the user's own, too."""
+    try:
+        return str(error)
+    except Exception as another:  # noqa: BLE001 - whatever a user's own __str__ raises
+        return f"(its text raises {type(another).__name__})"
 
 
 def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:

@@ -78,8 +78,8 @@ def test_a_warning_of_all_points_is_said_once(threads: StudyOutcome) -> None:
     ]
     page = page_of(msgspec.structs.replace(threads, points=points))
     said = [word for section in page.sections if section.kind == "warnings" for word in section.words]
-    aside = [text for text in said if "Set aside" in text]
-    assert aside == ["Set aside, not used: Both..", "malloc settled, threads 1: Set aside, not used: First.."]
+    aside = [text for text in said if "Not used" in text]
+    assert aside == ["Not used: Both..", "malloc settled, threads 1: Not used: First.."]
 
 
 def test_labels_cannot_steer_the_terminal_nor_the_page(batches: StudyOutcome) -> None:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 ENDLESS = True
 """It has no end of its own: its epoch is as many batches as a race takes."""
 
+COPIES = 3
+"""Of the batches, while they are drawn: in float64 first, and then in the float32 that is written."""
+
 
 def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     """Draw `count` samples; RandomState's streams are frozen (NEP 19), so a seed gives the same everywhere."""

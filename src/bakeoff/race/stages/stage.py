@@ -166,9 +166,10 @@ def step_s(warm_ns: list[int]) -> float:
 class State:
     """What stages decide by: the comparison, the records so far, and the time."""
 
-    def __init__(self, comparison: Comparison, folder: Path, inputs: Path) -> None:
-        """Read what is on disk; `inputs` is the folder of the batches."""
+    def __init__(self, comparison: Comparison, folder: Path, inputs: Path, again: tuple[str, ...] = ()) -> None:
+        """Read what is on disk; `inputs` is the folder of the batches, `again` names trials that are done again."""
         self.comparison = comparison
+        self.again = again
         self.folder = folder
         self.specs = Specs(comparison, folder, inputs)
         before = read_records(folder)

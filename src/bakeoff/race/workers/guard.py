@@ -8,6 +8,7 @@ it hides and whoever its parent has become. While workers run, a guard process w
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -51,6 +52,20 @@ def guarded(mark: str) -> Iterator[None]:
             yield
         finally:
             guard.kill()
+
+
+@contextmanager
+def marked(mark: str) -> Iterator[None]:
+    """Have every process that is started within the context bear a mark; this one does not."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = mark
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
 
 
 if __name__ == "__main__":

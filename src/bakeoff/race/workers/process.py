@@ -31,6 +31,9 @@ BOOTSTRAP = Path(bakeoff.__file__).parent / "bootstrap.py"
 TAIL_CHARACTERS = 2000
 """How much of a dead worker's output its record keeps."""
 
+MOST_ANSWER_BYTES = 256 << 20
+"""Of one answer: ten million times of steps."""
+
 EXIT_NO_WORKER = 3
 """bootstrap.py: this interpreter cannot be a worker at all."""
 
@@ -92,7 +95,10 @@ class ProcessWorker:
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported."""
         answer = self._answer(limit_s)
-        assert isinstance(answer, Ready)
+        if not isinstance(answer, Ready):
+            self.end()
+            msg = f"it answered {type(answer).__name__} before it was ready"
+            raise WorkerLostError("crashed", msg, self._tail())
         return answer
 
     def ask(self, command: Command, limit_s: float) -> Answer:
@@ -114,7 +120,12 @@ class ProcessWorker:
             # bootstrap.py's first sign: what runs there is Python.
             self._is_python = True
             line = self._line(deadline, limit_s)
-        answer: Answer = self._decoder.decode(line)
+        try:
+            answer: Answer = self._decoder.decode(line)
+        except msgspec.MsgspecError as error:
+            self.end()
+            msg = f"what came through its pipe is no answer, so something else has written to it: {error}"
+            raise WorkerLostError("crashed", msg, self._tail()) from error
         if isinstance(answer, Failed):
             self.end()
             raise WorkerLostError("failed", answer.reason, self._tail())
@@ -131,6 +142,10 @@ class ProcessWorker:
             if not received:
                 raise self._lost()
             self._buffer += received
+            if len(self._buffer) > MOST_ANSWER_BYTES:
+                self.end()
+                msg = "what came through its pipe has no end, so something else has written to it"
+                raise WorkerLostError("crashed", msg, self._tail())
         line, _, self._buffer = self._buffer.partition(b"\n")
         return line
 
@@ -144,13 +159,13 @@ class ProcessWorker:
         self.end()
         if code == EXIT_NO_WORKER:
             return WorkerLostError("unavailable", self._tail().strip())
-        if not self._is_python:
-            msg = f"{self._interpreter} did not run as Python (exit code {code}); name one: FRAMEWORK@/path/to/python"
-            return WorkerLostError("unavailable", msg, self._tail())
         if code == -signal.SIGKILL:
             return WorkerLostError("killed", "killed by SIGKILL, as the kernel does for want of memory", self._tail())
         if code < 0:
             return WorkerLostError("crashed", f"crashed by {signal.Signals(-code).name}", self._tail())
+        if not self._is_python:
+            msg = f"{self._interpreter} did not run as Python (exit code {code}); name one: FRAMEWORK@/path/to/python"
+            return WorkerLostError("unavailable", msg, self._tail())
         return WorkerLostError("crashed", f"ended by itself with exit code {code}", self._tail())
 
     def end(self) -> None:

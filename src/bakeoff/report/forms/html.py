@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from bakeoff.report.forms import Form
+from bakeoff.report.forms.marks import HTML
 from bakeoff.report.forms.pictures import inline_svg
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +31,7 @@ def to_html(pages: Sequence[Page], folder: Path) -> str:
         return quote(Path(os.path.relpath(page.path, folder)).as_posix()) + "/"
 
     template = _environment().get_template("page.html.j2")
-    text: str = template.render(pages=pages, link=link, records=records, inline_svg=inline_svg)
+    text: str = template.render(pages=pages, link=link, records=records, inline_svg=inline_svg, mark=HTML)
     return text
 
 
@@ -41,6 +43,8 @@ def _environment() -> Any:
         loader=jinja2.PackageLoader("bakeoff.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        # What is markup already stays; the drawings in it are of plain text.
+        finalize=lambda value: plain(value, keep="\n\t") if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )

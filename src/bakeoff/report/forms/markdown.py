@@ -6,6 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from bakeoff.report.forms import Form
+from bakeoff.report.forms.marks import MARKDOWN
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,8 +26,7 @@ def to_markdown(pages: Sequence[Page]) -> str:
 
 def escaped(text: str) -> str:
     """Return text that Markdown shows as it is, on one line."""
-    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
-    return _SPECIAL.sub(r"\\\g<0>", shown)
+    return _SPECIAL.sub(r"\\\g<0>", plain(text))
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()) -> str:
@@ -90,13 +91,14 @@ def _again(page: Page) -> str:
     if not page.command:
         return f"{measured}.\n"
     # A fence longer than any run of backticks within cannot be closed by the command.
-    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", page.command) or [""]))
-    return f"{measured}; repeat it with\n\n{fence}\n{page.command}\n{fence}\n"
+    command = plain(page.command, keep="\n")
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", command) or [""]))
+    return f"{measured}; repeat it with\n\n{fence}\n{command}\n{fence}\n"
 
 
 def _write(pages: Sequence[Page], _folder: Path) -> bytes:
     """Return the file's content, which has no links."""
-    return to_markdown(pages).encode()
+    return (MARKDOWN + to_markdown(pages)).encode()
 
 
 FORM = Form(name="markdown", file="report.md", write=_write)

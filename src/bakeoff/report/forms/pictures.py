@@ -7,8 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from bakeoff.report.forms import Form
+from bakeoff.report.forms.marks import SVG, marked_png
 from bakeoff.report.pictures import INK, WIDTH, altair, drawn, themed
 from bakeoff.spec.errors import UsageError
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +44,7 @@ def render(pages: Sequence[Page], kind: Literal["png", "svg"]) -> bytes:
     whole = stacked[0] if len(stacked) == 1 else altair().vconcat(*stacked, spacing=48).resolve_scale(**_APART)
     spec = themed(whole, INK, "white")
     if kind == "png":
-        return vl_convert.vegalite_to_png(spec, scale=PNG_SCALE)
+        return marked_png(vl_convert.vegalite_to_png(spec, scale=PNG_SCALE))
     findings = [section.picture.finding for page in pages for section in page.sections if section.picture]
     return _titled(vl_convert.vegalite_to_svg(spec), " ".join(findings)).encode()
 
@@ -66,9 +68,9 @@ def _stacked(page: Page) -> Chart:
 
 def _titled(svg: str, finding: str) -> str:
     """Return a drawing that stands alone with its text for readers who do not see it."""
-    text = html.escape(finding)
+    text = html.escape(plain(finding))
     opening, _, rest = svg.partition(">")
-    return f'{opening} role="img" aria-label="{text}"><title>{text}</title>{rest}'
+    return f'{opening} role="img" aria-label="{text}"><title>{text}</title>{SVG}{rest}'
 
 
 def _write(kind: Literal["png", "svg"], pages: Sequence[Page], _folder: Path) -> bytes:

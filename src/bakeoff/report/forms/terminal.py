@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from bakeoff.report.forms import files
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from bakeoff.report.page import Page, Section, Table
@@ -46,7 +47,7 @@ def show(page: Page, console: Console | None = None) -> None:
 
 def readable(text: str, encoding: str) -> str:
     """Return text that a terminal of this encoding can show and that cannot steer it: other characters are escaped."""
-    shown = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+    shown = plain(text)
     if encoding.lower().replace("_", "-").startswith("utf"):
         return shown
     return shown.replace("\N{MICRO SIGN}", "u").encode(encoding, "backslashreplace").decode(encoding)

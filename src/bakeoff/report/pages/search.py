@@ -63,7 +63,7 @@ def largest(one: Found) -> str:
 def table(outcome: SearchOutcome) -> Table:
     """Return what was found for each contender, the largest batch first."""
     heads = ["contender", "largest batch", "memory at it", "does not fit", "because", "attempts"]
-    lines = [Line(_cells(one), colour=one.plan.colour) for one in _ordered(outcome)]
+    lines = [Line(_cells(one), colour=one.plan.drawn_in) for one in _ordered(outcome)]
     return Table(heads, lines, prose=heads.index("because"))
 
 
@@ -96,7 +96,7 @@ def sentences(outcome: SearchOutcome) -> list[str]:
     told = [f"{label} {policy}" for label, policy in policies.items() if policy]
     said += [f"Taken beforehand on the device: {listed(told)}."] if told else []
     said += [f"{label} was left out: {reason}." for label, reason in plan.excluded.items()]
-    return said + [f"Set aside, not used: {sentence}." for sentence in outcome.damaged]
+    return said + [f"Not used: {sentence}." for sentence in outcome.damaged]
 
 
 def _work(outcome: SearchOutcome) -> str:

@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bakeoff.spec.text import plain
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -20,6 +22,8 @@ INK = "#1f2328"
 """Of text on white: 15.8 : 1."""
 GREY = "#808080"
 """For what belongs to no framework; seen on white and on black."""
+LONGEST_TEXT = 1000
+"""In characters: the renderer takes minutes to measure 20,000."""
 WIDTH = 560
 """Pixels."""
 _FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
@@ -48,7 +52,7 @@ def looks(contenders: Iterable[ContenderOutcome]) -> dict[str, Look]:
             continue
         index = seen[contender.plan.contender.framework] % len(SHAPES)
         seen[contender.plan.contender.framework] += 1
-        found[contender.label] = Look(contender.label, contender.plan.colour, SHAPES[index], list(DASHES[index]))
+        found[contender.label] = Look(contender.label, contender.plan.drawn_in, SHAPES[index], list(DASHES[index]))
     return found
 
 
@@ -69,7 +73,7 @@ def themed(chart: Chart, ink: str, background: str) -> dict[str, Any]:
     """Return a chart's specification with one look for all text and lines."""
     words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 320}
     lines = {"gridColor": ink, "gridOpacity": 0.12, "domainColor": ink, "domainOpacity": 0.5, "tickColor": ink}
-    spec: dict[str, Any] = chart.to_dict()
+    spec: dict[str, Any] = _shown(chart.to_dict())
     spec["background"] = background
     spec["padding"] = 12
     spec["config"] = {
@@ -83,6 +87,17 @@ def themed(chart: Chart, ink: str, background: str) -> dict[str, Any]:
         "point": {"color": ink},
     }
     return spec
+
+
+def _shown(part: Any) -> Any:
+    """Return a specification whose texts are plain: the renderer ends the process for characters that XML lacks."""
+    if isinstance(part, dict):
+        return {_shown(name): _shown(value) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_shown(value) for value in part]
+    if not isinstance(part, str):
+        return part
+    return plain(part if len(part) <= LONGEST_TEXT else f"{part[:LONGEST_TEXT]}...")
 
 
 def ratio_ticks(low: float, high: float) -> list[float]:

@@ -22,7 +22,7 @@ def attempts(outcome: SearchOutcome) -> list[Mark]:
     words = {True: "fits", False: "does not fit", None: "failed"}
     ordered = sorted(outcome.found, key=lambda one: -(one.largest or 0))
     return [
-        {"contender": one.label, "batch": attempt.batch_size, "what": words[attempt.fits], "colour": one.plan.colour}
+        {"contender": one.label, "batch": attempt.batch_size, "what": words[attempt.fits], "colour": one.plan.drawn_in}
         | ({"text": f"{attempt.batch_size:,}"} if attempt.batch_size == one.largest else {})
         for one in ordered
         for attempt in one.attempts

@@ -37,7 +37,7 @@ def summary(outcome: Outcome) -> Table:
     """Return the table of those that are ranked; an empty cell has nothing to say, "unknown" was not measured."""
     found = ranked(outcome)
     heads = ["contender", "step time", "95 %", "samples/s", "first step", "memory", against(outcome), "verdict"]
-    lines = [Line(_cells(contender, outcome, found), colour=contender.plan.colour) for contender in found]
+    lines = [Line(_cells(contender, outcome, found), colour=contender.plan.drawn_in) for contender in found]
     return Table(heads, lines, last_words=2, right=(3, 4, 5), joined=True)
 
 

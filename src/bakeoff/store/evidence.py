@@ -1,0 +1,97 @@
+"""The arrays of a certificate's evidence, read as a stranger's: their headers before their data, and never a pickle."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bakeoff.spec.errors import StoreError
+from bakeoff.store.reading import DamagedError, read_bounded
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+EVIDENCE_FILE = "evidence.npz"
+
+MOST_EVIDENCE_BYTES = 1 << 30
+"""Of all arrays together: a network of 300 arrays, each sampled (certify.sample), keeps 0.2 GB."""
+
+_ENDING = ".npy"
+_NUMBERS = "biuf"
+"""Kinds of numpy.dtype that evidence consists of."""
+_HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),  # of the archive
+    *(ValueError, TypeError, OverflowError, SyntaxError, KeyError),  # of a header
+    *(NotImplementedError, RuntimeError, MemoryError),  # of a compression or an encryption that zipfile does not know
+)
+
+
+def read_arrays(path: Path, sha256: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file with this SHA-256; raise DamagedError where they are not, StoreError for the rest."""
+    content = checked_arrays(path, sha256)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            return {info.filename.removesuffix(_ENDING): _array(archive, info) for info in archive.infolist()}
+    except _BROKEN as error:
+        msg = f"{path} holds no arrays: {error}"
+        raise DamagedError(msg) from error
+
+
+def checked_arrays(path: Path, sha256: str) -> bytes:
+    """Return the content of a file whose headers announce arrays of numbers that fit; raise DamagedError for others."""
+    try:
+        content = read_bounded(path, MOST_EVIDENCE_BYTES)
+    except FileNotFoundError as error:
+        msg = f"{path} is missing, and its record is nothing without it"
+        raise DamagedError(msg) from error
+    except OSError as error:
+        msg = f"cannot read {path}: {error.strerror or error}"
+        raise StoreError(msg) from error
+    if hashlib.sha256(content).hexdigest() != sha256:
+        msg = f"{path} was changed after it was written: its content does not have the SHA-256 in its record"
+        raise DamagedError(msg)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = archive.infolist()
+            if sum(info.file_size for info in members) > MOST_EVIDENCE_BYTES:
+                msg = f"{path} would take more than {MOST_EVIDENCE_BYTES >> 20} MiB of memory"
+                raise DamagedError(msg)
+            for info in members:
+                _check_header(archive, info)
+    except _BROKEN as error:
+        msg = f"{path} holds no arrays: {error}"
+        raise DamagedError(msg) from error
+    return content
+
+
+def _check_header(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+    """Raise ValueError unless a member is an array of numbers whose data is as long as its header says."""
+    if not info.filename.endswith(_ENDING):
+        msg = f"{info.filename} is no array"
+        raise ValueError(msg)
+    with archive.open(info) as file:
+        read_header = _HEADERS.get(np.lib.format.read_magic(file))
+        if read_header is None:
+            msg = f"{info.filename} is of an unknown format"
+            raise ValueError(msg)
+        shape, _, dtype = read_header(file)
+        announced = file.tell() + math.prod(shape) * dtype.itemsize
+    if dtype.kind not in _NUMBERS or announced != info.file_size or any(length < 0 for length in shape):
+        msg = f"{info.filename} is no array of numbers of its size"
+        raise ValueError(msg)
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    """Return one member's array."""
+    with archive.open(info) as file:
+        array: NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
+        return array

@@ -1,0 +1,115 @@
+"""Files that are not bakeoff's, streams that are lost, and users' files that end the process: one clear answer."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bakeoff.cli import FAILED, MISUSED
+from bakeoff.environments.installed import home
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+RECORD = "mlp-mnist-fada"
+
+
+@pytest.fixture
+def recorded(cli: Cli, root: Path, tmp_path: Path) -> Cli:
+    """Return the command line in a folder with a comparison's records."""
+    shutil.copytree(root / "docs" / "records" / RECORD, tmp_path / "results" / RECORD)
+    return cli
+
+
+@pytest.mark.parametrize("name", ["mine.html", "mine.svg", "mine.png"])
+def test_a_file_that_bakeoff_did_not_write_stays(recorded: Cli, tmp_path: Path, name: str) -> None:
+    """Another's file is replaced by --force alone; a new one, and one that bakeoff wrote, are written."""
+    option = "--html" if name.endswith("html") else "--chart"
+    path = tmp_path / name
+    path.write_text("<p>my own work of a week</p>")
+    said = recorded("report", option, name)
+    assert (said.code, path.read_text()) == (MISUSED, "<p>my own work of a week</p>")
+    assert "was not written by bakeoff: name another file, or replace it by --force" in said.err
+    assert recorded("report", option, name, "--force").code == 0
+    assert recorded("report", option, name).code == 0
+
+
+def test_a_folder_is_no_file_to_write(recorded: Cli, tmp_path: Path) -> None:
+    """What is no regular file is not replaced, by --force neither."""
+    (tmp_path / "page.html").mkdir()
+    said = recorded("report", "--html", "page.html", "--force")
+    assert (said.code, "page.html is no regular file" in said.err) == (MISUSED, True)
+
+
+@pytest.mark.parametrize("text", ["raise SystemExit(0)", "class Odd(BaseException):\n    __str__ = None\nraise Odd"])
+def test_a_file_that_ends_the_process_is_told(cli: Cli, tmp_path: Path, text: str) -> None:
+    """sys.exit(0) in a user's file is an error with its line, and no "not slower"."""
+    (tmp_path / "mine.py").write_text(text)
+    said = cli("run", "mine.py", "fake", "--fail-if-slower", "5%")
+    assert said.code == MISUSED
+    assert f"mine.py:{1 + text.count(chr(10))}: importing it failed:" in said.err
+
+
+def test_ctrl_c_in_a_file_is_ctrl_c(cli: Cli, tmp_path: Path) -> None:
+    """KeyboardInterrupt in a user's file ends with 130, as Ctrl-C does there."""
+    (tmp_path / "mine.py").write_text("raise KeyboardInterrupt")
+    assert cli("run", "mine.py", "fake").code == 130
+
+
+@pytest.mark.parametrize("batch", ["4096000", "1" + "0" * 17])
+def test_sizes_are_checked_against_memory(cli: Cli, tmp_path: Path, batch: str) -> None:
+    """Batches that no memory holds are refused before anything is allocated, and nothing is left."""
+    said = cli("run", "cnn-apx", "fake", "--batch-size", batch)
+    assert said.code == MISUSED
+    assert "GB are available; name a smaller --batch-size" in said.err
+    assert not list(tmp_path.glob("results/*"))
+
+
+@pytest.mark.parametrize("option", ["--batch-size", "--threads", "--memory", "--budget", "--seed"])
+def test_numbers_of_thousands_of_digits_are_told(cli: Cli, option: str) -> None:
+    """A number that Python itself refuses to read is wrong input."""
+    said = cli("run", "mlp-mnist", "fake", "--max-batch", option, "9" * 5000)
+    assert said.code == MISUSED
+    assert "Traceback" not in said.err
+
+
+def test_an_environment_that_is_a_link_stays(cli: Cli, tmp_path: Path) -> None:
+    """Removing a link is refused, and what it leads to is not touched; an empty name is none."""
+    (home()).mkdir(parents=True)
+    (tmp_path / "theirs").mkdir()
+    (home() / "mine").symlink_to(tmp_path / "theirs")
+    said = cli("env", "remove", "mine")
+    assert (said.code, "is a link, which bakeoff did not make: it stays" in said.err) == (MISUSED, True)
+    (tmp_path / "pins.txt").touch()
+    said = cli("env", "create", "fake", "--name", "", "--requirements", "pins.txt")
+    assert (said.code, "'' is no name for an environment" in said.err) == (MISUSED, True)
+    assert cli("env", "remove", "x" * 300).code == MISUSED
+
+
+def shell(tmp_path: Path, command: str) -> subprocess.CompletedProcess[bytes]:
+    """Run bakeoff in a shell."""
+    whole = f"{sys.executable} -m bakeoff {command}"
+    return subprocess.run(["/bin/sh", "-c", whole], cwd=tmp_path, capture_output=True, check=False)
+
+
+@pytest.mark.slow
+def test_a_lost_stdout_ends_no_race(tmp_path: Path) -> None:
+    """Closed, a race runs to its end; full, it does too, and says that its answer could not be written."""
+    race = "run mlp-mnist fake --size reduced --data synthetic --rounds 1"
+    for lost, message in ((">&-", b""), ("> /dev/full", b"bakeoff: cannot write to stdout: No space left on device\n")):
+        said = shell(tmp_path, f"{race} --results {len(lost)} {lost}")
+        assert (b"Traceback" in said.stderr, said.stderr[-len(message) :] if message else b"") == (False, message)
+        assert list(tmp_path.glob(f"{len(lost)}/*/end.json"))
+
+
+@pytest.mark.slow
+def test_a_full_stdout_is_told(tmp_path: Path) -> None:
+    """Where nothing is raced, a disk that is full is one message, and so is a stream that is closed none."""
+    said = shell(tmp_path, "list workloads > /dev/full")
+    assert (said.returncode, said.stderr) == (FAILED, b"bakeoff: cannot write to stdout: No space left on device\n")
+    assert shell(tmp_path, "list workloads >&-").returncode == 0

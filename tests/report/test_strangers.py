@@ -1,0 +1,138 @@
+"""Records that a stranger has made: whatever stands in them, a report shows it, and obeys nothing in it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.shown import html, json_text, markdown, printed
+
+from bakeoff.cli.report import told_if_absurd
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.report.forms.pictures import to_picture
+from bakeoff.report.pages import page_of
+from bakeoff.spec.errors import BakeoffError
+
+LONG = "x" * 20_000
+
+TEXTS = (
+    *("\x1b[31m red", "\x1b]0;title\x07", "\x9b31m", "\x90q\x9c", "\x07\x08", "\x00", "\uffff\ufffe", "\u202eright"),
+    *("</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "javascript:alert(1)", "\u2066\u2028"),
+    *("red;background-image:url(https://stranger.example/)", "url(https://stranger.example/)", "](https://s.example)"),
+    *("`````", "| a | b |", "../../../etc/passwd", "", LONG, "{{ 7 * 7 }}", "datum.contender", "&#x1b;[31m"),
+)
+NUMBERS = (0, -1, 1, 2**62, -(2**62), 1e308, 1e-308, 0.5, None, True)
+ANYTHING = ([], {}, "text", *NUMBERS, *TEXTS)
+
+STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+"""What a terminal, a page or a renderer could obey; only a tab and the end of a line are left out."""
+
+
+def check_harmless(outcome: Any, tmp_path: Path, *, drawn: bool = False) -> None:
+    """Hold every form of an outcome against what a stranger could want of it."""
+    page = html(outcome)
+    texts = [printed(outcome), markdown(outcome), json_text(outcome), page]
+    if drawn:
+        texts.append(to_picture([page_of(outcome)], tmp_path / "chart.svg").decode())
+        ET.fromstring(texts[-1])  # noqa: S314 - drawn here
+        assert to_picture([page_of(outcome)], tmp_path / "chart.png").startswith(b"\x89PNG")
+    for text in texts:
+        assert not (found := STEERING.search(text)), (found, text[max(0, found.start() - 80) : found.end() + 80])
+    for text in (page, *texts[4:]):
+        markup = re.sub(r">[^<]*<", "><", text)
+        assert "<script" not in markup.lower()
+        assert "<img" not in markup.lower()
+        for style in re.findall(r'(?:style|fill|stroke|href)="([^"]*)"', markup):
+            assert not re.search(r"url\(\s*['\"]?(?!#)|javascript:|https?:", style), style
+
+
+@pytest.fixture
+def folder(root: Path, tmp_path: Path) -> Path:
+    """Return a copy of a comparison, of which little is left, so that it is read quickly."""
+    copy = tmp_path / "mlp-mnist-fada"
+    shutil.copytree(root / "docs" / "records" / "mlp-mnist-fada", copy)
+    return copy
+
+
+ALL = " ".join(text for text in TEXTS if len(text) < 100)
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [*((text, False) for text in TEXTS), *(pytest.param(text, True, marks=pytest.mark.slow) for text in (ALL, LONG))],
+)
+def test_a_strangers_text_is_shown_and_not_obeyed(folder: Path, tmp_path: Path, text: str, *, drawn: bool) -> None:
+    """Labels, names, reasons, versions, colours and the command may be anything, in every form."""
+    comparison = json.loads((folder / "comparison.json").read_bytes())
+    for plan in comparison["contenders"]:
+        label = plan["contender"]["label"]
+        plan["contender"]["label"] = f"{label}{text}"
+        plan |= {"colour": text, "title": text, "interpreter": text, "framework_path": text}
+    comparison["workload"] |= {"name": text, "summary": text, "source": text}
+    comparison |= {"command": f"bakeoff run {text}", "bakeoff": text, "created_at": text, "excluded": {text: text}}
+    comparison["machine"] |= {"processor": text, "gpu": text}
+    comparison["data"]["source"] = text
+    (folder / "comparison.json").write_text(json.dumps(comparison))
+    for path in folder.glob("*/record.json"):
+        record = json.loads(path.read_bytes())["record"]
+        record["trial"]["contender"]["label"] += text
+        record["versions"] |= {text: text}
+        record["machine"] |= {"processor": text}
+        record["settings"] |= {text: text}
+        record["inherited"] = {text: text}
+        if path.parent.name.startswith("memory"):
+            record |= {"outcome": "failed", "reason": text, "detail": text}
+        seal(path, record)
+    check_harmless(judge_comparison(folder), tmp_path, drawn=drawn)
+
+
+def seal(path: Path, record: Any) -> None:
+    """Write a record with its right SHA-256."""
+    content = json.dumps(record)
+    path.write_text(f'{{"sha256":"{hashlib.sha256(content.encode()).hexdigest()}","record":{content}}}')
+
+
+def places(part: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every place within JSON as what holds it and its key."""
+    if isinstance(part, dict | list):
+        for key in part if isinstance(part, dict) else range(min(3, len(part))):
+            yield part, key
+            yield from places(part[key])
+
+
+@pytest.mark.parametrize(
+    ("seed", "count"), [(1, 60), pytest.param(2, 1000, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
+)
+def test_no_sealed_record_ends_in_a_traceback(folder: Path, tmp_path: Path, seed: int, count: int) -> None:
+    """Anything may stand at any place of a sealed record: the report says it, leaves it out, or is one clear error."""
+    draw = random.Random(seed)  # noqa: S311 - of places, not of keys
+    paths = sorted([folder / "comparison.json", *folder.glob("*/record.json")])
+    for _ in range(count):
+        path = folder / "comparison.json" if draw.random() < 0.3 else draw.choice(paths)
+        before = path.read_bytes()
+        whole = json.loads(before)
+        record = whole.get("record", whole)
+        holder, key = draw.choice(list(places(record)))
+        like = holder[key]
+        same = TEXTS if isinstance(like, str) else NUMBERS if isinstance(like, int | float) else ANYTHING
+        holder[key] = draw.choice(same if draw.random() < 0.8 else ANYTHING)
+        if record is whole:
+            path.write_text(json.dumps(whole))
+        else:
+            seal(path, record)
+        try:
+            with told_if_absurd():
+                check_harmless(judge_comparison(folder), tmp_path)
+        except BakeoffError:
+            pass
+        except Exception as error:
+            raise AssertionError(path.parent.name, key, repr(holder[key])[:80]) from error
+        path.write_bytes(before)
