@@ -13,9 +13,9 @@ from tests.race.inline import InlineWorker
 
 from bakeoff.frameworks.fake import engine
 from bakeoff.judge import comparison
-from bakeoff.judge.clock import why_short
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.tied import why_untied
+from bakeoff.judge.timer import why_short
 from bakeoff.measure.clock import Stepper
 from bakeoff.race import conductor
 from bakeoff.race.progress import Certified, Event, Observer, silent

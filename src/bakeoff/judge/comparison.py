@@ -9,14 +9,13 @@ import msgspec
 import numpy as np
 
 from bakeoff.judge.certificate import certificate_of
-from bakeoff.judge.clock import why_short
 from bakeoff.judge.counters import block_counters, clock_range_mhz, flagged_share
 from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.ledger import marked
 from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
 from bakeoff.judge.rounds import CUT_ROUNDS, block_times, frozen_cut, pairs_of, round_times
 from bakeoff.judge.tied import why_untied
-from bakeoff.judge.timer import timer_verdict
+from bakeoff.judge.timer import timer_verdict, why_short
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import absolute_interval, fixed_interval
 from bakeoff.stats.sequential import Ended, Pair, decide, is_unsettled
