@@ -47,9 +47,7 @@ def test_a_killed_create_leaves_no_process(tmp_path: Path) -> None:
     deadline_s = time.monotonic() + 60
 
     def working() -> list[int]:
-        return [
-            one.pid for one in psutil.process_iter(["cmdline"]) if str(home) in " ".join(one.info["cmdline"] or ())
-        ]
+        return [one.pid for one in psutil.process_iter(["cmdline"]) if str(home) in " ".join(one.info["cmdline"] or ())]
 
     while not working() and time.monotonic() < deadline_s:
         time.sleep(0.01)

@@ -60,14 +60,14 @@ def shown(stream: TextIO, *, live: bool = True) -> Iterator[StudyObserver]:
 
 
 class Narrator:
-    """Tells what happens for as long as somebody can be told: a stream that is lost ends no race."""
+    """Passes events on for as long as somebody listens: a stream that is lost ends no race."""
 
     def __init__(self, tell: Callable[[Event], None]) -> None:
         """Take what tells."""
         self._tell: Callable[[Event], None] | None = tell
 
     def __call__(self, event: Event) -> None:
-        """Tell an event, unless telling has failed before."""
+        """Pass an event on, unless that has failed before."""
         if self._tell is None:
             return
         try:
