@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 import pytest
 
 if TYPE_CHECKING:
@@ -32,3 +37,23 @@ def test_a_failure_is_one_message(cli: Cli, tmp_path: Path) -> None:
     assert "nothing.whl" in said.err
     assert "Traceback" not in said.err
     assert "none in" in cli("env", "list").out
+
+
+def test_a_killed_create_leaves_no_process(tmp_path: Path) -> None:
+    """When `env create` is killed, what it has started ends too, so that the next one works alone."""
+    home = tmp_path / "home"
+    command = [sys.executable, "-m", "bakeoff", "env", "create", "fake"]
+    parent = subprocess.Popen(command, env=os.environ | {"BAKEOFF_HOME": str(home)}, stdout=subprocess.DEVNULL)
+    deadline_s = time.monotonic() + 60
+
+    def working() -> list[int]:
+        return [one.pid for one in psutil.process_iter(["cmdline"]) if str(home) in " ".join(one.info["cmdline"] or ())]
+
+    while not working() and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert working()
+    parent.kill()
+    parent.wait()
+    while working() and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert working() == []

@@ -91,6 +91,16 @@ def test_an_environment_that_is_a_link_stays(cli: Cli, tmp_path: Path) -> None:
     assert cli("env", "remove", "x" * 300).code == MISUSED
 
 
+def test_a_working_directory_that_is_gone_is_told(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be written, the reason is the right one."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    said = cli("run", "mlp-mnist", "fake")
+    monkeypatch.chdir(tmp_path)
+    assert (said.code, said.err) == (FAILED, "bakeoff: the working directory is gone: No such file or directory\n")
+
+
 def shell(tmp_path: Path, command: str) -> subprocess.CompletedProcess[bytes]:
     """Run bakeoff in a shell."""
     whole = f"{sys.executable} -m bakeoff {command}"

@@ -206,6 +206,7 @@ def interpreters(tmp_path_factory: pytest.TempPathFactory) -> Checked:
         "rude": "#!/bin/sh\necho 'I am no snake' >&2\nkill -9 $$\n",
         "text": "not a program\n",
         "lost": "#!/no/such/shell\n",
+        "babbling": "#!/bin/sh\nprintf '\\nno answer\\n' > /dev/fd/$5\nsleep 60\n",
     }
     for name, text in scripts.items():
         (folder / name).write_text(text)
@@ -216,7 +217,6 @@ def interpreters(tmp_path_factory: pytest.TempPathFactory) -> Checked:
 UNUSABLE = {
     "bare": "It needs numpy and msgspec beside the framework: ",
     "quiet": "did not run as Python (exit code 0); name one: FRAMEWORK@/path/to/python",
-    "rude": "did not run as Python (exit code -9); name one: FRAMEWORK@/path/to/python",
     "text": "cannot start ",
     "lost": "cannot start ",
 }
@@ -229,6 +229,19 @@ def test_an_interpreter_that_cannot_be_a_worker_is_told(interpreters: Checked, n
     assert record.outcome == "unavailable"
     assert UNUSABLE[name] in record.reason
     assert interpreters.certificates["fake"].passed
+
+
+def test_who_is_killed_before_its_first_word_was_killed(interpreters: Checked) -> None:
+    """SIGKILL says nothing about the interpreter, whenever it comes: the trial can be done again."""
+    record = interpreters.records[f"fake@{interpreters.folder}/rude"]
+    assert (record.outcome, record.detail) == ("killed", "I am no snake\n")
+
+
+def test_what_is_no_answer_is_told(interpreters: Checked) -> None:
+    """A workload that writes to the descriptors that it inherits loses its trial, and nobody else's."""
+    record = interpreters.records[f"fake@{interpreters.folder}/babbling"]
+    assert record.outcome == "crashed"
+    assert "what came through its pipe is no answer" in record.reason
 
 
 def test_the_remedy_names_the_interpreter(interpreters: Checked) -> None:

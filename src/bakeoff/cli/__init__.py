@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -16,6 +17,12 @@ FAILED = 1
 """What was asked for could not be given."""
 MISUSED = 2
 """What was asked for cannot be; typer's own errors have this code too."""
+_UNNAMED = {
+    **dict.fromkeys((errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG), "cannot write to stdout"),
+    errno.ENOENT: "the working directory is gone",
+}
+"""What an error of the system is about that names no file."""
+
 INTERRUPTED = 130
 """By Ctrl-C: 128 + SIGINT, as shells count."""
 
@@ -33,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _failed("there is not enough memory for what was asked: name a smaller batch or size")
     except OSError as error:
         # Files are checked where they are written: this is a name that no file can have, or a stream that is lost.
-        what = f"{error.filename}: " if error.filename is not None else "cannot write to stdout: "
-        return _failed(f"{what}{error.strerror or error}")
+        where = error.filename if error.filename is not None else _UNNAMED.get(error.errno or 0, "the system said")
+        return _failed(f"{where}: {error.strerror or error}")
 
 
 def _run(arguments: Sequence[str] | None) -> int:
