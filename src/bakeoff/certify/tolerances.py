@@ -41,6 +41,34 @@ class Allowances(NamedTuple):
 ALLOWANCES = Allowances()
 
 
+class UpdateTolerance(NamedTuple):
+    """How far the change of a parameter in one step may be off, by its elements' median and by its L2 norm."""
+
+    median: float = 1e-4
+    norm: float = 1e-2
+
+
+_UPDATE_ROUNDOFFS = 16
+"""What a reduced precision may be off in an update, in roundings."""
+
+
+def update_tolerance(precision: str) -> UpdateTolerance:
+    """Return how far updates may be off in a precision."""
+    own = UpdateTolerance()
+    rounded = _UPDATE_ROUNDOFFS * UNIT_ROUNDOFF.get(precision, 0.0)
+    return UpdateTolerance(median=max(own.median, rounded), norm=max(own.norm, 2 * rounded))
+
+
+OWN_OUTPUTS = 1e-4
+"""The allowed distance of the outputs that a timed step keeps from those that the same contender returns when asked."""
+
+
+def ran_tolerance(precision: str, allowed: float) -> float:
+    """Return how far a timed step's outputs may lie from the contender's own; `allowed`: from the reference's."""
+    roundoff = UNIT_ROUNDOFF.get(precision)
+    return min(allowed, OWN_OUTPUTS) if roundoff is None else ALLOWANCES.output * roundoff
+
+
 def own_tolerance(workload: Workload, size: Size) -> Tolerance:
     """Return the tolerance that the workload declares for float32, or the size's own."""
     return size.tolerance or workload.tolerance
