@@ -13,7 +13,7 @@ from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.ran import check_ran
 from bakeoff.certify.sample import distance, kept, largest
 from bakeoff.certify.state import check_state
-from bakeoff.certify.tolerances import own_tolerance, tolerance
+from bakeoff.certify.tolerances import own_tolerance, tolerance, update_tolerance
 from bakeoff.certify.update import check_updates
 from bakeoff.certify.varying import same_for_all
 from bakeoff.spec.optimizer import Optimizer
@@ -47,6 +47,8 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
     arrays: Arrays
     precision: str = "float32"
     """The precision of its arithmetic: a reduced precision has larger tolerances."""
+    device: str = "cpu"
+    """Where it was computed: an accelerator need not compute the same twice."""
 
 
 class _Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,6 +81,7 @@ _CHECKS: dict[EvidencePart, Callable[[_Case], Check]] = {
         case.optimizer,
         steps=case.steps,
         precision=case.contender.precision,
+        allowed=update_tolerance(case.contender.precision, case.contender.device, case.allowed),
     ),
 }
 """What is checked for each part that a scenario can owe; `state`, which not every model has, is checked beside them."""

@@ -42,25 +42,41 @@ ALLOWANCES = Allowances()
 
 
 class UpdateTolerance(NamedTuple):
-    """How far the change of a parameter in one step may be off, by its elements' median and by its L2 norm."""
+    """How far the change of a parameter in one step may be off from the formula on the contender's own gradients.
+
+    Measured on processors, over all workloads at reduced size, as the largest of all arrays and steps: in PyTorch, JAX,
+    TensorFlow and MLX median and norm within 8e-6 with Adam, whose 0.999 no float32 holds, and 1e-7 with all others,
+    in bfloat16, too. Faults in PyTorch: bfloat16 in the place of float32 has a median of 3e-3 in mlp-mnist and 3e-2 to
+    5e-1 in deeper models; normalisations without their weight decay of 1e-4 have 1e-2 to 3e-2; all else 0.5 or more.
+    """
 
     median: float = 1e-4
+    """Of the elements' errors, each relative to its own change."""
     norm: float = 1e-2
+    """The L2 norm of the errors relative to that of the change: a single element counts by its size."""
 
 
-_UPDATE_ROUNDOFFS = 16
-"""What a reduced precision may be off in an update, in roundings."""
+_UPDATE_ROUNDOFFS = 4
+"""Unit roundoffs of a reduced precision that the two compilations of a step's gradients may differ by."""
 
 
-def update_tolerance(precision: str) -> UpdateTolerance:
-    """Return how far updates may be off in a precision."""
-    own = UpdateTolerance()
+def update_tolerance(precision: str, device: str, allowed: Tolerance) -> UpdateTolerance:
+    """Return how far updates may be off in a precision and on a device; `allowed` is what gradients may be off.
+
+    An accelerator need not compute the same gradients twice: it adds in another order, or by another algorithm, and a
+    deep model magnifies that as it does between frameworks. There no more is asked than between frameworks, and of the
+    median alone: where a gradient is small, Adam makes a whole step of either sign.
+    """
+    if device != "cpu":
+        return UpdateTolerance(median=max(UpdateTolerance().median, allowed.gradient_norm), norm=1.0)
     rounded = _UPDATE_ROUNDOFFS * UNIT_ROUNDOFF.get(precision, 0.0)
-    return UpdateTolerance(median=max(own.median, rounded), norm=max(own.norm, 2 * rounded))
+    own = UpdateTolerance()
+    return UpdateTolerance(median=max(own.median, rounded), norm=max(own.norm, rounded))
 
 
 OWN_OUTPUTS = 1e-4
-"""The allowed distance of the outputs that a timed step keeps from those that the same contender returns when asked."""
+"""The allowed distance of the outputs that a timed step keeps from those that the same contender returns when asked, by
+the same function: measured 0 in every framework; of a step in bfloat16 in the place of float32, 3e-3 or more."""
 
 
 def ran_tolerance(precision: str, allowed: float) -> float:

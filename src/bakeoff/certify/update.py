@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bakeoff.certify.sample import largest
-from bakeoff.certify.tolerances import update_tolerance
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import updated
 
@@ -65,7 +64,7 @@ def positions(gradient: NDArray[Any]) -> NDArray[np.int64]:
     return np.union1d(chosen, seeded)
 
 
-def check_updates(
+def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held by
     names: list[str],
     arrays: Arrays,
     reference: Arrays,
@@ -73,9 +72,9 @@ def check_updates(
     *,
     steps: int,
     precision: str,
+    allowed: UpdateTolerance,
 ) -> Check:
     """Check each of `steps` updates of every parameter by itself; arrays are named as `Evidence` says."""
-    allowed = update_tolerance(precision)
     held = names if optimizer is None else _with_gradient(names, reference)
     rows = {name: arrays.get(f"update/{name}") for name in names}
     missing = [name for name, found in rows.items() if found is None or len(found) != 2 * steps + 1]
@@ -114,11 +113,14 @@ def _with_gradient(names: list[str], reference: Arrays) -> list[str]:
 
 
 def _errors(rows: NDArray[np.float64], optimizer: Optimizer, rounding: float) -> Iterator[_Error]:
-    """Yield the error of each step's update of one parameter."""
+    """Yield the error of each step's update of one parameter; what is not finite anywhere is off without bound."""
+    if not np.isfinite(rows).all():
+        yield _Error(np.inf, np.inf)
+        return
     before = rows[0]
     first, second, magnitude = np.zeros_like(before), np.zeros_like(before), np.zeros_like(before)
     for t, (gradient, after) in enumerate(zip(rows[1::2], rows[2::2], strict=True), start=1):
-        with np.errstate(all="ignore"):  # what is not finite is found below
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
             expected, first, second = updated(optimizer, before, gradient, first, second, t)
         magnitude = np.maximum(magnitude, np.abs(gradient))
         held = magnitude >= HELD * magnitude.max(initial=0.0)
