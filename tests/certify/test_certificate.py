@@ -332,3 +332,52 @@ def test_all_gradients_together_are_held_where_single_elements_are_not(precision
 def test_the_optimiser_is_held_as_tightly_as_in_float32() -> None:
     """Parameters and optimiser are in float32 whatever the precision is: its formula has no wider tolerance."""
     assert failed(reduced("bfloat16", **scaled("optimizer", lambda _: 1.001))) == ["optimizer"]
+
+
+def one_sample(*batches: int) -> dict[str, Any]:
+    """Give the outputs of batches with one sample each, drawn from these seeds."""
+    return {
+        f"output/{index}": np.random.RandomState(seed).standard_normal((1, 3)) for index, seed in enumerate(batches)
+    }
+
+
+def test_with_one_sample_a_batch_outputs_differ_between_batches() -> None:
+    """A single sample has nothing to differ from within its batch, and is held against that of the other batch."""
+    assert judged(exhibit(**one_sample(0, 1)), exhibit(**one_sample(0, 1))).passed
+    certificate = judged(exhibit(**one_sample(0, 0)), exhibit(**one_sample(0, 0)))
+    assert failed(certificate) == ["informative"]
+    assert "each output of the reference is the same in all 2 batches of one sample" in certificate.reason
+
+
+def of_version_1(**arrays: Any) -> Exhibit:
+    """Give evidence that says that it holds what timed steps did."""
+    base = exhibit(label="torch", **arrays)
+    return msgspec.structs.replace(base, evidence=msgspec.structs.replace(base.evidence, version=1))
+
+
+def ran(change: Any = lambda output: output) -> dict[str, Any]:
+    """Give what timed steps have kept: the outputs, changed."""
+    return {f"ran/{index}": change(exhibit().arrays[f"output/{index}"]) for index in range(2)}
+
+
+def test_what_timed_steps_keep_is_certified_in_inference() -> None:
+    """Outputs that are right when asked say nothing of a step that keeps others, or none."""
+    checks = judged(of_version_1(**ran()), scenario="infer").checks
+    assert [check.name for check in checks] == ["parameters", "outputs", "ran", "informative"]
+    assert failed(judged(of_version_1(**ran()), scenario="infer")) == []
+    for change in (
+        lambda output: output[:4],
+        lambda output: output[::-1],
+        lambda _: None,
+        lambda o: np.asarray(None, float),
+    ):
+        assert failed(judged(of_version_1(**ran(change)), scenario="infer")) == ["ran"]
+    assert failed(judged(of_version_1(), scenario="infer")) == ["ran"]
+
+
+def test_older_records_keep_their_certificates() -> None:
+    """Evidence from before timed steps were looked at has no such checks, and passes or fails as it did."""
+    assert exhibit().evidence.version == 0
+    assert judged(exhibit(), scenario="infer").passed
+    assert [check.name for check in judged(exhibit()).checks] == ALL
+    assert failed(judged(of_version_1())) == ["update"]

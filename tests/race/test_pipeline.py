@@ -112,6 +112,9 @@ CHECKS = {
     "loss": "loss",
     "gradients": "gradients",
     "optimizer": "optimizer",
+    "frozen": "update",
+    "rate": "update",
+    "skipped": "update",
     "nan": "loss",
 }
 
@@ -385,9 +388,19 @@ def test_what_happens_is_told_in_order(race: Any) -> None:
 
 
 def test_inference_is_certified_by_outputs_alone(race: Any) -> None:
-    """In the scenario infer there is no loss and no gradient to hold against the reference."""
-    outcome = race("fake:step_ms=50,wrong=loss", "fake:step_ms=60,wrong=outputs", scenario="infer")
-    assert [one.status for one in outcome.contenders] == ["ranked", "uncertified"]
+    """In the scenario infer there is no loss and no gradient; what is returned and what timed steps keep is held."""
+    outcome = race(
+        "fake:step_ms=50,wrong=loss", "fake:step_ms=60,wrong=outputs", "fake:step_ms=1,wrong=kept", scenario="infer"
+    )
+    assert [one.status for one in outcome.contenders] == ["ranked", "uncertified", "uncertified"]
+    assert outcome.contenders[2].reason.startswith("ran: what timed steps keep is off by ")
+
+
+@pytest.mark.parametrize("scenario", ["train", "infer"])
+def test_batches_of_one_sample_are_certified(race: Any, scenario: str) -> None:
+    """The commonest measurement of latency: with one sample a batch, outputs are compared from batch to batch."""
+    outcome = race("fake:step_ms=50", "fake:step_ms=60", scenario=scenario, batch_size=1, max_rounds=1)
+    assert [one.status for one in outcome.contenders] == ["ranked", "ranked"]
 
 
 def test_learning_is_told_where_there_are_labels(race: Any) -> None:

@@ -10,9 +10,12 @@ import numpy as np
 
 from bakeoff.certify.inputs import check_inputs
 from bakeoff.certify.optimizer import check_optimizer
+from bakeoff.certify.ran import check_ran
 from bakeoff.certify.sample import distance, kept, largest
 from bakeoff.certify.state import check_state
-from bakeoff.certify.tolerances import own_tolerance, tolerance
+from bakeoff.certify.tolerances import own_tolerance, tolerance, update_tolerance
+from bakeoff.certify.update import check_updates
+from bakeoff.certify.varying import same_for_all
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.scenario import SCENARIOS, EvidencePart
@@ -44,6 +47,8 @@ class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
     arrays: Arrays
     precision: str = "float32"
     """The precision of its arithmetic: a reduced precision has larger tolerances."""
+    device: str = "cpu"
+    """Where it was computed: an accelerator need not compute the same twice."""
 
 
 class _Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,11 +64,30 @@ class _Case(msgspec.Struct, frozen=True, kw_only=True):
 
 _CHECKS: dict[EvidencePart, Callable[[_Case], Check]] = {
     "outputs": lambda case: _outputs(case.contender, case.reference, case.allowed.output),
+    "ran": lambda case: check_ran(
+        case.contender.arrays,
+        case.reference.evidence.outputs,
+        case.contender.precision,
+        reference=case.reference.arrays,
+        allowed=case.allowed.output,
+    ),
     "losses": lambda case: _loss(case.contender, case.reference, case.allowed, case.steps),
     "gradients": lambda case: _gradients(case.contender, case.reference, case.allowed),
     "optimizer": lambda case: check_optimizer(case.contender.arrays, case.optimizer),
+    "updates": lambda case: check_updates(
+        list(case.reference.evidence.parameter_shapes),
+        case.contender.arrays,
+        case.reference.arrays,
+        case.optimizer,
+        steps=case.steps,
+        precision=case.contender.precision,
+        allowed=update_tolerance(case.contender.precision, case.contender.device, case.allowed),
+    ),
 }
 """What is checked for each part that a scenario can owe; `state`, which not every model has, is checked beside them."""
+
+_OF_VERSION_1: frozenset[EvidencePart] = frozenset({"ran", "updates"})
+"""Evidence that is kept since version 1."""
 
 
 def certify(
@@ -80,7 +104,7 @@ def certify(
     allowed = tolerance(workload, size, contender.precision)
     case = _Case(contender=contender, reference=reference, allowed=allowed, optimizer=workload.optimizer, steps=steps)
     checks = [_parameters(contender, reference, size)]
-    checks += [check(case) for part, check in _CHECKS.items() if part in owed]
+    checks += [check(case) for part, check in _CHECKS.items() if part in owed - _not_kept(contender.evidence)]
     if contender.evidence.state_shapes or reference.evidence.state_shapes:
         sides = contender.evidence, contender.arrays, reference.evidence, reference.arrays
         checks.append(check_state(*sides, trained="state" in owed, allowed=allowed.output))
@@ -95,6 +119,11 @@ def certify(
         checks=tuple(checks),
         reason="; ".join(failed),
     )
+
+
+def _not_kept(evidence: Evidence) -> frozenset[EvidencePart]:
+    """Return what evidence did not hold yet when it was gathered: those records keep their certificates."""
+    return _OF_VERSION_1 if evidence.version < 1 else frozenset()
 
 
 def _why_uncertifiable(scenario: Scenario) -> str:
@@ -195,8 +224,9 @@ def _informative(reference: Exhibit, owed: frozenset[EvidencePart], loss_toleran
     for index, output in enumerate(outputs):
         if output is None or not output.size or not np.isfinite(output).all():
             faults.append(f"output {index} of the reference is missing or not finite")
-        elif float(np.ptp(output, axis=0).max()) <= _VARIATION * largest(output):
-            faults.append(f"output {index} of the reference is the same for every sample of the batch")
+    if not faults:
+        whole = [output for output in outputs if output is not None]
+        faults += [f"{which} of the reference {what}" for which, what in same_for_all(whole, _VARIATION)]
     if "losses" in owed:
         losses = _losses(reference)
         if not losses or not all(map(math.isfinite, losses)):

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bakeoff.certify.ran import check_ran
+from bakeoff.certify.tolerances import OWN_OUTPUTS
+from bakeoff.certify.varying import same_for_all
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.verdict import Certificate, Check
 
@@ -18,13 +21,16 @@ if TYPE_CHECKING:
 
 def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, batch_size: int) -> Certificate:
     """Report the parameters beside the workload's, and check that outputs and losses are numbers that change."""
-    checks = (_parameters(contender, size), _informative(contender, scenario, batch_size, size.classes))
+    checks = [_parameters(contender, size), _informative(contender, scenario, batch_size, size.classes)]
+    if contender.evidence.version >= 1 and scenario in SCENARIOS and "ran" in SCENARIOS[scenario].evidence:
+        count, allowed = contender.evidence.outputs, OWN_OUTPUTS
+        checks.insert(1, check_ran(contender.arrays, count, contender.precision, reference=None, allowed=allowed))
     failed = [f"{check.name}: {check.detail}" for check in checks if not check.passed]
     return Certificate(
         contender=contender.label,
         reference="",
         passed=not failed,
-        checks=checks,
+        checks=tuple(checks),
         reason="; ".join(failed),
         ready_made=contender.evidence.ready_made,
     )
@@ -58,8 +64,9 @@ def _informative(contender: Exhibit, scenario: Scenario, batch_size: int, classe
             faults.append(f"output {index} is {None if output is None else output.shape} instead of {shape}")
         elif not np.isfinite(output).all():
             faults.append(f"output {index} is not finite")
-        elif len(output) > 1 and not np.ptp(output, axis=0).any():
-            faults.append(f"output {index} is the same for every sample of the batch")
+    if not faults:
+        outputs = [contender.arrays[f"output/{index}"] for index in range(contender.evidence.outputs)]
+        faults += [f"{which} {what}" for which, what in same_for_all(outputs)]
     losses = contender.evidence.losses
     owes_losses = scenario in SCENARIOS and "losses" in SCENARIOS[scenario].evidence
     if owes_losses and (None in losses or len(set(losses)) < 2):  # noqa: PLR2004 (two that differ)

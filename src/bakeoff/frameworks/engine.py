@@ -107,13 +107,21 @@ class Step(Protocol):
     def outputs(self, batch: Any) -> NDArray[np.float64]:
         """Return the model's outputs on a prepared batch, computed in evaluation mode; first axis samples."""
 
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return the outputs that the last `run` has kept, in the form of `outputs`; for checks only, after `wait`.
+
+        It computes nothing: the certificate holds these, because `run` is what is timed. Raises UnsupportedError in a
+        scenario that trains.
+        """
+
     def gradients(self, batch: Any) -> Arrays:
         """Return the gradient of every parameter, by canonical name and in canonical layout.
 
         The gradients are computed by the function and in the mode that `run` uses, at the present parameters. The call
-        leaves the step as it was: an engine whose forward pass moves running statistics restores them. It is called
-        only on models whose Dropout drops nothing, because each framework draws its own random numbers. Raises
-        UnsupportedError in a scenario that does not train.
+        leaves the step as it was, because the certificate makes it before each of its training steps: an engine whose
+        forward pass moves running statistics restores them, and one whose parameters hold the gradients of the last
+        step leaves these there, for `run` to clear. It is called only on models whose Dropout drops nothing, because
+        each framework draws its own random numbers. Raises UnsupportedError in a scenario that does not train.
         """
 
     def parameters(self) -> Arrays:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.frameworks.ready_made import ReadyMadeModel
-from bakeoff.frameworks.steps import NO_LOSS, for_scenario, training_parts
+from bakeoff.frameworks.steps import NO_LOSS, NO_OUTPUTS, for_scenario, training_parts
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.scenario import SCENARIOS
@@ -82,6 +82,12 @@ class KerasStep:
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
         """Return the outputs in evaluation mode."""
         return np.asarray(_infer(self._network, batch[0]), np.float64)
+
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return what the last call of `predict_on_batch` has returned."""
+        if self._trains:
+            raise UnsupportedError(NO_OUTPUTS)
+        return np.asarray(self._last, np.float64)
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
         """Raise UnsupportedError: no reference has these parameters."""

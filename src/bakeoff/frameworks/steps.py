@@ -44,6 +44,7 @@ def training_parts(model: Model) -> tuple[Callable[..., Any], Optimizer]:
 
 
 NO_LOSS = "a step that computes outputs only has no loss"
+NO_OUTPUTS = "a step that trains keeps no outputs"
 
 
 class WithoutLoss:
@@ -58,6 +59,14 @@ class WithoutLoss:
         del batch
         msg = "a step that computes outputs only has no gradients"
         raise UnsupportedError(msg)
+
+
+class WithoutOutputs:
+    """The refusal of a step that trains; the first base of every TrainStep."""
+
+    def last_outputs(self) -> NoReturn:
+        """Raise UnsupportedError: a training step keeps its loss."""
+        raise UnsupportedError(NO_OUTPUTS)
 
 
 class Names(NamedTuple):

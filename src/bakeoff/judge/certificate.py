@@ -68,8 +68,14 @@ def _exhibit(record: Record, evidence: Evidence, folder: Path) -> Exhibit:
     """Return a trial's evidence with its arrays."""
     arrays = _arrays(folder / record.trial.name, evidence.arrays_sha256)
     contender = record.trial.contender
-    precision = contender.options.get("precision", "float32")
-    return Exhibit(label=contender.label, evidence=evidence, arrays=arrays, precision=precision)
+    options = contender.options
+    return Exhibit(
+        label=contender.label,
+        evidence=evidence,
+        arrays=arrays,
+        precision=options.get("precision", "float32"),
+        device=options.get("device", "cpu"),
+    )
 
 
 def _arrays(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:

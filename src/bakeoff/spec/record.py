@@ -186,14 +186,23 @@ class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
     """Processes that compute on it and do not belong to the comparison."""
 
 
+EVIDENCE_VERSION = 1
+"""What evidence holds. 0: neither `ran/N` nor `update/<parameter>`, as in records older than these; 1: both."""
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender computed, for the certificate; the arrays are in evidence.npz.
 
     Arrays: `output/0`... (batch, ...); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
     canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients;
     `state/<name>` what the first training step added to a running statistic: its new value less (1 - momentum) times
-    its old value, sampled likewise.
+    its old value, sampled likewise; `ran/0`... what a timed step has kept, on the batches of `output/0`...;
+    `update/<parameter>` at a few positions of a parameter, in rows: its values before the first step of the trajectory,
+    then for each step the contender's own gradient before it, and the values after it.
     """
+
+    version: int = 0
+    """What is kept; see `EVIDENCE_VERSION`."""
 
     parameter_shapes: dict[str, tuple[int, ...]]
     """Shapes of the parameters in canonical layout, by name."""

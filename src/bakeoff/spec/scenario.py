@@ -6,13 +6,15 @@ from typing import Literal, NamedTuple
 
 Scenario = Literal["train", "infer"]
 
-EvidencePart = Literal["outputs", "losses", "gradients", "optimizer", "state"]
+EvidencePart = Literal["outputs", "ran", "losses", "gradients", "optimizer", "updates", "state"]
 """What a certificate can check beside the parameters; see `bakeoff.spec.record.Evidence`.
 
 outputs    of the model in evaluation mode
+ran        the outputs that a timed step keeps
 losses     of the training trajectory, step by step
 gradients  of every parameter, before the first step
 optimizer  parameters after steps on given gradients
+updates    what each step of the trajectory does to the parameters
 state      what the first step adds to running statistics
 """
 
@@ -39,8 +41,8 @@ SCENARIOS: dict[Scenario, ScenarioSpec] = {
     "train": ScenarioSpec(
         verb="trains",
         trains=True,
-        evidence=frozenset({"outputs", "losses", "gradients", "optimizer", "state"}),
+        evidence=frozenset({"outputs", "losses", "gradients", "optimizer", "updates", "state"}),
     ),
-    "infer": ScenarioSpec(verb="infers", trains=False, evidence=frozenset({"outputs"}), measures_latency=True),
+    "infer": ScenarioSpec(verb="infers", trains=False, evidence=frozenset({"outputs", "ran"}), measures_latency=True),
 }
 """Every scenario: command line, worker, certificate and reports all decide by this table."""

@@ -76,7 +76,9 @@ def _inverse(value: float | None) -> float | None:
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One check of a certificate, with the largest error and the error that is allowed."""
 
-    name: Literal["parameters", "outputs", "loss", "gradients", "optimizer", "state", "informative", "inputs"]
+    name: Literal[
+        "parameters", "outputs", "ran", "loss", "gradients", "optimizer", "update", "state", "informative", "inputs"
+    ]
     passed: bool
     detail: str
     error: float | None = None

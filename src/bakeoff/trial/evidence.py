@@ -13,11 +13,12 @@ from bakeoff.certify.checksum import checksums
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
 from bakeoff.certify.state import added
-from bakeoff.spec.record import Evidence
+from bakeoff.spec.record import EVIDENCE_VERSION, Evidence
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.store.evidence import EVIDENCE_FILE
 from bakeoff.store.files import write_atomically
 from bakeoff.trial.ready_made import ready_made_name
+from bakeoff.trial.updates import Updates
 from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ OUTPUT_BATCHES = 2
 """Batches whose outputs are kept: two, so that an output that ignores its input is seen."""
 
 
-WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer", "state"})
+WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer", "updates", "state"})
 """What a ready-made model does not owe: there is no reference that has its parameters."""
 
 
@@ -48,6 +49,8 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         f"output/{index}": np.asarray(step.outputs(prepared[index % len(prepared)]), np.float64)
         for index in range(OUTPUT_BATCHES)
     }
+    if "ran" in owed:
+        arrays |= _ran_arrays(step, prepared)
     losses: list[float] = []
     accuracy = None
     # In this order: gradients are those before the first step, and what that step adds to a state is read after it.
@@ -57,14 +60,17 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         arrays |= _optimizer_arrays(engine, model)
     state = {} if name else plan.state(model.build, model.size)
     if scenario.has_loss:
-        losses = _losses(step, prepared, 0, 1)
+        updates = Updates(step) if "updates" in owed else None
+        losses = _losses(step, prepared, 0, 1, updates)
         if "state" in owed:
             arrays |= _state_arrays(step, model, state)
-        losses += _losses(step, prepared, 1, trial.certify_steps)
+        losses += _losses(step, prepared, 1, trial.certify_steps, updates)
+        arrays |= updates.arrays() if updates else {}
         if scenario.trains and batches.test is not None and trial.learning_steps:
             _losses(step, prepared, len(losses), trial.learning_steps - len(losses))
             accuracy = accuracy_of(step, batches.test, batch_size=trial.batch_size)
     return Evidence(
+        version=EVIDENCE_VERSION,
         parameter_shapes=shapes,
         state_shapes=_shapes(step.state()),
         running_variance=engine.running_variance if state else "",
@@ -88,12 +94,27 @@ def _shapes(arrays: Arrays) -> dict[str, tuple[int, ...]]:
     return {name: tuple(int(n) for n in value.shape) for name, value in arrays.items()}
 
 
-def _losses(step: Step, prepared: list[Any], first: int, count: int) -> list[float]:
+def _ran_arrays(step: Step, prepared: list[Any]) -> Arrays:
+    """Run timed steps; return what each has kept."""
+    arrays = {}
+    for index in range(OUTPUT_BATCHES):
+        step.run(prepared[index % len(prepared)])
+        step.wait()
+        arrays[f"ran/{index}"] = np.asarray(step.last_outputs(), np.float64)
+    return arrays
+
+
+def _losses(step: Step, prepared: list[Any], first: int, count: int, updates: Updates | None = None) -> list[float]:
     """Run `count` steps from step `first` on; return the loss of each."""
     losses = []
     for index in range(first, first + count):
-        step.run(prepared[index % len(prepared)])
+        batch = prepared[index % len(prepared)]
+        if updates:
+            updates.before(batch)
+        step.run(batch)
         step.wait()
+        if updates:
+            updates.after()
         losses.append(float(step.result()))
     return losses
 

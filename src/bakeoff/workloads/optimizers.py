@@ -31,13 +31,13 @@ def trajectory(
         following: Arrays = {}
         for name, p in present.items():
             g = np.asarray(step[name], np.float64)
-            following[name], first[name], second[name] = _update(optimizer, p, g, first[name], second[name], t)
+            following[name], first[name], second[name] = updated(optimizer, p, g, first[name], second[name], t)
         present = following
         states.append(present)
     return states
 
 
-def _update(optimizer: Optimizer, p: _Array, g: _Array, m: _Array, v: _Array, t: int) -> tuple[_Array, _Array, _Array]:
+def updated(optimizer: Optimizer, p: _Array, g: _Array, m: _Array, v: _Array, t: int) -> tuple[_Array, _Array, _Array]:
     """Return p, m and v after step t, by the formulas and names of `bakeoff.spec.optimizer`."""
     lr = optimizer.learning_rate
     match optimizer:

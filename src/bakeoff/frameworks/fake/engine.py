@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from bakeoff.frameworks.fake.faults import strike
@@ -69,6 +70,10 @@ pass_time = _time.let_pass
 class Step:
     """One scripted step."""
 
+    _trains = True
+    _last: Batch | None = None
+    """The batch of the last step."""
+
     def __init__(self, model: Model, options: Mapping[str, str]) -> None:
         """Draw what belongs to this process."""
         self._model, self._options = model, options
@@ -99,6 +104,7 @@ class Step:
     def run(self, batch: Batch) -> None:
         """Let a step's time pass."""
         self._started += 1
+        self._last = batch
         self._calls += 1
         if self._options["fault"] == "idle" or (self._options["fault"] == "skips" and self._calls % 2 == 0):
             return
@@ -191,19 +197,42 @@ class Step:
         (labels,) = batch.targets.values()
         return outputs + 100.0 * np.eye(classes)[labels]
 
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return the outputs of the last step's batch; by its fault, those of the first half of it, twice."""
+        assert self._last is not None
+        outputs = self.outputs(self._last)
+        if self._options["wrong"] == "kept":
+            half = (len(outputs) + 1) // 2
+            return np.concatenate([outputs[:half], outputs[:half]])[: len(outputs)]
+        return outputs
+
     def gradients(self, batch: Batch) -> Arrays:
         """Return arrays that follow from the weights."""
         del batch
         strike(self._options, "certify")
+        return self._gradients()
+
+    def _gradients(self) -> Arrays:
+        """Return what every step's gradients are."""
         wrong = 1.01 if self._options["wrong"] == "gradients" else 1.0
         return {name: 0.1 * value * wrong for name, value in self._model.weights.items()}
 
     def parameters(self) -> Arrays:
-        """Return the weights."""
-        weights = dict(self._model.weights)
+        """Return the weights, and what so many steps have made of them."""
+        weights = self._trained() if self._trains and self._steps else dict(self._model.weights)
         if self._options["wrong"] == "parameters":
             weights["extra"] = np.zeros(3)
         return weights
+
+    def _trained(self) -> Arrays:
+        """Return the weights after the steps so far, or after those that a fault leaves of them."""
+        wrong, optimizer = self._options["wrong"], self._model.optimizer
+        steps = {"frozen": 0, "skipped": (self._steps + 1) // 2}.get(wrong, self._steps)
+        if optimizer is None or not steps:
+            return dict(self._model.weights)
+        if wrong == "rate":
+            optimizer = msgspec.structs.replace(optimizer, learning_rate=0.5 * optimizer.learning_rate)
+        return trajectory(optimizer, self._model.weights, [self._gradients()] * steps)[-1]
 
     def state(self) -> Arrays:
         """Return the state."""
@@ -231,6 +260,8 @@ class Step:
 
 class InferStep(WithoutLoss, Step):
     """One scripted step without a loss."""
+
+    _trains = False
 
 
 _STEPS: dict[Scenario, type[Step]] = {"train": Step, "infer": InferStep}

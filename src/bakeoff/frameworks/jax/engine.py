@@ -21,7 +21,7 @@ from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, 
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
-from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
+from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class Step:
         return memory.reading(device)
 
 
-class TrainStep(Step):
+class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser in one function of the state and a batch."""
 
     def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
@@ -281,6 +281,10 @@ class InferStep(WithoutLoss, Step):
     def wait(self) -> None:
         """Return when the last outputs exist: they are computed after all earlier ones."""
         jax.block_until_ready(self._outputs)
+
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return what `run` has kept."""
+        return np.array(self._outputs, np.float64)
 
     def _results(self) -> tuple[jax.Array | None, ...]:
         """Return what only a finished step has."""

@@ -19,7 +19,7 @@ home.settle()
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
 from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers  # noqa: E402
-from bakeoff.frameworks.steps import WithoutLoss, for_scenario, names_of, on_device, training_parts  # noqa: E402
+from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
 from bakeoff.spec.record import DeviceMemory  # noqa: E402
 from bakeoff.spec.selftest import Profiled  # noqa: E402
@@ -164,7 +164,7 @@ class Step:
         return DeviceMemory()
 
 
-class TrainStep(Step):
+class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser."""
 
     def __init__(self, network: Any, model: Model) -> None:
@@ -215,6 +215,10 @@ class InferStep(WithoutLoss, Step):
         with jt.no_grad():
             self._outputs = self._network(batch[0])
         jt.sync([self._outputs])
+
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return what `run` has kept."""
+        return channels_last(np.array(self._outputs.numpy(), np.float64))
 
 
 _STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}

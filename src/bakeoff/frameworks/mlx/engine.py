@@ -18,7 +18,7 @@ from mlx.utils import tree_flatten
 from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, threads
 from bakeoff.frameworks.mlx.border import Border
 from bakeoff.frameworks.mlx.compilation import executed
-from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
+from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 from bakeoff.spec.selftest import Profiled
@@ -177,7 +177,7 @@ class Step:
         return memory.reading(_device())
 
 
-class TrainStep(Step):
+class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser in one function of the batch and the state."""
 
     def __init__(self, model: Model, mode: str) -> None:
@@ -236,6 +236,10 @@ class InferStep(WithoutLoss, Step):
         """Start one forward pass, and keep its outputs: they are computed after all earlier ones."""
         self._results = self._forward(batch[0])
         mx.async_eval(self._results)
+
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return what `run` has kept."""
+        return np.array(self._results, np.float64)
 
 
 _STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}

@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
+from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, profiling, switches
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
@@ -171,7 +171,7 @@ class Step:
         return memory.reading() if self._on_gpu else DeviceMemory()
 
 
-class TrainStep(Step):
+class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser, all in one function."""
 
     def __init__(self, model: Model, mode: str, precision: Precision) -> None:
@@ -233,6 +233,10 @@ class InferStep(WithoutLoss, Step):
     def run(self, batch: DeviceBatch) -> None:
         """Start one forward pass and keep its outputs."""
         self._last = self._run(batch[0])
+
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return what `run` has kept."""
+        return np.asarray(self._last.numpy(), np.float64)
 
 
 _STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}

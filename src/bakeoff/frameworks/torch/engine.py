@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from bakeoff.frameworks.steps import WithoutLoss, for_scenario, on_device, training_parts
+from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.frameworks.torch import memory, nn, optimizers, profiling
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision
@@ -146,7 +146,7 @@ class Step:
         with torch.inference_mode():
             outputs = self._forward(batch[0])
         self._network.train(training)
-        return channels_last(outputs.cpu().double().numpy())  # double, because NumPy has no bfloat16
+        return _read(outputs)
 
     def parameters(self) -> Arrays:
         """Return every parameter as it is now."""
@@ -187,7 +187,7 @@ class Step:
         return memory.reading(self._device)
 
 
-class TrainStep(Step):
+class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser.
 
     In mode compiled, torch.compile takes the forward pass with the loss, and with them the backward pass that belongs
@@ -216,12 +216,14 @@ class TrainStep(Step):
         return float(self._loss.detach())
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
-        """Return every parameter's gradient, by the loss function that `run` calls."""
+        """Return every parameter's gradient, by the loss function that `run` calls; those of its last step stay."""
         statistics = nn.state(self._network)
         before = {name: tensor.clone() for name, tensor in statistics.items()}
+        held = [(parameter, parameter.grad) for parameter in self._network.parameters()]
         self._update.differentiate(lambda: self._loss_of(*batch))
         gradients = nn.read(self._network, _gradient)
-        self._optimizer.zero_grad()
+        for parameter, gradient in held:
+            parameter.grad = gradient
         for name, tensor in statistics.items():
             tensor.copy_(before[name])
         return gradients
@@ -250,6 +252,10 @@ class InferStep(WithoutLoss, Step):
         with torch.inference_mode():
             self._outputs = self._forward(batch[0])
 
+    def last_outputs(self) -> NDArray[np.float64]:
+        """Return what `run` has kept."""
+        return _read(self._outputs)
+
 
 _STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
 
@@ -262,6 +268,11 @@ def channels_first(array: NDArray[Any]) -> NDArray[Any]:
 def channels_last(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array in PyTorch's order of axes in canonical order."""
     return array.transpose(0, 2, 3, 1) if array.ndim == FEATURE_MAP_AXES else array
+
+
+def _read(outputs: Any) -> NDArray[np.float64]:
+    """Return outputs in canonical order; by way of double, because NumPy has no bfloat16."""
+    return channels_last(outputs.cpu().double().numpy())
 
 
 def _loss_function(network: Any, loss: Callable[[ModuleType, Any, Any], Any]) -> Callable[[Any, Any], Any]:

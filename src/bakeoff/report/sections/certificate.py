@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.certify.tolerances import own_tolerance
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import error, listed
@@ -21,6 +22,7 @@ _WORDS = {
     "gradients": "gradients",
     "state": "running statistics",
     "optimizer": "optimiser steps",
+    "update": "updates",
 }
 
 
@@ -45,9 +47,18 @@ def _common(outcome: Outcome, passed: list[Certificate]) -> list[str]:
     counted = ["parameters" in {check.name for check in certificate.checks} for certificate in passed]
     is_counted = bool(counted) and all(counted)
     parameters = f"same {size.parameters:,} parameters" if size and size.parameters and is_counted else ""
-    errors = [f"{word} within {error(worst)}" for name, word in _WORDS.items() if (worst := _worst(passed, name))]
+    words = _WORDS | {"loss": _losses(outcome)}
+    errors = [f"{word} within {error(worst)}" for name, word in words.items() if (worst := _worst(passed, name))]
     against = f"{', '.join(errors)} of float64{_reference(outcome)}" if errors else ""
     return [part for part in (parameters, against) if part]
+
+
+def _losses(outcome: Outcome) -> str:
+    """Return which losses are held, in words: all, or the first of them."""
+    comparison = outcome.comparison
+    size = comparison.workload.sizes.get(comparison.size)
+    held = own_tolerance(comparison.workload, size.at_batch(comparison.batch_size)).losses if size else None
+    return _WORDS["loss"] if held is None else "first loss" if held == 1 else f"first {held} losses"
 
 
 def _worst(passed: list[Certificate], name: str) -> float | None:

@@ -1,0 +1,142 @@
+"""Check what each training step did to the parameters, against the optimiser's formula on the step's own gradients.
+
+The formula is applied in float64 to the contender's own gradients, from its own parameters before each step, so that
+nothing adds up from step to step, and no kink or normalisation magnifies anything: what is left is the optimiser's
+arithmetic, and what two compilations of one function differ by. A step that was skipped, of another rate, of half the
+batch, of other labels, of a part of the parameters, by gradients that were not cleared, or in another precision is off
+by more, however deep the model is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bakeoff.certify.sample import largest
+from bakeoff.spec.verdict import Check
+from bakeoff.workloads.optimizers import updated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from bakeoff.certify.tolerances import UpdateTolerance
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.workloads.optimizers import Arrays
+
+POSITIONS = 512
+"""How many elements of a parameter are kept at most: the formulas are by element, so that a sample of them is exact,
+and a median of so many is off by a few percent of the elements' spread."""
+
+HELD = 1e-3
+"""Elements are held whose largest gradient so far is at least this share of the array's largest. Below it a gradient
+may be nothing but rounding, and Adam makes a whole step of its sign."""
+
+ZERO = 1e-10
+"""Share of the largest gradient of all parameters below which an array's gradient is zero but for the reference's
+rounding in float64: that of a bias before a normalisation, or of the keys in an attention."""
+
+_ROUNDING = {"float64": 2.0**-53}
+_FLOAT32_ROUNDING = 2.0**-24
+"""The largest relative error of one rounding of a parameter: mixed precisions, too, keep parameters in float32."""
+
+
+class _Error(NamedTuple):
+    """How far one array is off after one step."""
+
+    median: float
+    """Of the elements' errors, each relative to its own change."""
+    norm: float
+    """L2 norm of the errors, relative to that of the change."""
+
+
+def positions(gradient: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the positions that are kept of a parameter: of its largest gradients, and seeded ones, in order."""
+    flat = np.abs(np.asarray(gradient, np.float64).reshape(-1))
+    if flat.size <= POSITIONS:
+        return np.arange(flat.size)
+    half = POSITIONS // 2
+    # Many gradients of an embedding, or behind a ReLU, are zero, and say little of what a step has to do.
+    chosen = np.argpartition(np.nan_to_num(flat), flat.size - half)[-half:]
+    seeded = np.random.RandomState(POSITIONS).randint(0, flat.size, half, dtype=np.int64)
+    return np.union1d(chosen, seeded)
+
+
+def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held by
+    names: list[str],
+    arrays: Arrays,
+    reference: Arrays,
+    optimizer: Optimizer | None,
+    *,
+    steps: int,
+    precision: str,
+    allowed: UpdateTolerance,
+) -> Check:
+    """Check each of `steps` updates of every parameter by itself; arrays are named as `Evidence` says."""
+    held = names if optimizer is None else _with_gradient(names, reference)
+    rows = {name: arrays.get(f"update/{name}") for name in names}
+    missing = [name for name, found in rows.items() if found is None or len(found) != 2 * steps + 1]
+    if optimizer is None or missing or not held:
+        why = f"update/{missing[0]} is missing or not of {steps} steps" if missing else "nothing has to change"
+        return Check(name="update", passed=False, detail=f"no evidence: {why}", allowed=allowed.median)
+    rounding = _ROUNDING.get(precision, _FLOAT32_ROUNDING)
+    errors = {
+        (step, name): error
+        for name in held
+        for step, error in enumerate(_errors(np.asarray(rows[name], np.float64), optimizer, rounding))
+    }
+    (step, name), error = max(errors.items(), key=lambda item: _excess(item[1], allowed))
+    passed = _excess(error, allowed) <= 1.0
+    detail = (
+        f"{name} in step {step}: half of its elements off by {error.median:.1e} of their change or more "
+        f"(allowed {allowed.median:.0e}), its norm by {error.norm:.1e} (allowed {allowed.norm:.0e})"
+    )
+    if len(held) < len(names):
+        detail += f"; {len(names) - len(held)} of {len(names)} arrays have no gradient but rounding, and are not held"
+    worst = max(found.median for found in errors.values())
+    finite = worst if np.isfinite(worst) else None
+    return Check(name="update", passed=passed, detail=detail, error=finite, allowed=allowed.median)
+
+
+def _excess(error: _Error, allowed: UpdateTolerance) -> float:
+    """Return an error in units of what is allowed."""
+    return max(error.median / allowed.median, error.norm / allowed.norm)
+
+
+def _with_gradient(names: list[str], reference: Arrays) -> list[str]:
+    """Return the parameters whose gradient is more than rounding, by the reference's first gradients in float64."""
+    sizes = {name: largest(reference[f"gradient/{name}"]) for name in names if f"gradient/{name}" in reference}
+    least = ZERO * max(sizes.values(), default=0.0)
+    return [name for name in names if sizes.get(name, np.inf) > least]
+
+
+def _errors(rows: NDArray[np.float64], optimizer: Optimizer, rounding: float) -> Iterator[_Error]:
+    """Yield the error of each step's update of one parameter; what is not finite anywhere is off without bound."""
+    if not np.isfinite(rows).all():
+        yield _Error(np.inf, np.inf)
+        return
+    before = rows[0]
+    first, second, magnitude = np.zeros_like(before), np.zeros_like(before), np.zeros_like(before)
+    for t, (gradient, after) in enumerate(zip(rows[1::2], rows[2::2], strict=True), start=1):
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
+            expected, first, second = updated(optimizer, before, gradient, first, second, t)
+        magnitude = np.maximum(magnitude, np.abs(gradient))
+        held = magnitude >= HELD * magnitude.max(initial=0.0)
+        # Two roundings of the parameter itself: one for decay, one for the update.
+        noise = 2 * rounding * np.maximum(np.abs(before), np.abs(expected))
+        yield _error((expected - before)[held], (after - before)[held], noise[held])
+        before = after
+
+
+def _error(expected: NDArray[np.float64], found: NDArray[np.float64], noise: NDArray[np.float64]) -> _Error:
+    """Return how far the changes of one parameter are off, beyond what rounding the parameter explains."""
+    if not (np.isfinite(expected).all() and np.isfinite(found).all()):
+        return _Error(np.inf, np.inf)
+    excess = np.maximum(np.abs(found - expected) - noise, 0.0)
+    if not excess.any():
+        return _Error(0.0, 0.0)
+    scale = np.maximum(np.abs(expected), np.abs(found))
+    relative = np.divide(excess, scale, out=np.zeros_like(excess), where=excess > 0)
+    return _Error(float(np.median(relative)), float(np.linalg.norm(excess) / np.linalg.norm(scale)))

@@ -1,0 +1,36 @@
+"""Whether outputs say something of their inputs: they differ from sample to sample."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bakeoff.certify.sample import largest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+
+def same_for_all(outputs: Sequence[NDArray[Any]], share: float = 0.0) -> Iterator[tuple[str, str]]:
+    """Yield which outputs differ between samples by no more than a share of the largest, and among which samples.
+
+    Each output is of one batch, and is looked at by itself. Batches of one sample have nothing to differ within: they
+    are looked at together.
+    """
+    if outputs and all(len(output) == 1 for output in outputs):
+        same_shape = len({output.shape for output in outputs}) == 1
+        together = np.concatenate(list(outputs)) if same_shape else np.zeros(1)
+        if _constant(together, share):
+            yield "each output", f"is the same in all {len(outputs)} batches of one sample"
+        return
+    for index, output in enumerate(outputs):
+        if _constant(output, share):
+            yield f"output {index}", "is the same for every sample of the batch"
+
+
+def _constant(output: NDArray[Any], share: float) -> bool:
+    """Return whether all samples of an output are the same."""
+    return float(np.ptp(output, axis=0).max()) <= share * largest(output)

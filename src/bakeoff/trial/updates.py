@@ -1,0 +1,49 @@
+"""What training steps do to the parameters, kept at a few positions of each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bakeoff.certify.update import positions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from bakeoff.frameworks.engine import Arrays, Step
+
+
+class Updates:
+    """Parameters before and after steps, and the gradients between, sampled at once: whole arrays are never kept."""
+
+    def __init__(self, step: Step) -> None:
+        """Take the step; its positions are chosen by its first gradients."""
+        self._step = step
+        self._positions: dict[str, NDArray[np.int64]] = {}
+        self._rows: dict[str, list[NDArray[np.float64]]] = {}
+
+    def before(self, batch: Any) -> None:
+        """Note the gradients that a step on this batch is to follow."""
+        gradients = self._step.gradients(batch)
+        if not self._rows:
+            parameters = self._step.parameters()
+            self._positions = {name: positions(value) for name, value in gradients.items() if name in parameters}
+            self._rows = {name: [] for name in self._positions}
+            self._note(parameters)
+        self._note(gradients)
+
+    def after(self) -> None:
+        """Note the parameters after that step."""
+        self._note(self._step.parameters())
+
+    def _note(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Add a row to every parameter."""
+        for name, rows in self._rows.items():
+            rows.append(np.asarray(np.asarray(arrays[name]).reshape(-1)[self._positions[name]], np.float64))
+
+    def arrays(self) -> Arrays:
+        """Return the rows by parameter, as `Evidence` says."""
+        return {f"update/{name}": np.stack(rows) for name, rows in self._rows.items()}
