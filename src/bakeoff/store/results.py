@@ -80,10 +80,15 @@ def take_up(folder: Path) -> tuple[str, ...]:
             msg = f"cannot go on with {folder.name}: {error}; start a new one without --resume"
             raise StoreError(msg) from error
         else:
-            if record.outcome in AGAIN - STANDING.get(record.trial.purpose, frozenset()):
+            if is_done_again(record):
                 _set_aside(trial, EARLIER_FILE)
                 again.append(trial.name)
     return tuple(again)
+
+
+def is_done_again(record: Record) -> bool:
+    """Return whether a trial came to nothing, so that its comparison runs it again when it goes on."""
+    return record.outcome in AGAIN - STANDING.get(record.trial.purpose, frozenset())
 
 
 def _trials(folder: Path) -> list[Path]:
