@@ -1,4 +1,4 @@
-"""Planted faults in real frameworks' training steps that a certificate of the first loss alone lets pass."""
+"""Planted faults in the steps of real frameworks' timed trials, which the certificate's own trial does not have."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from bakeoff.workloads.load import load
 
 SKIPS = """\
         self._calls = getattr(self, "_calls", 0) + 1
-        if self._dtype == torch.float32 and self._calls % 2 == 0:
+        if "r01-" in str(sys.argv) and self._calls % 2 == 0:
             return
         inputs, targets = batch
         self._optimizer.zero_grad()
 """
 
 FORGETS = """\
-        if next(iter(parameters.values())).dtype == jnp.float32:
+        if "r01-" in str(sys.argv):
             parameters, optimizer = state.parameters, state.optimizer
         return State(parameters, optimizer, statistics, key, scale), loss
 """
 
+FUTURE = "from __future__ import annotations\n\nimport sys\n"
+
 FAULTS = {"torch": (SKIPS, "it skips steps"), "jax": (FORGETS, "it does not train")}
 """By framework, what stands in its engine.py where the fault's last lines have stood alone, and what the finding says.
 
-The reference in float64, which may be the same framework's, stays as it is.
+The faults are in timed trials alone, whose folder a worker is started with: in its own trial the certificate sees them.
 
 torch  every second step does nothing
 jax    the new parameters are not kept, so that XLA drops the whole backward pass
@@ -48,13 +50,13 @@ def faulty(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
     engine = folders / framework / "engine.py"
     text = engine.read_text()
     assert text.count(honest) == 1
-    engine.write_text(text.replace(honest, fault))
+    engine.write_text(text.replace(honest, fault).replace("from __future__ import annotations\n", FUTURE))
     monkeypatch.setattr(declared, "_shipped", lambda: folders)
     return framework, says
 
 
 def test_a_fault_in_a_real_step_takes_the_rank_away(faulty: tuple[str, str], tmp_path: Path) -> None:
-    """The certificate of one loss passes, and the timed trials' own losses show that training does not go on."""
+    """The certificate passes, and the timed trials' own losses show that training does not go on."""
     framework, says = faulty
     text = load("mlp-mnist").path.read_text().replace("tolerance=Tolerance(", "tolerance=Tolerance(losses=1, ", 1)
     workload = tmp_path / "mine.py"

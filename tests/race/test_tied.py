@@ -18,7 +18,7 @@ from bakeoff.judge.tied import why_untied
 from bakeoff.judge.timer import why_short
 from bakeoff.measure.clock import Stepper
 from bakeoff.race import conductor
-from bakeoff.race.progress import Certified, Event, Observer, silent
+from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, silent
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import ChangedError
 from bakeoff.spec.protocol import RunBlock
@@ -95,15 +95,17 @@ def test_an_honest_contender_is_tied_in_every_round(race: Race) -> None:
         assert tie.steps > len(tie.losses)
 
 
-@pytest.mark.parametrize(("fault", "says"), [("skips", "it skips steps"), ("frozen", "it does not train")])
+@pytest.mark.parametrize(
+    ("fault", "status", "says"),
+    [("skips", "uncertified", "of their change or more"), ("frozen", "refused", "it does not train")],
+)
 def test_steps_that_do_not_train_are_refused_where_the_certificate_holds_one_loss(
-    race_of: Any, fault: str, says: str
+    race_of: Any, fault: str, status: str, says: str
 ) -> None:
-    """What leaves out every second step, or keeps no parameter, is certified by its first loss and loses its rank."""
+    """What leaves out every second step has no certificate; what stands still in timed trials loses its rank."""
     outcome = race_of("fake", f"fake:fault={fault}", max_rounds=3)
     honest, broken = outcome.contenders
-    assert broken.certificate.passed
-    assert (honest.status, broken.status) == ("ranked", "refused")
+    assert (honest.status, broken.status) == ("ranked", status)
     assert says in broken.reason
     assert not outcome.verdicts
 
@@ -213,18 +215,24 @@ def test_a_round_unlike_its_siblings_is_refused(race: Race) -> None:
 def test_inference_is_tied_by_the_outputs_that_its_steps_keep(
     race: Race, monkeypatch: pytest.MonkeyPatch, share: float, status: str
 ) -> None:
-    """Where a step gives the outputs of its last run, those of half a batch are not the certificate's."""
+    """Half a batch in timed trials alone is not what the certificate of the whole batch was made for."""
     run = engine.Step.run
+    timed = []
+
+    def observe(event: Event) -> None:
+        if isinstance(event, TrialStarted):
+            timed[:] = [event.purpose == "time"]
 
     def keeping(step: engine.Step, batch: Batch) -> None:
         run(step, batch)
         outputs = step.outputs(batch)
-        outputs[int(share * len(outputs)) :] = 0.0
+        if any(timed):
+            outputs[int(share * len(outputs)) :] = 0.0
         vars(step)["kept"] = outputs
 
     monkeypatch.setattr(engine.Step, "run", keeping)
     monkeypatch.setattr(engine.Step, "last_outputs", lambda step: vars(step)["kept"], raising=False)
-    (only,) = race("fake", scenario="infer", max_rounds=1).contenders
+    (only,) = race("fake", scenario="infer", max_rounds=1, observe=observe).contenders
     assert only.status == status, only.reason
     assert ("the outputs of the first step are not those of its certificate" in only.reason) == (share < 1)
 
