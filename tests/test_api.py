@@ -46,6 +46,7 @@ def test_compare_gives_verdicts_records_and_a_frame(result: Result) -> None:
     assert "fake:step_ms=2 is slower than fake" in str(result)
 
 
+@pytest.mark.slow
 def test_sweep_races_every_value_of_a_list(tmp_path: Path) -> None:
     """Options that are lists give a study: a result for each value, a frame with its coordinates, the report's text."""
     study = bakeoff.sweep(

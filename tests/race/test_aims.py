@@ -17,6 +17,8 @@ from bakeoff.spec.record import Block, Record
 from bakeoff.stats.sequential import is_open
 from bakeoff.store.results import Records, read_records
 
+pytestmark = pytest.mark.slow
+
 CLEAR = ("fake:step_ms=50,process_noise=0.03", "fake:step_ms=65,process_noise=0.03")
 NOISY = ("fake:step_ms=50,process_noise=0.2", "fake:step_ms=50,process_noise=0.2")
 

@@ -17,6 +17,8 @@ from bakeoff.spec.errors import UsageError
 from bakeoff.spec.protocol import RunEpoch
 from bakeoff.store.results import read_records
 
+pytestmark = pytest.mark.slow
+
 FIRST_S = 0.006
 """The first step of the scripted framework."""
 

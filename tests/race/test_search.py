@@ -150,6 +150,7 @@ def test_a_spent_budget_starts_no_attempt(request_of: Any) -> None:
 def test_memory_that_a_process_takes_ends_its_attempt(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond the limit a real process is ended from outside, or its steps' peak tells; nothing larger was tried."""
     monkeypatch.setattr(attempts, "PRECISION", 0.2)
+    before = set(psutil.Process().children())
     outcome = search_batches(request_of("fake:sample_kib=2048"), limit_bytes=150 * MB, launch=ProcessWorker)
     (one,) = outcome.found
     assert one.state == "found"
@@ -160,7 +161,7 @@ def test_memory_that_a_process_takes_ends_its_attempt(request_of: Any, monkeypat
     assert ended
     assert {attempt.outcome for attempt in ended} == {"out-of-memory"}
     assert max(attempt.batch_size for attempt in one.attempts) <= 128
-    assert not psutil.Process().children()
+    assert set(psutil.Process().children()) <= before
 
 
 def test_a_process_that_is_killed_is_too_large(request_of: Any) -> None:
