@@ -7,7 +7,6 @@ from hypothesis import given
 
 from bakeoff.spec.contender import (
     Contender,
-    format_contender,
     parse_contender,
     parse_contenders,
     parse_values,
@@ -97,7 +96,9 @@ def test_what_could_mean_two_things_is_refused_with_its_quotes(text: str) -> Non
 )
 def test_a_contender_survives_its_own_text(contender: Contender) -> None:
     """What is formatted parses to the same framework, environment and options, whatever characters they hold."""
-    text = format_contender(contender)
+    environment = "" if contender.environment is None else f"@{quoted(contender.environment)}"
+    options = ",".join(f"{name}={quoted(value)}" for name, value in contender.options.items())
+    text = f"{contender.framework}{environment}{':' if options else ''}{options}"
     assert parse_contender(text) == msgspec.structs.replace(contender, label=text)
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.measure.contention import FOREIGN_LIMIT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -14,9 +16,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.record import Record
 
 NS = 1e-9
-
-FOREIGN_LIMIT = 0.05
-"""Epochs in which other processes took more than this share of the processors are counted, as blocks are."""
 
 
 class WholeRun(msgspec.Struct, frozen=True, kw_only=True):

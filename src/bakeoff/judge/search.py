@@ -140,9 +140,7 @@ def following(search: Search, attempts: Iterable[Attempt]) -> int | None:
 def _attempt(search: Search, record: Record) -> Attempt:
     """Return one attempt, from its record."""
     memory = record.memory
-    peak_bytes = None
-    if memory is not None and memory.peak_bytes is not None and memory.baseline_bytes is not None:
-        peak_bytes = memory.peak_bytes - memory.baseline_bytes
+    peak_bytes = memory.beyond_import_bytes if memory else None
     fits: bool | None = None
     reason = record.reason
     if record.outcome == "done":

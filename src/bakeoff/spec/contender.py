@@ -112,13 +112,6 @@ def parse_contenders(texts: Iterable[str]) -> list[Contender]:
     return contenders
 
 
-def format_contender(contender: Contender) -> str:
-    """Return a text that parses to the same framework, environment and options, quoted only where it must be."""
-    environment = "" if contender.environment is None else f"@{quoted(contender.environment)}"
-    options = ",".join(f"{name}={quoted(value)}" for name, value in contender.options.items())
-    return f"{contender.framework}{environment}{':' if options else ''}{options}"
-
-
 def parse_values(text: str) -> list[str]:
     """Return the values between commas, such as those of `--option NAME=VALUE,VALUE`; quoted ones may hold commas.
 

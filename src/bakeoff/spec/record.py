@@ -110,6 +110,13 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     """Why `device_process_bytes` is unknown on a GPU."""
     steps: int = 0
 
+    @property
+    def beyond_import_bytes(self) -> int | None:
+        """The peak beyond what the framework's import had taken; None where either is unknown."""
+        if self.peak_bytes is None or self.baseline_bytes is None:
+            return None
+        return self.peak_bytes - self.baseline_bytes
+
 
 class Tie(msgspec.Struct, frozen=True, kw_only=True):
     """What a timed trial computed, read outside of every timed part, to be held against the certificate's evidence."""

@@ -69,10 +69,7 @@ def _device_bytes(contender: ContenderOutcome) -> int | None:
 
 def _process_bytes(contender: ContenderOutcome) -> int | None:
     """Return the process's peak beyond what its framework's import had taken."""
-    memory = contender.memory
-    if memory is None or memory.peak_bytes is None or memory.baseline_bytes is None:
-        return None
-    return memory.peak_bytes - memory.baseline_bytes
+    return contender.memory.beyond_import_bytes if contender.memory else None
 
 
 def _summary(outcome: Outcome) -> list[Section]:
