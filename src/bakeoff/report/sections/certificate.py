@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.certify.tolerances import own_tolerance
+from bakeoff.certify.certificate import in_words
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import error, listed
@@ -23,6 +23,7 @@ _WORDS = {
     "state": "running statistics",
     "optimizer": "optimiser steps",
     "update": "updates",
+    "trajectory": "parameters after every step",
 }
 
 
@@ -42,35 +43,46 @@ def certificate_line(outcome: Outcome) -> str:
 
 
 def _common(outcome: Outcome, passed: list[Certificate]) -> list[str]:
-    """Return the parameters and the largest errors over all passed certificates."""
+    """Return the parameters, and the largest errors over all passed certificates: in float64, and as timed."""
     size = outcome.comparison.workload.sizes.get(outcome.comparison.size)
     counted = ["parameters" in {check.name for check in certificate.checks} for certificate in passed]
     is_counted = bool(counted) and all(counted)
     parameters = f"same {size.parameters:,} parameters" if size and size.parameters and is_counted else ""
-    words = _WORDS | {"loss": _losses(outcome)}
-    errors = [f"{word} within {error(worst)}" for name, word in words.items() if (worst := _worst(passed, name))]
-    against = f"{', '.join(errors)} of float64{_reference(outcome)}" if errors else ""
-    return [part for part in (parameters, against) if part]
+    program, timed = (_within(outcome, passed, stages) for stages in (("program",), ("timed", "")))
+    alone = [one.contender for one in passed if one.alone and any(check.stage for check in one.checks)]
+    missing = f" (not run in float64: {listed(alone)})" if alone else ""
+    if program:
+        program = f"in float64 {program}{missing}"
+    if timed:
+        timed = f"{'as timed ' if program else ''}{timed}{'' if program else missing}"
+    return [part for part in (parameters, program, timed) if part]
 
 
-def _losses(outcome: Outcome) -> str:
-    """Return which losses are held, in words: all, or the first of them."""
-    comparison = outcome.comparison
-    size = comparison.workload.sizes.get(comparison.size)
-    held = own_tolerance(comparison.workload, size.at_batch(comparison.batch_size)).losses if size else None
+def _within(outcome: Outcome, passed: list[Certificate], stages: tuple[str, ...]) -> str:
+    """Return the largest errors of some stages; empty where there are none."""
+    words = _WORDS | ({} if "program" in stages else {"loss": _losses(passed)})
+    errors = [
+        f"{word} within {error(worst)}" for name, word in words.items() if (worst := _worst(passed, name, stages))
+    ]
+    return f"{', '.join(errors)} of {_reference(outcome)}" if errors else ""
+
+
+def _losses(passed: list[Certificate]) -> str:
+    """Return which losses are held of every contender as timed, in words: all, or the first of them."""
+    held = min((one.losses for one in passed if one.losses is not None), default=None)
     return _WORDS["loss"] if held is None else "first loss" if held == 1 else f"first {held} losses"
 
 
-def _worst(passed: list[Certificate], name: str) -> float | None:
-    """Return the largest error of one check; None where no contender has it."""
-    errors = [check.error for one in passed for check in one.checks if check.name == name and check.error is not None]
-    return max(errors, default=None)
+def _worst(passed: list[Certificate], name: str, stages: tuple[str, ...]) -> float | None:
+    """Return the largest error of one check in some stages; None where no contender has it."""
+    checks = [check for one in passed for check in one.checks if check.name == name and check.stage in stages]
+    return max((check.error for check in checks if check.error is not None), default=None)
 
 
 def _reference(outcome: Outcome) -> str:
-    """Return what computed the reference, in brackets."""
+    """Return what computed the reference."""
     plan = outcome.comparison.reference
-    return f" ({plan.title or plan.contender.framework})" if plan else ""
+    return f"the reference ({plan.title or plan.contender.framework} in float64)" if plan else "the reference"
 
 
 def certificate_table(outcome: Outcome) -> Table:
@@ -85,7 +97,7 @@ def certificate_table(outcome: Outcome) -> Table:
         for check in one.certificate.checks:
             numbers = ["" if value is None else error(value) for value in (check.error, check.allowed)]
             state = "passed" if check.passed else "not passed"
-            lines.append(Line([one.label, check.name, state, check.detail, *numbers], marked=not check.passed))
+            lines.append(Line([one.label, in_words(check), state, check.detail, *numbers], marked=not check.passed))
     return Table(["contender", "check", "", "finding", "largest error", "allowed"], lines, words=4)
 
 
