@@ -149,7 +149,7 @@ def check_informative(reference: Exhibit, owed: frozenset[EvidencePart]) -> Chec
         whole = [output for output in outputs if output is not None]
         faults += [f"{which} of the reference {what}" for which, what in same_for_all(whole, _VARIATION)]
     if "losses" in owed:
-        losses = [loss for loss in reference.evidence.losses if loss is not None]
+        losses = [loss for loss in reference.evidence.losses if loss is not None and math.isfinite(loss)]
         if not losses or len(losses) < len(reference.evidence.losses):
             faults.append("the reference's losses are missing or not finite")
         elif max(losses) - min(losses) <= LEAST_CHANGE * max(map(abs, losses)):

@@ -47,7 +47,7 @@ def certificate_of(
         scenario=comparison.scenario,
         steps=reference.trial.certify_steps + 1,
         program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
-        alone=plan.no_program or (program.reason if program else "") or "records of that time have no such trial",
+        alone=plan.no_program or (program.reason if program else ""),
     )
 
 

@@ -17,7 +17,7 @@ from bakeoff.certify.spread import Results, moved, spread
 from bakeoff.certify.state import added
 from bakeoff.spec.record import EVIDENCE_VERSION, Evidence
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.store.evidence import EVIDENCE_FILE
+from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.files import write_atomically
 from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.trial.updates import Updates
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays, Engine, Model, Step
     from bakeoff.spec.batch import Batch
-    from bakeoff.spec.record import Spread
     from bakeoff.spec.scenario import EvidencePart
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.inputs import Batches
@@ -113,10 +112,18 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
     )
 
 
-def spread_of(
-    engine: Engine, model: Model, trial: TrialSpec, batches: Batches, precision: str, reference: Results
-) -> Spread:
-    """Return how far the reference's results move with its parameters, by as much as stands for a precision."""
+def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precision
+    evidence: Evidence,
+    engine: Engine,
+    model: Model,
+    trial: TrialSpec,
+    batches: Batches,
+    folder: Path,
+    *,
+    precision: str,
+) -> Evidence:
+    """Return evidence, whose arrays are in the folder, with how far it moves with the parameters for a precision."""
+    reference = Results(read_arrays(folder / EVIDENCE_FILE, evidence.arrays_sha256), evidence.losses)
     draws = []
     for weights in moved(model.weights, precision):
         beside = msgspec.structs.replace(model, weights=weights)
@@ -124,7 +131,8 @@ def spread_of(
         found = Gathering(engine, step, beside, trial, batches)
         found.compute(updates=False)
         draws.append(Results(found.arrays, _numbers(found.losses)))
-    return spread(precision, reference, draws)
+    spreads = evidence.spreads | {precision: spread(precision, reference, draws)}
+    return msgspec.structs.replace(evidence, spreads=spreads)
 
 
 def _numbers(losses: list[float]) -> list[float | None]:

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.certify.spread import Results
 from bakeoff.measure import contention, memory
 from bakeoff.measure.selftest import TimerProbe
 from bakeoff.spec import protocol
 from bakeoff.spec.record import Block, Evidence, Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
-from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.trial.built import Running, Unrun, compiled_between
-from bakeoff.trial.evidence import gather, spread_of
+from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import input_pass
 
 if TYPE_CHECKING:
@@ -130,12 +128,9 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
 
 def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) -> None:
     """Measure how far the evidence moves with the parameters, and note it beside the evidence."""
-    opened, evidence = unrun.opened, draft.known("evidence", Evidence)
-    arrays = read_arrays(draft.folder / EVIDENCE_FILE, evidence.arrays_sha256)
-    reference = Results(arrays, evidence.losses)
-    sides = opened.engine, unrun.model, opened.trial, opened.batches
-    found = spread_of(*sides, command.precision, reference)
-    draft.amend("evidence", spreads=evidence.spreads | {command.precision: found})
+    opened = unrun.opened
+    sides = opened.engine, unrun.model, opened.trial, opened.batches, draft.folder
+    draft.put(evidence=with_spread(draft.known("evidence", Evidence), *sides, precision=command.precision))
 
 
 def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemory) -> None:

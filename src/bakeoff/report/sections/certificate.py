@@ -48,23 +48,21 @@ def _common(outcome: Outcome, passed: list[Certificate]) -> list[str]:
     counted = ["parameters" in {check.name for check in certificate.checks} for certificate in passed]
     is_counted = bool(counted) and all(counted)
     parameters = f"same {size.parameters:,} parameters" if size and size.parameters and is_counted else ""
-    program, timed = (_within(outcome, passed, stages) for stages in (("program",), ("timed", "")))
-    alone = [one.contender for one in passed if one.alone and any(check.stage for check in one.checks)]
-    missing = f" (not run in float64: {listed(alone)})" if alone else ""
-    if program:
-        program = f"in float64 {program}{missing}"
-    if timed:
-        timed = f"{'as timed ' if program else ''}{timed}{'' if program else missing}"
-    return [part for part in (parameters, program, timed) if part]
+    program, timed = (_within(passed, stages) for stages in (("program",), ("timed", "")))
+    alone = [one.contender for one in passed if one.alone and not one.ready_made]
+    missing = f" ({listed(alone)}: not run in float64)" if alone else ""
+    parts = [f"the program in float64: {program}" if program else "", f"as timed: {timed}" if program else timed]
+    against = f"{'; '.join(part for part in parts if part)} of float64{_reference(outcome)}{missing}"
+    return [part for part in (parameters, against if program or timed else "") if part]
 
 
-def _within(outcome: Outcome, passed: list[Certificate], stages: tuple[str, ...]) -> str:
+def _within(passed: list[Certificate], stages: tuple[str, ...]) -> str:
     """Return the largest errors of some stages; empty where there are none."""
     words = _WORDS | ({} if "program" in stages else {"loss": _losses(passed)})
     errors = [
         f"{word} within {error(worst)}" for name, word in words.items() if (worst := _worst(passed, name, stages))
     ]
-    return f"{', '.join(errors)} of {_reference(outcome)}" if errors else ""
+    return ", ".join(errors)
 
 
 def _losses(passed: list[Certificate]) -> str:
@@ -80,9 +78,9 @@ def _worst(passed: list[Certificate], name: str, stages: tuple[str, ...]) -> flo
 
 
 def _reference(outcome: Outcome) -> str:
-    """Return what computed the reference."""
+    """Return what computed the reference, in brackets."""
     plan = outcome.comparison.reference
-    return f"the reference ({plan.title or plan.contender.framework} in float64)" if plan else "the reference"
+    return f" ({plan.title or plan.contender.framework})" if plan else ""
 
 
 def certificate_table(outcome: Outcome) -> Table:
