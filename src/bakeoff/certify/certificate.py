@@ -23,7 +23,7 @@ from bakeoff.certify.inputs import check_inputs
 from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.ran import check_ran
 from bakeoff.certify.state import check_state
-from bakeoff.certify.tolerances import MEASURED_FROM, PROGRAM, allowed, is_measured
+from bakeoff.certify.tolerances import MEASURED_FROM, allowed, is_measured
 from bakeoff.certify.trajectory import check_trajectory
 from bakeoff.certify.update import check_updates
 from bakeoff.spec.scenario import SCENARIOS, EvidencePart
@@ -132,7 +132,7 @@ def _staged(case: Case, size: Size, scenario: Scenario) -> Iterator[Check]:
     if case.stage == "program" and "updates" in case.owed and case.reference.evidence.version >= MEASURED_FROM:
         names = list(case.reference.evidence.parameter_shapes)
         sides = case.contender.arrays, case.reference.arrays
-        checks.append(check_trajectory(names, *sides, steps=case.steps, allowed=PROGRAM))
+        checks.append(check_trajectory(names, *sides, steps=case.steps, allowed=case.allowed.trajectory))
     if case.contender.evidence.state_shapes or case.reference.evidence.state_shapes:
         evidence = case.contender.evidence, case.contender.arrays, case.reference.evidence, case.reference.arrays
         trained = "state" in SCENARIOS[scenario].evidence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.certify.errors import array_errors, finite, gradient_floor, loss_errors, norm_error
+from bakeoff.certify.errors import array_errors, bound, finite, gradient_floor, loss_errors, norm_error
 from bakeoff.certify.sample import largest
 from bakeoff.certify.tolerances import Allowed
 from bakeoff.certify.varying import same_for_all
@@ -90,11 +90,6 @@ def check_gradients(case: Case) -> Check:
     error = norm_error(sorted(expected), case.contender.arrays, case.reference.arrays)
     detail = f"{check.detail}; all together: {error:.1e} of the reference's norm ({bound(most)})"
     return msgspec.structs.replace(check, passed=check.passed and error <= most, detail=detail)
-
-
-def bound(most: float) -> str:
-    """Return what is allowed, in words."""
-    return f"allowed {most:.0e}" if math.isfinite(most) else "not held: the model magnifies this precision too much"
 
 
 def _arrays(name: Any, case: Case, expected: set[str], most: float, floor: float = 0.0) -> Check:

@@ -67,3 +67,8 @@ def quotient(error: float, scale: float) -> float:
 def finite(error: float) -> float | None:
     """Return an error that JSON can hold; None where it is not finite."""
     return error if math.isfinite(error) else None
+
+
+def bound(most: float) -> str:
+    """Return what is allowed, in words."""
+    return f"allowed {most:.0e}" if math.isfinite(most) else "not held: the model magnifies this precision too much"

@@ -28,6 +28,8 @@ from bakeoff.certify.errors import (
     norm_error,
 )
 from bakeoff.certify.tolerances import amplitude
+from bakeoff.certify.trajectory import trajectory_errors
+from bakeoff.certify.update import with_gradient
 from bakeoff.spec.record import Spread
 
 if TYPE_CHECKING:
@@ -38,6 +40,9 @@ if TYPE_CHECKING:
 DRAWS = 2
 """Times that the reference is moved for each precision but float64, which is so fine that its kinks are not hit."""
 
+KINDS = ("output", "gradient", "state", "update", "position")
+"""The arrays that are compared."""
+
 _SEED = 19_470_101  # any fixed number
 
 
@@ -46,7 +51,7 @@ class Results:
 
     def __init__(self, arrays: Arrays, losses: Sequence[float | None]) -> None:
         """Keep what is compared alone."""
-        self.arrays = {name: arrays[name] for kind in ("output", "gradient", "state") for name in named(arrays, kind)}
+        self.arrays = {name: arrays[name] for kind in KINDS for name in named(arrays, kind)}
         self.losses = list(losses)
 
 
@@ -66,6 +71,7 @@ def spread(precision: str, reference: Results, draws: Sequence[Results]) -> Spre
         draws=len(draws),
         output=finite(max(_worst("output", one, reference) for one in draws)),
         losses=[finite(max(errors)) for errors in losses],
+        trajectory=[finite(error) for error in _trajectory(draws, reference)],
         gradient=finite(max(_worst("gradient", one, reference) for one in draws)),
         gradient_norm=finite(max(_norm(one, reference) for one in draws)),
         state=finite(max(_worst("state", one, reference) for one in draws)),
@@ -77,6 +83,15 @@ def _worst(kind: str, one: Results, reference: Results) -> float:
     names = named(reference.arrays, kind)
     floors = {"gradient": gradient_floor(names, reference.arrays), "state": STATE_FLOOR}
     return max(array_errors(names, one.arrays, reference.arrays, floors.get(kind, 0.0)).values(), default=0.0)
+
+
+def _trajectory(draws: Sequence[Results], reference: Results) -> list[float]:
+    """Return the largest error of the parameters after each step; none where the draws have kept no updates."""
+    names = [name.removeprefix("update/") for name in named(reference.arrays, "update")]
+    if not names or not all(named(one.arrays, "update") for one in draws):
+        return []
+    each = [trajectory_errors(with_gradient(names, reference.arrays), one.arrays, reference.arrays) for one in draws]
+    return [max(error for error, _ in errors) for errors in zip(*each, strict=True)]
 
 
 def _norm(one: Results, reference: Results) -> float:

@@ -10,6 +10,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bakeoff.spec.record import Evidence, Spread
 
 UNIT_ROUNDOFF = {"float64": 2.0**-53, "float32": 2.0**-24, "tf32": 2.0**-11, "bfloat16": 2.0**-8, "float16": 2.0**-11}
@@ -59,6 +61,8 @@ class Allowed(NamedTuple):
     output: float
     losses: tuple[float, ...]
     """Of each step of the trajectory."""
+    trajectory: tuple[float, ...]
+    """Of the parameters after each step."""
     gradient: float
     """Of the elements of each gradient."""
     gradient_norm: float
@@ -118,6 +122,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int) -> All
     return Allowed(
         output=min(MOST, _room(found.output, least)),
         losses=_losses(found, least, steps),
+        trajectory=_carried(found.trajectory, least) or (least,) * steps,
         gradient=_held(found.gradient, least),
         gradient_norm=gradient_norm,
         state=min(MOST, _room(found.state, least)),
@@ -147,9 +152,13 @@ def _losses(found: Spread, least: float, steps: int) -> tuple[float, ...]:
 
     The first is held in any case: no update has magnified anything yet.
     """
-    spreads = [_room(loss, least) for loss in found.losses[:steps]]
-    first, *later = accumulate(spreads, max) if spreads else (MOST,)
-    return (min(MOST, first), *(one if one <= MOST else float("inf") for one in later))
+    first, *later = _carried(found.losses[:steps], least) or (MOST,)
+    return (min(MOST, _room(found.losses[0], least)) if found.losses else first, *later)
+
+
+def _carried(spreads: Sequence[float | None], least: float) -> tuple[float, ...]:
+    """Return what each step's spread allows, at least as much as any before it; infinite beyond MOST."""
+    return tuple(one if one <= MOST else float("inf") for one in accumulate((_room(s, least) for s in spreads), max))
 
 
 def _update(precision: str, device: str, gradient_norm: float) -> UpdateTolerance:
@@ -167,6 +176,7 @@ def of_version_1(precision: str, steps: int) -> Allowed:
     return Allowed(
         output=max(1e-4, _OWN_ROUNDINGS * roundoff),
         losses=(max(1e-3, roundoff**0.5),) * steps,
+        trajectory=(),
         gradient=max(1e-2, 8 * roundoff**0.5),
         gradient_norm=max(1e-3, 4 * roundoff**0.5),
         state=max(1e-4, _OWN_ROUNDINGS * roundoff),

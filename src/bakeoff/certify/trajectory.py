@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.certify.errors import finite
+from bakeoff.certify.errors import bound, finite
 from bakeoff.certify.update import with_gradient
 from bakeoff.spec.verdict import Check
 
@@ -23,22 +23,31 @@ if TYPE_CHECKING:
     from bakeoff.workloads.optimizers import Arrays
 
 
-def check_trajectory(names: Sequence[str], arrays: Arrays, reference: Arrays, *, steps: int, allowed: float) -> Check:
+def check_trajectory(
+    names: Sequence[str], arrays: Arrays, reference: Arrays, *, steps: int, allowed: Sequence[float]
+) -> Check:
     """Check the parameters after each of `steps` steps at the kept positions; arrays are named as `Evidence` says."""
     held = with_gradient(names, reference)
     missing = [name for name in held if not (_is_whole(name, arrays, steps) and _is_whole(name, reference, steps))]
     if missing or not held:
         why = f"update/{missing[0]} is missing or not of {steps} steps" if missing else "nothing has to change"
-        return Check(name="trajectory", passed=False, detail=f"no evidence: {why}", allowed=allowed)
-    errors = {
-        (step, name): error for name in held for step, error in enumerate(_errors(*_shared(name, arrays, reference)))
-    }
+        return Check(name="trajectory", passed=False, detail=f"no evidence: {why}", allowed=finite(allowed[0]))
+    errors = trajectory_errors(held, arrays, reference)
     # The first step that is too far is reported: what follows it is its consequence.
-    beyond = [key for key in sorted(errors) if not errors[key] <= allowed]
-    worst = beyond[0] if beyond else max(errors, key=lambda key: errors[key])
-    step, name = worst
-    detail = f"{name} after step {step}: off by {errors[worst]:.1e} of the way it has gone (allowed {allowed:.0e})"
-    return Check(name="trajectory", passed=not beyond, detail=detail, error=finite(errors[worst]), allowed=allowed)
+    beyond = [step for step, (error, _) in enumerate(errors) if not error <= allowed[step]]
+    step = beyond[0] if beyond else max(range(steps), key=lambda step: errors[step][0] / allowed[step])
+    error, name = errors[step]
+    detail = f"{name} after step {step}: off by {error:.1e} of the way it has gone ({bound(allowed[step])})"
+    return Check(
+        name="trajectory", passed=not beyond, detail=detail, error=finite(error), allowed=finite(allowed[step])
+    )
+
+
+def trajectory_errors(names: Sequence[str], arrays: Arrays, reference: Arrays) -> list[tuple[float, str]]:
+    """Return for each step the largest error of a parameter, and its name; all have rows of the same steps."""
+    each = {name: list(_errors(*_shared(name, arrays, reference))) for name in names}
+    steps = len(next(iter(each.values())))
+    return [max((errors[step], name) for name, errors in each.items()) for step in range(steps)]
 
 
 def _is_whole(name: str, arrays: Arrays, steps: int) -> bool:
@@ -57,7 +66,7 @@ def _shared(name: str, arrays: Arrays, reference: Arrays) -> tuple[NDArray[Any],
 def _errors(found: NDArray[np.float64], expected: NDArray[np.float64]) -> Iterator[float]:
     """Yield the error after each step; rows are parameters, then by turns a gradient and parameters."""
     if not found.size or not (np.isfinite(found).all() and np.isfinite(expected).all()):
-        yield float("inf")
+        yield from [float("inf")] * (len(expected) // 2)
         return
     weight = np.zeros_like(expected[0])
     for row in range(1, len(expected), 2):

@@ -210,6 +210,8 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     output: float | None
     losses: list[float | None] = []
     """Of each step of the trajectory."""
+    trajectory: list[float | None] = []
+    """Of the parameters after each step; in float64 alone."""
     gradient: float | None = 0.0
     gradient_norm: float | None = 0.0
     state: float | None = 0.0

@@ -129,7 +129,7 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
         beside = msgspec.structs.replace(model, weights=weights)
         step = engine.build(beside, trial.scenario, trial.contender.options)
         found = Gathering(engine, step, beside, trial, batches)
-        found.compute(updates=False)
+        found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
         draws.append(Results(found.arrays, _numbers(found.losses)))
     spreads = evidence.spreads | {precision: spread(precision, reference, draws)}
     return msgspec.structs.replace(evidence, spreads=spreads)
