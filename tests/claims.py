@@ -1,8 +1,8 @@
 """Reads the figures of a Markdown page and holds them to the files that its text cites.
 
 The convention: a **block** is a run of lines without an empty one (a paragraph, a list, a table). What it says was
-measured cites its file by a link to benchmarks/results or docs/records, in the block itself; a table or a list may have it
-in the block before or behind. Every figure of such a block is in one of the cited files, rounded as it is printed. A
+measured cites its file by a link to benchmarks/results or docs/records, in the block itself; a table or a list may have
+it in the block before or behind. Every figure of such a block is in one of the cited files, rounded as it is printed. A
 figure with a unit in a block without a citation is a setting, a limit or a document's: then it is listed, with its
 reason, in figures_without_a_record.toml.
 """
@@ -24,8 +24,13 @@ _FIGURE = re.compile(rf"({_NUMBER})(?=(\s*)(%|[A-Za-zµ/]+)?)")
 
 _TRIPLE = re.compile(rf"({_NUMBER})\s*\[\s*({_NUMBER}),\s*({_NUMBER})\s*\]")
 
+_IN_RESULTS = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][+-]?\d+)?")
+
 _UNITS = frozenset(
-    ("%", "times", "s", "ms", "µs", "seconds", "minutes", "minute", "hours", "kB", "MB", "GB", "KiB", "MiB", "GiB", "Gflop/s")
+    (
+        *("%", "times", "s", "ms", "µs", "seconds", "minutes", "minute", "hours"),
+        *("kB", "MB", "GB", "KiB", "MiB", "GiB", "Gflop/s"),
+    )
 )
 """A number before one of these is a figure wherever it stands."""
 
@@ -108,10 +113,10 @@ def blocks(page: Path) -> Iterator[Block]:
     text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     heading = ""
     for part in re.split(r"\n\s*\n", text):
-        if part.startswith("#"):
-            heading, _, part = part.lstrip("# ").partition("\n")
-        if part.strip():
-            yield Block(page, heading, part)
+        head, _, rest = part.partition("\n") if part.startswith("#") else ("", "", part)
+        heading = head.lstrip("# ") or heading
+        if rest.strip():
+            yield Block(page, heading, rest)
 
 
 def figures(text: str) -> list[Figure]:
@@ -128,7 +133,7 @@ def triples(text: str) -> list[tuple[Figure, ...]]:
 
 def numbers(text: str) -> list[float]:
     """Return every number of a file of results."""
-    return [float(hit.replace(",", "")) for hit in re.findall(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][+-]?\d+)?", text)]
+    return [float(hit.replace(",", "")) for hit in _IN_RESULTS.findall(text)]
 
 
 def lines_of(files: Iterable[Path]) -> list[list[float]]:
@@ -149,10 +154,11 @@ def missing(text: str, lines: list[list[float]]) -> list[str]:
         for figure in wanted
         if not any(figure.is_rounded(number) for number in known)
     ]
-    for triple in triples(text):
-        if not any(all(any(part.is_rounded(number) for number in line) for part in triple) for line in lines):
-            found.append("{} [{}, {}]".format(*(part.text for part in triple)))
-    return found
+    return found + [
+        "{} [{}, {}]".format(*(part.text for part in triple))
+        for triple in triples(text)
+        if not any(all(any(part.is_rounded(number) for number in line) for part in triple) for line in lines)
+    ]
 
 
 def claims(root: Path, page: Path) -> Iterator[tuple[Block, list[Path]]]:

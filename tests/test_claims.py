@@ -1,4 +1,4 @@
-"""Every measured figure of README.md and docs/ is in the file that its text cites; claims.py says by which convention."""
+"""Every measured figure of README.md and docs/ is in the file that its text cites; claims.py has the convention."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def page_of(folder: Path, text: str) -> Path:
     """Write a page that cites a file of results with one row, in a project of its own."""
     results = folder / "benchmarks" / "results"
     results.mkdir(parents=True)
-    (results / "x.md").write_text("| torch | 0.9788 [0.9641, 0.9913] | 43.8% | 1180 |\n| jax | 1.4360 [1.4250, 1.4460] |\n")
+    (results / "x.md").write_text(
+        "| torch | 0.9788 [0.9641, 0.9913] | 43.8% | 1180 |\n| jax | 1.4360 [1.4250, 1.4460] |\n"
+    )
     page = folder / "docs" / "page.md"
     page.parent.mkdir()
     page.write_text(text)
@@ -88,7 +90,7 @@ def test_a_table_cites_beside_itself(tmp_path: Path) -> None:
 
 
 def test_the_readmes_result_is_what_its_records_say() -> None:
-    """README.md shows what `bakeoff report` says of the shipped records, but for the heading's level and the picture."""
+    """README.md shows what `bakeoff report` says of the shipped records, but for its picture and heading."""
     command = [sys.executable, "-m", "bakeoff", "report", RECORDS, "--markdown"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
