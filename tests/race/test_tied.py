@@ -176,6 +176,20 @@ def test_a_streamed_clock_that_is_a_tenth_short_is_found(stepper: type[Stepper],
     assert not why_short([record_of(blocks=blocks, clock="virtual")])
 
 
+@pytest.mark.parametrize(("late", "is_found"), [(8, False), (12, True)])
+def test_a_loaded_machine_is_no_short_clock(late: int, is_found: bool, record_of: Any) -> None:
+    """A process that waits for a processor after most of its blocks is not refused; a clock is short in all of them."""
+    blocks = [
+        SimpleNamespace(
+            lead_ns=0,
+            elapsed_ns=200_000_000,
+            signals=SimpleNamespace(wall_ns=240_000_000 if turn < late else 201_000_000),
+        )
+        for turn in range(12)
+    ]
+    assert bool(why_short([record_of(blocks=blocks)])) is is_found
+
+
 def test_a_short_clock_takes_the_rank_away(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
     """A finding about the clock is the reason why a contender is refused."""
     monkeypatch.setattr(comparison, "why_short", lambda _: "its clock is short")
