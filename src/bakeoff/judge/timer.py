@@ -26,8 +26,8 @@ FEWEST_BLOCKS = 5
 
 BEST = 4
 """The quarter of the blocks that agree best with the counters is judged. On a loaded machine a process is suspended
-between two readings in most blocks: an honest one had a median of 9 % missing at a load of 10 on 2 cores. A clock that is
-wrong is wrong in all blocks."""
+between two readings in most blocks: an honest one had a median of 9 % missing at a load of 10 on 2 cores. A clock that
+is wrong is wrong in all blocks."""
 
 
 def timer_verdict(record: Record) -> TimerVerdict:
