@@ -47,6 +47,9 @@ _UNREAD = (
 )
 """Comments, code, links' targets, dates, versions, names with digits, shapes, years, papers."""
 
+_SCALES = {"%": 100.0, "ms": 1000.0, "s": 0.001}
+"""By what a file's number may be multiplied to be in this unit: shares, seconds, milliseconds."""
+
 _SMALL = 10
 """A number below it, alone and without a unit, counts something or numbers it: "3 rounds", "two of 9"."""
 
@@ -95,7 +98,7 @@ class Figure:
         return not self.has_unit and self.text.isdecimal() and self.value < _SMALL
 
     def is_rounded(self, exact: float) -> bool:
-        """Return whether this is `exact` as it is printed here; a percentage is also that of a share."""
+        """Return whether this is `exact` as it is printed here; also in another unit: a percentage of a share."""
         digits = self.text.replace(",", "").lstrip("+-")
         if "e" in digits:
             mantissa, _, power = digits.partition("e")
@@ -104,7 +107,7 @@ class Figure:
             unit = 10.0 ** -len(digits.partition(".")[2])
         # Halves are rounded either way, and binary fractions hit them only nearly.
         room = 0.5 * unit * (1 + 1e-9)
-        scales = (1.0, 100.0) if self.unit == "%" else (1.0, 1000.0) if self.unit == "ms" else (1.0,)
+        scales = (1.0, _SCALES.get(self.unit, 1.0))
         return any(abs(abs(self.value) - abs(exact) * scale) <= room for scale in scales)
 
 
@@ -137,11 +140,12 @@ def numbers(text: str) -> list[float]:
 
 
 def lines_of(files: Iterable[Path]) -> list[list[float]]:
-    """Return the numbers of each line of some files; of a folder, those of its report and of its records' figures."""
+    """Return the numbers of each line of some files; of a folder, those of its report."""
     found = []
     for path in files:
-        texts = [path / "report.md"] if path.is_dir() else [path]
-        found += [numbers(line) for text in texts for line in text.read_text(encoding="utf-8").splitlines()]
+        text = path / "report.md" if path.is_dir() else path
+        lines = text.read_text(encoding="utf-8").splitlines() if text.is_file() else []
+        found += [numbers(line) for line in lines]
     return found
 
 

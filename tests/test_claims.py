@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 GENERATED = {"cli.md", "published.md"}
 """Written from the code and from the studies' files by `make docs`; tests of their own hold them."""
 
+# docs/decisions are not among them: each is the record of a day.
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").glob("*.md") if path.name not in GENERATED)]
 
 RECORDS = "docs/records/mlp-mnist-fada"
