@@ -1,4 +1,4 @@
-"""Run in a framework's interpreter by certificates.py: the evidence of many trials in one process.
+"""Run in a framework's interpreter by honest.py: the evidence of many trials in one process.
 
     PYTHON evidence_child.py TRIALS.json      with PYTHONPATH to bakeoff's sources
 

@@ -170,6 +170,21 @@ def test_a_streamed_clock_that_is_a_tenth_short_is_found(stepper: type[Stepper],
     assert not why_short([record_of(blocks=blocks, clock="virtual")])
 
 
+@pytest.mark.parametrize(("late", "says"), [(8, ""), (12, "less than passes in a block")])
+def test_a_loaded_machine_is_no_short_clock(late: int, says: str, record_of: Any) -> None:
+    """A process that waits for a processor after most of its blocks is not refused; a clock is short in all of them."""
+    blocks = [
+        SimpleNamespace(
+            lead_ns=0,
+            elapsed_ns=200_000_000,
+            signals=SimpleNamespace(wall_ns=240_000_000 if turn < late else 201_000_000),
+        )
+        for turn in range(12)
+    ]
+    found = why_short([record_of(blocks=blocks)])
+    assert (says in found) if says else not found
+
+
 def test_a_short_clock_takes_the_rank_away(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
     """A finding about the clock is the reason why a contender is refused."""
     monkeypatch.setattr(comparison, "why_short", lambda _: "its clock is short")

@@ -158,6 +158,8 @@ class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """Accuracy on held-out data after the last step, 0 to 1; None where there is no such data."""
     test_samples: int = 0
     """Number of held-out samples behind `accuracy`."""
+    training_accuracy: float | None = None
+    """Accuracy on the batches that were trained on, 0 to 1, where nothing is held out; a sanity check, no result."""
 
 
 class InputPass(msgspec.Struct, frozen=True, kw_only=True):
