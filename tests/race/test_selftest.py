@@ -116,10 +116,10 @@ def test_what_could_not_be_told_is_asked_again_after_an_hour(race: Race, monkeyp
     assert made() == ("untold", True)
 
 
-def test_a_damaged_memory_is_no_memory(race: Race, home: Path) -> None:
+def test_a_damaged_memory_is_no_memory(race: Race, memory: Path) -> None:
     """A remembered test that is not as it was written is made again."""
     race(HONEST, "fake:step_ms=2", self_test=True, max_rounds=1)
-    for record in (home / "selftests").glob("*/record.json"):
+    for record in (memory / "selftests").glob("*/record.json"):
         record.write_text(record.read_text().replace('"steps":', '"stepz":', 1))
     again = race(HONEST, "fake:step_ms=2", self_test=True, max_rounds=1)
     assert {record.trial.comparison for record in selftests_of(again).values()} == {again.comparison.id}
