@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bakeoff.environments.declared import frameworks
+from bakeoff.race import remembered
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -53,6 +54,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty home for bakeoff, so that a test sees no environment of this machine."""
     folder = tmp_path / "home"
     monkeypatch.setenv("BAKEOFF_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of the test's own for what is remembered between comparisons of this process."""
+    folder = tmp_path / "memory"
+    monkeypatch.setattr(remembered, "base", lambda: folder)
     return folder
 
 

@@ -86,6 +86,17 @@ def test_a_relative_path_becomes_absolute(file: Any, monkeypatch: pytest.MonkeyP
     assert load("my_model.py").path == path
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("import Size, Workload", "import Size, Tolerance, Workload"), ("classes=3", "classes=3, tolerance=None")],
+)
+def test_a_tolerance_is_refused_with_its_reason(file: Any, old: str, new: str) -> None:
+    """Files from before tolerances were measured say where theirs stands, and what to do."""
+    message = fault(file(old, new))
+    assert "measured, not declared: take the tolerance out" in message
+    assert "my_model.py:" in message
+
+
 def test_two_files_of_the_same_name_are_two_workloads(file: Any, tmp_path: Path) -> None:
     """Files of the same name in different folders do not stand in for each other."""
     other = tmp_path / "other" / "my_model.py"

@@ -55,9 +55,8 @@ def packages_of(interpreter: str) -> list[str]:
         settings = ""
     if "include-system-site-packages=true" in settings:
         return []
-    return sorted(
-        f"{path.parent.parent.name}/{path.name}" for path in environment.glob("lib/python*/site-packages/*.dist-info")
-    )
+    found = environment.glob("lib/python*/site-packages/*.dist-info")
+    return sorted(path.relative_to(environment / "lib").as_posix() for path in found)
 
 
 def base() -> Path:

@@ -142,7 +142,9 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     except BaseException as error:  # sys.exit() in a file must not look like bakeoff's own end.
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         msg = f"{path}:{lines[-1] if lines else '?'}: importing it failed: {type(error).__name__}: {_text_of(error)}"
-        if isinstance(error, ImportError):
+        if isinstance(error, ImportError | TypeError) and "olerance" in str(error):
+            msg += ". How closely contenders agree is measured, not declared: take the tolerance out"
+        elif isinstance(error, ImportError):
             msg += ". A workload is one file; it may import the standard library, NumPy and bakeoff"
         raise ModelFileError(msg) from error
     return module

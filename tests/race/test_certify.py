@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from bakeoff.environments.installed import packages_of
+from bakeoff.race import conductor, remembered
+from bakeoff.race.progress import Event, TrialStarted
+from bakeoff.store.results import read_records
+
+if TYPE_CHECKING:
+    from tests.race.conftest import Race
+
+pytestmark = pytest.mark.slow
+
+ASKED = {"max_rounds": 1}
+
+
+@pytest.fixture
+def started(race: Race) -> Any:
+    """Give a function that races; it returns which trials were run, and the comparison's folder."""
+
+    def run(*contenders: str, **asked: Any) -> tuple[list[str], Path]:
+        names: list[str] = []
+
+        def observe(event: Event) -> None:
+            if isinstance(event, TrialStarted):
+                names.append(event.name)
+
+        outcome = race(*(contenders or ("fake",)), observe=observe, **(ASKED | asked))
+        assert [one.status for one in outcome.contenders] == ["ranked"] * len(outcome.contenders)
+        return names, Path(outcome.path)
+
+    return run
+
+
+def test_what_is_computed_in_float64_is_computed_once(started: Any) -> None:
+    """The next race takes the reference's record with its arrays, which names the comparison that it was made in."""
+    names, first = started()
+    assert "reference" in names
+    names, second = started()
+    assert "reference" not in names
+    assert "certify-fake" in names
+    adopted = read_records(second).records["reference"]
+    assert adopted.trial.comparison == first.name
+    assert (second / "reference" / "evidence.npz").read_bytes() == (first / "reference" / "evidence.npz").read_bytes()
+
+
+@pytest.mark.parametrize("asked", [{"seed": 7}, {"batch_size": 4}, {"scenario": "infer"}])
+def test_what_is_computed_of_something_else_does_not_stand_for_it(started: Any, asked: dict[str, Any]) -> None:
+    """Another seed, batch or scenario is computed anew."""
+    started()
+    names, _ = started(**asked)
+    assert "reference" in names
+
+
+def test_other_code_or_packages_compute_it_anew(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other code of bakeoff, or other packages, have computed stands for nothing."""
+    started()
+    for name, value in (
+        ("code_sha256", lambda _: "another"),
+        ("packages_of", lambda _: ["python3.11/site-packages/numpy-9.dist-info"]),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(remembered, name, value)
+            assert "reference" in started()[0]
+            assert "reference" not in started()[0]
+    assert "reference" not in started()[0]
+
+
+def test_where_packages_are_unknown_nothing_is_remembered(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interpreter that sees packages beyond its own environment may change unseen."""
+    monkeypatch.setattr(remembered, "packages_of", lambda _: [])
+    started()
+    assert "reference" in started()[0]
+
+
+def test_a_damaged_memory_is_computed_anew(started: Any, memory: Path) -> None:
+    """A record that is not as it was written stands for nothing; neither do arrays that somebody has changed."""
+    started()
+    (kept,) = (memory / "programs").iterdir()
+    (kept / "record.json").write_text("{}")
+    assert "reference" in started()[0]
+    arrays = kept / "evidence.npz"
+    arrays.write_bytes(arrays.read_bytes()[:-1] + b"!")
+    assert "reference" in started()[0]
+
+
+def test_verify_computes_everything(started: Any, request_of: Any) -> None:
+    """Who asks for certificates alone wants to see them made."""
+    started()
+    names: list[str] = []
+    conductor.verify(request_of("fake", **ASKED), lambda event: names.append(getattr(event, "name", "")))
+    assert "reference" in names
+
+
+def test_what_does_not_certify_is_not_remembered(race: Race, memory: Path) -> None:
+    """A reference that no contender agrees with is computed again."""
+    for _ in range(2):
+        assert race("fake:wrong=outputs", **ASKED).contenders[0].status == "uncertified"
+    assert not (memory / "programs").exists()
+
+
+def test_the_oldest_go_where_there_is_no_room(started: Any, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder does not grow without end."""
+    started()
+    kept = memory / "programs"
+    (first,) = kept.iterdir()
+    monkeypatch.setattr(remembered, "MOST_KEPT_BYTES", sum(file.stat().st_size for file in first.iterdir()) + 10)
+    os.utime(first, (1, 1))
+    started(seed=3)
+    assert [path for path in kept.iterdir() if path == first] == []
+    assert len(list(kept.iterdir())) == 1
+
+
+def test_packages_are_those_beside_the_interpreter(tmp_path: Path) -> None:
+    """Names with versions, without starting it; nothing where it sees the system's packages, too."""
+    site = tmp_path / "lib" / "python3.11" / "site-packages"
+    (site / "numpy-2.1.dist-info").mkdir(parents=True)
+    python = str(tmp_path / "bin" / "python")
+    assert packages_of(python) == ["python3.11/site-packages/numpy-2.1.dist-info"]
+    (tmp_path / "pyvenv.cfg").write_text("home = /usr\ninclude-system-site-packages = true\n")
+    assert packages_of(python) == []
+    assert packages_of(str(tmp_path / "none" / "bin" / "python")) == []
+
+
+def test_a_program_that_differs_from_the_reference_is_a_trial_of_its_own(
+    started: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The contender's own settings run in float64, beside the reference, and both are remembered."""
+    honest = conductor.prepared
+
+    def with_program(request: Any) -> Any:
+        context = honest(request)
+        return _Changed(context)
+
+    monkeypatch.setattr(conductor, "prepared", with_program)
+    names, folder = started()
+    assert names[:3] == ["reference", "program-fake", "certify-fake"]
+    evidence = read_records(folder).records["program-fake"].evidence
+    assert evidence is not None
+    names, _ = started()
+    assert names[:1] == ["certify-fake"]
+
+
+class _Changed:
+    """What is prepared, with a program of other settings than the reference's."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+
+    def __enter__(self) -> Any:
+        comparison, inputs = self._context.__enter__()
+        (plan,) = comparison.contenders
+        program = msgspec.structs.replace(plan.program, options=plan.program.options | {"mode": "compiled"})
+        changed = msgspec.structs.replace(plan, program=program)
+        return msgspec.structs.replace(comparison, contenders=[changed]), inputs
+
+    def __exit__(self, *error: object) -> Any:
+        return self._context.__exit__(*error)
