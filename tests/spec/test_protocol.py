@@ -16,6 +16,7 @@ COMMANDS = [
     protocol.CheckTimer(steps=12, pairs=3, profiled_steps=5, profiles=2),
     protocol.Certify(),
     protocol.MeasureMemory(steps=20),
+    protocol.MeasurePeaks(),
     protocol.Note(facts={"energy": {"joules": 1.5, "steps": 12, "source": "RAPL"}}),
     protocol.NoteGpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),
     protocol.RunEpoch(steps=1875),

@@ -63,6 +63,10 @@ class MeasureMemory(msgspec.Struct, frozen=True, tag="MEMORY"):
     steps: int
 
 
+class MeasurePeaks(msgspec.Struct, frozen=True, tag="PEAKS"):
+    """Time products of matrices and sums of long arrays; nothing of the workload is built."""
+
+
 class Note(msgspec.Struct, frozen=True, tag="NOTE"):
     """Record what the parent has read while this process worked: values of the record's fields, by their names."""
 
@@ -99,6 +103,7 @@ Command = (
     | CheckTimer
     | Certify
     | MeasureMemory
+    | MeasurePeaks
     | Note
     | NoteGpuMemory
     | RunEpoch
