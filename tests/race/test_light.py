@@ -47,7 +47,7 @@ def test_a_step_has_its_share_of_the_scripted_peak(race: Race) -> None:
 
 @pytest.mark.parametrize(("share", "status"), [(0.9, "ranked"), (1.5, "ranked"), (2.5, "refused")])
 def test_steps_that_do_nothing_are_refused_by_the_peak(race: Race, share: float, status: str) -> None:
-    """A step that would need more than twice the peak is refused with both numbers; between one and two is a warning."""
+    """A step that would need more than twice the peak is refused with both numbers; from once on there is a warning."""
     work = race("fake", self_test=False, max_rounds=1).comparison.work
     assert work is not None
     gmacs = work.least_macs / 0.001 / share / 1e9
