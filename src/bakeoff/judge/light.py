@@ -51,7 +51,7 @@ class Peak(msgspec.Struct, frozen=True, kw_only=True):
     bytes_by: str = ""
     cache_bytes: int | None = None
     calm: bool = True
-    """False: other processes ran beside the best reading, which then refuses nobody."""
+    """False: other processes ran beside the best readings, which then refuse nobody."""
 
 
 class Light(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +116,7 @@ def peak_of(records: Iterable[Record], plan: ContenderPlan) -> Peak | None:
         bytes_per_s=fastest[1] if fastest else None,
         bytes_by=_by(fastest[0]) if fastest else "",
         cache_bytes=_cache_bytes(reading, place.device),
-        calm=is_calm(reading),
+        calm=is_calm(reading) and (fastest is None or is_calm(fastest[2])),
     )
 
 

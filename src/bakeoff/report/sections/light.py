@@ -25,7 +25,8 @@ STREAMS = (Unit("TB/s", 1e-12), Unit("GB/s", 1e-9), Unit("MB/s", 1e-6))
 _NOTE = (
     "A MAC is a multiplication with its addition. Counted are products of matrices and convolutions as their formulas "
     "are written; algorithms that save multiplications can be above 100 %. Bytes are parameters, the optimiser's state "
-    "and the batch, each once a step; intermediate values are not among them."
+    "and the batch, each once a step; intermediate values are not among them. What of these the last-level caches "
+    "cannot hold from one step to the next is held against memory's peak."
 )
 
 
@@ -69,23 +70,24 @@ def _where(peak: Peak) -> str:
 
 def light_table(outcome: Outcome) -> Table:
     """Return each contender's work in a step, its rates and its shares."""
-    heads = ["contender", "work of a step", "rate", "of peak", "bytes of a step", "of memory's peak", "memory's peak"]
+    heads = ["contender", "work of a step", "rate", HEAD, "bytes of a step", "beyond the caches", "of memory's peak"]
     lines = []
     for one in ranked(outcome):
         light = one.light
         if light is None:
             continue
-        cells = [_amount(light.macs, MACS), _rate(light.macs_per_s), percent(light.macs_share), size(light.bytes)]
-        marked = bool(light.finding)
-        lines.append(Line([one.label, *cells, _memory_share(light), _memory_peak(light.peak)], marked=marked))
-    return Table(heads, lines)
+        products = [_amount(light.macs, MACS), _rate(light.macs_per_s), share_cell(one)]
+        beyond = "unknown" if light.peak.cache_bytes is None else size(light.beyond_cache_bytes)
+        memory = [size(light.bytes), beyond, _memory_share(light), _memory_peak(light.peak)]
+        lines.append(Line([one.label, *products, *memory], marked=bool(light.finding)))
+    return Table([*heads, "memory's peak"], lines)
 
 
 def _memory_share(light: Light) -> str:
     """Return the share of memory's peak; caches can hold the data of a small model."""
     if light.bytes_share is not None:
         return percent(light.bytes_share)
-    return "unknown" if light.peak.bytes_per_s is None else "fits in the caches"
+    return "unknown" if light.peak.bytes_per_s is None else "none needed"
 
 
 def _memory_peak(peak: Peak) -> str:
