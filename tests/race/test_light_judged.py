@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.judge.light import Peak, bytes_per_s, light_of
+from bakeoff.judge.light import Peak, bytes_per_s, light_of, macs_per_s
 from bakeoff.spec.peaks import PeakReading, Timing, Work
 
 PEAK = Peak(
@@ -83,3 +83,22 @@ def test_unknown_stays_unknown() -> None:
     assert light_of(LARGE, None, 1.0) is None
     assert light_of(LARGE, PEAK, None) is None
     assert light_of(msgspec.structs.replace(LARGE, macs=0), PEAK, 1.0) is None
+
+
+@pytest.mark.parametrize("value", [-(2**62), -1, 0, 2**62])
+@pytest.mark.parametrize("field", ["macs", "least_macs", "parameters", "state", "batch_bytes"])
+def test_any_number_in_a_strangers_comparison_is_survived(field: str, value: int) -> None:
+    """Work that cannot be has no share, and what is absurd but possible has finite ones."""
+    light = light_of(msgspec.structs.replace(LARGE, **{field: value}), PEAK, 1e-3)
+    if light is not None:
+        assert value >= 0
+        assert light.bytes > 0
+        assert 0 <= light.least_share < float("inf")
+
+
+@pytest.mark.parametrize(
+    "timing", [Timing(size=64, count=1, blocks_ns=[]), Timing(size=0, count=-1, blocks_ns=[0, -5])]
+)
+def test_a_reading_without_time_is_no_peak(timing: Timing) -> None:
+    """What was not timed has no rate."""
+    assert macs_per_s(PeakReading(products=[timing])) == 0

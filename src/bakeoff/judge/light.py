@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -102,7 +103,9 @@ def peak_of(records: Iterable[Record], plan: ContenderPlan) -> Peak | None:
     known = [
         (record, record.peaks)
         for record in finished(of_purpose(records, "peak"))
-        if record.peaks is not None and record.peaks.products and place_of(record.trial.contender.options) == place
+        if record.peaks is not None
+        and macs_per_s(record.peaks) > 0
+        and place_of(record.trial.contender.options) == place
     ]
     if not known:
         return None
@@ -144,7 +147,9 @@ def bytes_per_s(reading: PeakReading, device: str) -> float | None:
 
 
 def _per_s(timing: Timing) -> float:
-    """Return the operations of a second in the fastest block: a peak is what was reached once."""
+    """Return the operations of a second in the fastest block: a peak is what was reached once; 0 without any."""
+    if not timing.blocks_ns or min(timing.size, timing.count) < 1:
+        return 0.0
     return timing.count / (max(1, min(timing.blocks_ns)) * NS)
 
 
@@ -155,7 +160,7 @@ def _cache_bytes(reading: PeakReading, device: str) -> int | None:
 
 def light_of(work: Work | None, peak: Peak | None, step_s: float | None) -> Light | None:
     """Return how a step stands against the peaks; None where work, peak or step time are unknown."""
-    if work is None or peak is None or not step_s or not work.macs:
+    if work is None or peak is None or step_s is None or not 0 < step_s < math.inf or not _is_countable(work):
         return None
     beyond = beyond_cache_bytes(work, peak)
     bytes_share = beyond / step_s / peak.bytes_per_s if beyond and peak.bytes_per_s else None
@@ -172,6 +177,11 @@ def light_of(work: Work | None, peak: Peak | None, step_s: float | None) -> Ligh
         least_share=least,
     )
     return msgspec.structs.replace(light, finding=_finding(light, step_s)) if least > 1 else light
+
+
+def _is_countable(work: Work) -> bool:
+    """Return whether there is anything to state a share of; a comparison of strangers may hold any numbers."""
+    return work.macs > 0 and work.parameters + work.batch_bytes > 0 and min(msgspec.structs.astuple(work)) >= 0
 
 
 def _held_bytes(work: Work, peak: Peak) -> int:

@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.report.page import Line, Picture, Section, Subject, Table
 from bakeoff.report.pictures.light import roofline_chart
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import Unit, count, listed, percent, rounded, size, unit_for
+from bakeoff.report.units import Unit, listed, percent, rounded, size, unit_for
 
 if TYPE_CHECKING:
     from bakeoff.judge.light import Light, Peak
@@ -62,10 +62,9 @@ def _by_peak(outcome: Outcome) -> dict[Peak, list[str]]:
 
 def _where(peak: Peak) -> str:
     """Return where a peak holds: "float32 by 2 threads"."""
-    threads = count(int(peak.threads), "thread") if peak.threads.isdecimal() else ""
-    return (
-        f"{peak.precision} by {threads}" if peak.device == "cpu" and threads else f"{peak.precision} on {peak.device}"
-    )
+    if peak.device != "cpu":
+        return f"{peak.precision} on {peak.device}"
+    return f"{peak.precision} by {peak.threads} {'thread' if peak.threads == '1' else 'threads'}"
 
 
 def light_table(outcome: Outcome) -> Table:
