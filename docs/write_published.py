@@ -115,7 +115,8 @@ def _figure(study: PublishedStudy, figure: Figure) -> str:
     values = [f"{value:g}" for value in figure.values] + [f"{value:g}*" for value in figure.disturbed]
     machine = f" ({figure.machine})" if figure.machine else ""
     memory = "".join(f", {name} {size:g} GB" for name, size in figure.memory_gb.items())
-    return f"{figure.row}{machine} {', '.join(values)} {study.unit}{memory}"
+    accuracy = "" if figure.accuracy is None else f", accuracy {figure.accuracy:g}"
+    return f"{figure.row}{machine} {', '.join(values)} {study.unit}{memory}{accuracy}"
 
 
 if __name__ == "__main__":

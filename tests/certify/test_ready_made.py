@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from bakeoff.certify.certificate import Exhibit
+from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.ready_made import certify_ready_made
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.scenario import Scenario

@@ -1,34 +1,57 @@
 from __future__ import annotations
 
-import msgspec
+import math
 
-from bakeoff.certify.tolerances import tolerance
-from bakeoff.spec.workload import Size, Tolerance, Workload
+from bakeoff.certify.tolerances import MOST, PROGRAM, ROOM, Allowed, allowed, amplitude, is_measured, of_version_1
+from bakeoff.spec.record import Evidence, Spread
 
-PRECISIONS = ["float32", "tf32", "float16", "bfloat16"]
-SIZE = Size(batch_size=8, input_shape=(4,), classes=3)
-OWN = Tolerance(loss=1e-5, gradient=1e-4, output=1e-5)
-WORKLOAD = Workload(name="mine", summary="", source="", sizes={"full": SIZE}, tolerance=OWN)
+PRECISIONS = ["float64", "float32", "tf32", "float16", "bfloat16"]
+
+
+def measured(precision: str = "float32", **changes: float | None) -> Evidence:
+    """Give a reference's evidence, of a model that magnifies nothing but what is said."""
+    share = amplitude(precision)
+    spread = Spread(amplitude=share, draws=2, output=share, losses=[share] * 3, gradient=share, gradient_norm=share)
+    fields = {name: getattr(spread, name) for name in spread.__struct_fields__} | changes
+    return Evidence(version=2, parameter_shapes={}, spreads={precision: Spread(**fields)})
+
+
+def in_precision(precision: str, **changes: float | None) -> Allowed:
+    """Give what is allowed on a processor."""
+    return allowed(measured(precision, **changes), precision, "cpu", 3)
 
 
 def test_fewer_bits_are_allowed_more() -> None:
-    """The tolerances of a precision are never below those of a finer one, and the workload's own hold in float32."""
-    allowed = [tolerance(WORKLOAD, SIZE, precision) for precision in PRECISIONS]
-    assert allowed[0] == OWN
-    for field in ("loss", "gradient", "gradient_norm", "output"):
-        fine, tf32, float16, bfloat16 = (getattr(one, field) for one in allowed)
-        assert fine < tf32 == float16 < bfloat16
+    """What a precision may lose is never below what a finer one may, on the same model."""
+    found = [in_precision(precision) for precision in PRECISIONS]
+    for field in ("output", "gradient", "gradient_norm", "state"):
+        fine, single, tf32, float16, bfloat16 = (getattr(one, field) for one in found)
+        assert fine < single < tf32 == float16 < bfloat16
 
 
-def test_a_workload_that_allows_more_is_not_tightened() -> None:
-    """What a workload or one of its sizes allows in float32 it allows in every precision."""
-    wide = Tolerance(loss=0.9, gradient=0.9, gradient_norm=0.9, output=0.9)
-    assert tolerance(WORKLOAD, msgspec.structs.replace(SIZE, tolerance=wide), "bfloat16") == wide
+def test_a_contender_has_room_for_a_stated_multiple_of_the_spread() -> None:
+    """The multiple is the same for all; a spread that is smaller than what moved the reference tightens nothing."""
+    assert in_precision("float32", output=1e-3).output == ROOM * 1e-3
+    assert in_precision("float32", output=0.0).output == ROOM * amplitude("float32")
 
 
-def test_all_gradients_together_are_held_more_tightly_than_one_element() -> None:
-    """Where single elements may be off by much, the norm of all gradients may not, in every precision."""
-    wide = Size(batch_size=8, input_shape=(4,), classes=3, tolerance=Tolerance(gradient=0.5))
-    for precision in PRECISIONS:
-        allowed = tolerance(WORKLOAD, wide, precision)
-        assert allowed.gradient_norm < allowed.gradient
+def test_a_program_is_held_to_the_same_bound_in_every_model_but_a_chaotic_one() -> None:
+    """In float64 there is one bound, unless the model magnifies float64's own roundings beyond it."""
+    assert in_precision("float64").output == PROGRAM
+    assert in_precision("float64", losses=[0.0, 1e-11, 1e-6]).losses == (PROGRAM, PROGRAM, ROOM * 1e-6)
+
+
+def test_what_a_model_magnifies_beyond_use_is_not_held() -> None:
+    """A bound that nothing could exceed is none: it is infinite, and outputs, first loss and statistics have one."""
+    wild = in_precision("float32", output=None, losses=[None, 1.0, 1.0], gradient=1.0, gradient_norm=None, state=9.0)
+    assert (wild.output, wild.losses[0], wild.state) == (MOST, MOST, MOST)
+    assert all(map(math.isinf, (*wild.losses[1:], wild.gradient, wild.gradient_norm)))
+
+
+def test_a_precision_is_held_by_its_own_spread() -> None:
+    """Evidence says for which precisions it was measured; older evidence has bounds of its own for all."""
+    assert is_measured(measured("float32"), "float32")
+    assert not is_measured(measured("float32"), "bfloat16")
+    older = Evidence(version=1, parameter_shapes={})
+    assert is_measured(older, "bfloat16")
+    assert allowed(older, "bfloat16", "cpu", 2) == of_version_1("bfloat16", 2)

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from bakeoff.certify.tolerances import UpdateTolerance, update_tolerance
+from bakeoff.certify.tolerances import PROGRAM, UpdateTolerance, allowed, amplitude
 from bakeoff.certify.update import POSITIONS, check_updates, positions
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
-from bakeoff.spec.workload import Tolerance
+from bakeoff.spec.record import Evidence, Spread
 from bakeoff.workloads.optimizers import updated
 
 if TYPE_CHECKING:
@@ -124,9 +124,16 @@ def test_large_gradients_are_among_what_is_kept() -> None:
     assert positions(np.ones((2, 3))).tolist() == list(range(6))
 
 
+def update_of(precision: str, device: str, gradient_norm: float = 0.025) -> UpdateTolerance:
+    """Give what updates may be off by, of a model whose gradients move by a share."""
+    spread = Spread(amplitude=amplitude(precision), draws=2, output=1e-6, gradient_norm=gradient_norm)
+    return allowed(Evidence(version=2, parameter_shapes={}, spreads={precision: spread}), precision, device, 0).update
+
+
 def test_an_accelerator_is_asked_for_no_more_than_frameworks_among_themselves() -> None:
     """It may add in another order each time, which a deep model magnifies; a skipped step is refused there, too."""
-    deep = Tolerance(gradient_norm=1e-1)
-    assert update_tolerance("float32", "cuda", deep).median == deep.gradient_norm
-    assert update_tolerance("float32", "cpu", deep) == UpdateTolerance()
-    assert update_tolerance("bfloat16", "cpu", deep).median == 4 * 2.0**-8
+    assert update_of("float32", "cuda").median == pytest.approx(0.1)
+    assert update_of("float32", "cuda", 10.0).median <= 0.5
+    assert update_of("float32", "cpu") == UpdateTolerance()
+    assert update_of("bfloat16", "cpu").median == 4 * 2.0**-8
+    assert update_of("float64", "cpu") == UpdateTolerance(PROGRAM, PROGRAM)

@@ -46,9 +46,12 @@ def test_a_folder_is_no_file_to_write(recorded: Cli, tmp_path: Path) -> None:
     assert (said.code, "page.html is no regular file" in said.err) == (MISUSED, True)
 
 
-@pytest.mark.parametrize("text", ["raise SystemExit(0)", "class Odd(BaseException):\n    __str__ = None\nraise Odd"])
+@pytest.mark.parametrize(
+    "text",
+    ["raise SystemExit(0)", "import os\nos._exit(0)", "class Odd(BaseException):\n    __str__ = None\nraise Odd"],
+)
 def test_a_file_that_ends_the_process_is_told(cli: Cli, tmp_path: Path, text: str) -> None:
-    """sys.exit(0) in a user's file is an error with its line, and no "not slower"."""
+    """sys.exit(0) or os._exit(0) in a user's file is an error with its line, and no "not slower"."""
     (tmp_path / "mine.py").write_text(text)
     said = cli("run", "mine.py", "fake", "--fail-if-slower", "5%")
     assert said.code == MISUSED

@@ -35,7 +35,7 @@ from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size
-from bakeoff.trial.evidence import EVIDENCE_FILE, gather
+from bakeoff.trial.evidence import EVIDENCE_FILE, gather, with_spread
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.model import make_model
@@ -281,6 +281,8 @@ def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
     folder = Path(trial.inputs_path)
     with tempfile.TemporaryDirectory() as found:
         evidence = gather(engine, step, model, trial, Batches(folder), Path(found))
+        for precision in trial.spreads:
+            evidence = with_spread(evidence, engine, model, trial, Batches(folder), Path(found), precision=precision)
         arrays = dict(np.load(Path(found) / EVIDENCE_FILE, allow_pickle=False))
     texts = {"evidence": msgspec.json.encode(evidence).decode(), "settings": json.dumps(step.settings())}
     return {name: np.array(text, "U") for name, text in texts.items()} | arrays

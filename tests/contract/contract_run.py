@@ -18,7 +18,7 @@ from contract_cases.holes import HOLES
 from contract_cases.messages import Answer, Job, Request
 
 from bakeoff import data
-from bakeoff.certify.certificate import Exhibit
+from bakeoff.certify.checks import Exhibit
 from bakeoff.environments.declared import frameworks
 from bakeoff.environments.interpreters import resolve
 from bakeoff.environments.options import resolve_options, variables_of
@@ -27,7 +27,7 @@ from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.workloads import plan
-from bakeoff.workloads.load import load, names
+from bakeoff.workloads.load import LoadedWorkload, load, names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,6 +46,9 @@ SUBJECTS: list[tuple[str, Scenario]] = [
 MANY = 20
 """Arrays of a model: with more, a compiler works for minutes, and the model is computed in the default mode only."""
 REFERENCE = min(DECLARED, key=lambda name: DECLARED[name].info.reference_rank)
+
+IN_EVERY_PRECISION = ("mlp-mnist", "cnn-cifar10")
+"""Workloads that are computed with each value of each option."""
 
 LIVING = 2
 """How many processes are kept waiting for more work, the reference's and another: each holds up to 2 GB."""
@@ -76,6 +79,7 @@ class Computed:
         """Take the contender, and whether it is one of MODES: those have their compiling looked at."""
         self._contender = contender
         self._is_mode = is_mode
+        self._is_reference = contender.options == DECLARED[contender.framework].info.reference
         self._known = HOLES.get(contender.framework, frozenset())
         self._info = DECLARED[contender.framework].info
         self._options = resolve_options(self._info, contender, {}, usable_cores())
@@ -103,7 +107,7 @@ class Computed:
         arrays = self._workload(workload, scenario, path)
         arrays.pop("settings")
         evidence = msgspec.json.decode(str(arrays.pop("evidence")), type=Evidence)
-        return Exhibit(label=label, evidence=evidence, arrays=arrays)
+        return Exhibit(label=label, evidence=evidence, arrays=arrays, precision=self._options["precision"])
 
     def settings(self, workload: str, scenario: Scenario) -> dict[str, Any]:
         """Return what was read back after a workload in a scenario."""
@@ -184,6 +188,7 @@ class Computed:
             seed=0,
             inputs_path=str(_inputs(workload)),
             learning_steps=loaded.workload.learning_steps if learns else 0,
+            spreads=_spreads(loaded) if self._is_reference and path is None else (),
         )
 
 
@@ -212,6 +217,20 @@ def reference() -> Computed:
     """Return what the reference computes, in float64."""
     options = dict(DECLARED[REFERENCE].info.reference or {})
     return Computed(Contender(framework=REFERENCE, label=REFERENCE, options=options), is_mode=False)
+
+
+@functools.cache
+def program(name: str) -> Computed | None:
+    """Return what a framework computes in float64, in its default mode; None where it has no float64."""
+    if "float64" not in DECLARED[name].info.options["precision"].values:
+        return None
+    return Computed(Contender(framework=name, label=name, options={"precision": "float64"}), is_mode=False)
+
+
+def _spreads(loaded: LoadedWorkload) -> tuple[str, ...]:
+    """Return the precisions that the tests hold contenders in: short ones in the smallest workloads only."""
+    short = ("tf32", "bfloat16", "float16")
+    return ("float64", "float32", *(short if loaded.workload.name in IN_EVERY_PRECISION else ()))
 
 
 @functools.cache

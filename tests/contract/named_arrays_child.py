@@ -16,7 +16,7 @@ import msgspec
 
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.trial import TrialSpec
-from bakeoff.trial.evidence import gather
+from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import feed_of, input_pass
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import batches_of
@@ -49,6 +49,8 @@ def compute(engine: Any, trial: TrialSpec, inputs: list[str], folder: Path) -> N
     step = engine.build(model, "train", trial.contender.options)
     passes = {mode: _passed(step, batches, with_input(trial, mode)) for mode in inputs}
     evidence = gather(engine, step, model, trial, batches, folder)
+    for precision in trial.spreads:
+        evidence = with_spread(evidence, engine, model, trial, batches, folder, precision=precision)
     (folder / "evidence.json").write_bytes(msgspec.json.encode(evidence))
     told = {"inputs": passes, "refused": refused(engine, model, trial)}
     (folder / "told.json").write_text(json.dumps(told))

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 import bakeoff
 from bakeoff import data
-from bakeoff.certify.certificate import Exhibit, certify
+from bakeoff.certify.certificate import certify
+from bakeoff.certify.checks import Exhibit
 from bakeoff.environments.declared import frameworks
 from bakeoff.environments.interpreters import resolve
 from bakeoff.environments.options import resolve_options, variables_of
@@ -59,10 +60,12 @@ def computed(name: str, *, reference: bool = False) -> dict[str, tuple[Exhibit, 
             trial_of(workload, msgspec.structs.replace(asked, options=options), folder / f"inputs-{workload}")
             for workload in WORKLOADS
         ]
+        if reference:
+            trials = [msgspec.structs.replace(trial, spreads=("float32",)) for trial in trials]
         job = {"variables": variables, "trials": trials, "inputs": inputs}
         (folder / "job.json").write_bytes(msgspec.json.encode(job))
         run(resolve(asked, DECLARED[name]), folder)
-        return {workload: read(folder / workload, name) for workload in WORKLOADS}
+        return {workload: read(folder / workload, name, options["precision"]) for workload in WORKLOADS}
 
 
 def trial_of(name: str, contender: Contender, inputs: Path) -> TrialSpec:
@@ -100,11 +103,11 @@ def run(interpreter: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr[-4000:]
 
 
-def read(folder: Path, label: str) -> tuple[Exhibit, dict[str, Any]]:
+def read(folder: Path, label: str, precision: str) -> tuple[Exhibit, dict[str, Any]]:
     """Read what the child has written of one workload."""
     evidence = msgspec.json.decode((folder / "evidence.json").read_bytes(), type=Evidence)
     with np.load(folder / "evidence.npz", allow_pickle=False) as arrays:
-        exhibit = Exhibit(label=label, evidence=evidence, arrays=dict(arrays))
+        exhibit = Exhibit(label=label, evidence=evidence, arrays=dict(arrays), precision=precision)
     return exhibit, json.loads((folder / "told.json").read_text())
 
 

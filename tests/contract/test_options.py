@@ -2,9 +2,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 import pytest
-from contract_run import DECLARED, LIMIT_S, REFERENCE, WORKLOADS, computed, computed_by, reference
+from contract_run import DECLARED, IN_EVERY_PRECISION, LIMIT_S, REFERENCE, WORKLOADS, computed, computed_by, reference
 from test_workloads import CERTIFY_STEPS
 
 from bakeoff.certify.certificate import certify
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
-SUBJECTS: tuple[tuple[str, Scenario], ...] = (("mlp-mnist", "train"), ("cnn-cifar10", "train"))
+SUBJECTS: tuple[tuple[str, Scenario], ...] = tuple((name, "train") for name in IN_EVERY_PRECISION)
 
 OPTIONS = ("precision", "layout", "optimizer_kernel", "conv_algorithm", "graph_optimization", "onednn")
 
@@ -46,9 +45,8 @@ VALUES = [
 def test_every_option_computes_the_same(text: str, workload: str, scenario: Scenario) -> None:
     """With every value of every option a framework gets its certificate."""
     loaded = WORKLOADS[workload]
-    precision = parse_contender(text).options.get("precision", "float32")
     certificate = certify(
-        msgspec.structs.replace(computed_by(text).exhibit(text, workload, scenario), precision=precision),
+        computed_by(text).exhibit(text, workload, scenario),
         reference().exhibit(f"{REFERENCE} in float64", workload, scenario),
         workload=loaded.workload,
         size=loaded.size("reduced"),

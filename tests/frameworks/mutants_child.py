@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.certify.certificate import Exhibit, certify
+from bakeoff.certify.certificate import certify
+from bakeoff.certify.checks import Exhibit
 from bakeoff.spec.trial import TrialSpec
-from bakeoff.trial.evidence import EVIDENCE_FILE, gather
+from bakeoff.trial.evidence import EVIDENCE_FILE, gather, with_spread
 from bakeoff.trial.framework import import_engine
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.model import make_model
@@ -163,6 +164,9 @@ def exhibit(trial: TrialSpec, fault: str) -> Exhibit:
     step.run = FAULTS[trial.contender.framework, trial.scenario](step)[fault]
     with tempfile.TemporaryDirectory() as folder:
         evidence = gather(engine, step, model, trial, Batches(Path(trial.inputs_path)), Path(folder))
+        for precision in trial.spreads:
+            sides = engine, model, trial, Batches(Path(trial.inputs_path)), Path(folder)
+            evidence = with_spread(evidence, *sides, precision=precision)
         arrays = dict(np.load(Path(folder) / EVIDENCE_FILE, allow_pickle=False))
     return Exhibit(label=fault, evidence=evidence, arrays=arrays, precision=options["precision"])
 
@@ -170,8 +174,6 @@ def exhibit(trial: TrialSpec, fault: str) -> Exhibit:
 def certificates(reference: TrialSpec, contender: TrialSpec) -> dict[str, Any]:
     """Return the checks that each fault fails, and how far the faultless step's are from what is allowed."""
     loaded = load(contender.workload_path)
-    size, own = loaded.size("reduced"), loaded.workload.tolerance
-    first = msgspec.structs.replace(size.tolerance or own, losses=1)
     expected = exhibit(reference, "honest")
     options = contender.contender.options
     engine: Any = import_engine(Path(contender.framework_path)).Engine()
@@ -183,7 +185,7 @@ def certificates(reference: TrialSpec, contender: TrialSpec) -> dict[str, Any]:
             exhibit(contender, fault),
             expected,
             workload=loaded.workload,
-            size=msgspec.structs.replace(size, tolerance=first),
+            size=loaded.size("reduced"),
             scenario=contender.scenario,
             steps=contender.certify_steps + 1,
         )

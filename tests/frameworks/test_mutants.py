@@ -75,6 +75,7 @@ def trial(framework: str, workload: str, scenario: Scenario, folder: Path, preci
         batch_size=size.batch_size,
         seed=0,
         inputs_path=str(inputs),
+        spreads=("float32",) if precision == "float64" else (),
     )
 
 

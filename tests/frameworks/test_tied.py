@@ -11,7 +11,6 @@ import bakeoff.frameworks
 from bakeoff.environments import declared
 from bakeoff.race import conductor
 from bakeoff.spec.request import Request
-from bakeoff.workloads.load import load
 
 SKIPS = """\
         self._calls = getattr(self, "_calls", 0) + 1
@@ -58,11 +57,8 @@ def faulty(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 def test_a_fault_in_a_real_step_takes_the_rank_away(faulty: tuple[str, str], tmp_path: Path) -> None:
     """The certificate passes, and the timed trials' own losses show that training does not go on."""
     framework, says = faulty
-    text = load("mlp-mnist").path.read_text().replace("tolerance=Tolerance(", "tolerance=Tolerance(losses=1, ", 1)
-    workload = tmp_path / "mine.py"
-    workload.write_text(text)
     request = Request(
-        workload=str(workload),
+        workload="mlp-mnist",
         contenders=(framework,),
         size="reduced",
         data="synthetic",

@@ -44,7 +44,15 @@ def test_an_epoch_is_the_data_set(race: Any) -> None:
         assert run.without_first_s == pytest.approx((3 * batches - 1) * 0.001)
         assert run.epochs_s == pytest.approx([FIRST_S + (batches - 1) * 0.001, batches * 0.001, batches * 0.001])
         assert run.loss == pytest.approx(2.3 * 0.98 ** (3 * batches))
-        assert run.accuracy == 1.0
+        assert (run.accuracy, run.training_accuracy) == (1.0, None)
+
+
+def test_made_data_has_the_accuracy_on_itself(race: Any) -> None:
+    """Where nothing is held out, a whole run of training counts the right labels of the batches it was trained on."""
+    (trained,) = race("fake", steps=20, max_rounds=3).contenders
+    (ran,) = race("fake", steps=20, max_rounds=3, scenario="infer").contenders
+    assert {(run.accuracy, run.training_accuracy) for run in trained.whole.runs} == {(None, 1.0)}
+    assert {run.training_accuracy for run in ran.whole.runs} == {None}
 
 
 def test_the_race_beside_it_is_the_same(race: Any) -> None:

@@ -82,7 +82,7 @@ def test_a_test_by_other_code_does_not_hold(race: Race, monkeypatch: pytest.Monk
     """What was measured by another text of the measuring code, or of the framework's folder, is measured again."""
     race(HONEST, self_test=True, max_rounds=1)
     with monkeypatch.context() as patch:
-        patch.setattr(selftest, "measuring_sha256", lambda: "another")
+        patch.setattr(selftest, "code_sha256", lambda _: "another")
         later = race(HONEST, self_test=True, max_rounds=1)
     assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
     for module in (prepare, opened):

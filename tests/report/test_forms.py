@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import resource
 import sys
 from html import unescape
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,10 @@ from tests.report.study.conftest import batches, modes
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.report import forms
+from bakeoff.report.forms.pictures import ADDRESS_SPACE_BYTES
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.comparison import SUBJECTS
+from bakeoff.spec.errors import NoPictureError
 from bakeoff.spec.record import Memory
 
 if TYPE_CHECKING:
@@ -145,3 +148,15 @@ def test_a_form_is_one_file(decided: Outcome, tmp_path: Path, monkeypatch: pytes
     paths = forms.save(page)
     monkeypatch.delitem(sys.modules, "bakeoff.report.forms.counted")
     assert paths["counted"].read_bytes() == str(len(page.sections)).encode()
+
+
+def test_too_little_address_space_costs_the_pictures_alone(
+    host: StudyOutcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under `ulimit -v` the renderer would end the process: forms without pictures are written, and it is said why."""
+    limits = (ADDRESS_SPACE_BYTES - 1, resource.RLIM_INFINITY)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
+    page = page_of(msgspec.structs.replace(host, path=str(tmp_path)))
+    with pytest.raises(NoPictureError, match="`ulimit -v` allows 71 GiB"):
+        forms.save(page)
+    assert {path.name for path in tmp_path.iterdir()} == {"report.md"}

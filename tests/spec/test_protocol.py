@@ -15,6 +15,7 @@ COMMANDS = [
     protocol.Fence(lead=3, steps=10, seconds=0.3, limit=400),
     protocol.CheckTimer(steps=12, pairs=3, profiled_steps=5, profiles=2),
     protocol.Certify(),
+    protocol.MeasureSpread(precision="float32"),
     protocol.MeasureMemory(steps=20),
     protocol.MeasurePeaks(),
     protocol.Note(facts={"energy": {"joules": 1.5, "steps": 12, "source": "RAPL"}}),

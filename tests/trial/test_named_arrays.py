@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from bakeoff import data
-from bakeoff.certify.certificate import Exhibit, certify
+from bakeoff.certify.certificate import certify
+from bakeoff.certify.checks import Exhibit
 from bakeoff.spec import protocol
 from bakeoff.spec.batch import Batch
 from bakeoff.spec.errors import UnsupportedError
@@ -72,9 +73,12 @@ def test_the_declared_arrays_are_drawn_and_written_by_name(trial: TrialSpec) -> 
     assert (tokens.min(), tokens.max()) == (0, 19)
 
 
+MOVED = protocol.MeasureSpread(precision="float32")
+
+
 def test_a_certificate_covers_every_array_that_is_fed(trial: TrialSpec, tmp_path: Path) -> None:
     """The pass through the contender's own way of input holds samples by all their arrays."""
-    record = recorded(trial, tmp_path / "certify", "certify", "pipeline", protocol.Certify())
+    record = recorded(trial, tmp_path / "certify", "certify", "pipeline", protocol.Certify(), MOVED)
     assert record.evidence is not None
     seen = record.evidence.input_pass
     assert seen is not None

@@ -15,7 +15,7 @@ from bakeoff.workloads.load import load, names
 GOOD = """
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import SGD
-from bakeoff.spec.workload import Size, Tolerance, Workload
+from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
     name="mine",
@@ -202,8 +202,6 @@ def test_build_is_no_function(file: Any) -> None:
         ('source="a test"', 'source="a test", scenarios=("fly",)', "fly"),
         ('source="a test"', 'source="a test", data=()', "data is empty"),
         ('source="a test"', 'source="a test", learning_steps=-1', "learning_steps is -1"),
-        ('source="a test"', 'source="a test", tolerance=Tolerance(loss=0)', "tolerance.loss is 0"),
-        ("classes=3", "classes=3, tolerance=Tolerance(gradient=2)", "sizes['full'].tolerance.gradient is 2"),
         ("SGD(learning_rate=0.1)", "None", "include train, and optimizer is None"),
         ("SGD(learning_rate=0.1)", "SGD(learning_rate=-0.1)", "optimizer.learning_rate is -0.1"),
         ("SGD(learning_rate=0.1)", "SGD(learning_rate=0.1, momentum=1.5)", "optimizer.momentum is 1.5"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from bakeoff.certify.errors import finite
 from bakeoff.certify.sample import distance
 from bakeoff.certify.tolerances import ran_tolerance
 from bakeoff.spec.verdict import Check
@@ -28,13 +29,8 @@ def check_ran(arrays: Arrays, count: int, precision: str, *, reference: Arrays |
     own = max(distance(arrays[kept], arrays[asked]) for kept, asked in names)
     detail = f"what timed steps keep is off by {own:.1e} from its own outputs (allowed {closely:.0e})"
     if reference is None:
-        return Check(name="ran", passed=own <= closely, detail=detail, error=_finite(own), allowed=closely)
+        return Check(name="ran", passed=own <= closely, detail=detail, error=finite(own), allowed=closely)
     away = max(distance(arrays[kept], reference[asked]) if asked in reference else math.inf for kept, asked in names)
     detail += f" and by {away:.1e} from the reference's (allowed {allowed:.0e})"
     passed = own <= closely and away <= allowed
-    return Check(name="ran", passed=passed, detail=detail, error=_finite(away), allowed=allowed)
-
-
-def _finite(error: float) -> float | None:
-    """Return an error that JSON can hold; None where it is not finite."""
-    return error if math.isfinite(error) else None
+    return Check(name="ran", passed=passed, detail=detail, error=finite(away), allowed=allowed)

@@ -14,7 +14,7 @@ from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.verdict import Certificate, Check
 
 if TYPE_CHECKING:
-    from bakeoff.certify.certificate import Exhibit
+    from bakeoff.certify.checks import Exhibit
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bakeoff.certify.errors import STATE_FLOOR, finite
 from bakeoff.certify.sample import distance
 from bakeoff.spec.verdict import Check
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.record import Evidence
     from bakeoff.workloads.optimizers import Arrays
-
-FLOOR = 0.1
-"""The least scale of the error of what a step adds: that is a difference of numbers of about 1, which a float32 holds
-to about 1e-7, however small the difference is."""
 
 
 def check_state(
@@ -53,21 +50,20 @@ def check_state(
     detail = f"{count}; largest error of what a step adds in {worst}: {error:.1e} (allowed {allowed:.0e})"
     if len(set(rules)) > 1:
         detail += f"; the running variance takes the {rules[0]} one, the reference's the {rules[1]} one"
-    finite = error if math.isfinite(error) else None
-    return Check(name="state", passed=error <= allowed, detail=detail, error=finite, allowed=allowed)
+    return Check(name="state", passed=error <= allowed, detail=detail, error=finite(error), allowed=allowed)
 
 
 def _error(name: str, arrays: Arrays, expected: Arrays, rules: tuple[str, str], allowed: float) -> float:
     """Return the error of one array, without the factor by which the two rules of the variance differ."""
     actual, wanted = arrays[name], expected[name]
     if not name.endswith("running_variance") or rules[0] == rules[1] or actual.shape != wanted.shape:
-        return distance(actual, wanted, FLOOR)
+        return distance(actual, wanted, STATE_FLOOR)
     # The factor that fits best, by least squares; it has to be one that some number of values could cause.
     factor = float(actual @ wanted / (wanted @ wanted)) if wanted.any() else math.nan
     least, most = sorted((1.0, _extreme(rules, batch_size=len(expected["output/0"]))))
     if not least - allowed <= factor <= most + allowed:
         return math.inf
-    return distance(actual, factor * wanted, FLOOR)
+    return distance(actual, factor * wanted, STATE_FLOOR)
 
 
 def _extreme(rules: tuple[str, str], *, batch_size: int) -> float:

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bakeoff.certify.sample import largest
+from bakeoff.certify.tolerances import UNIT_ROUNDOFF
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import updated
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -38,8 +39,8 @@ ZERO = 1e-10
 """Share of the largest gradient of all parameters below which an array's gradient is zero but for the reference's
 rounding in float64: that of a bias before a normalisation, or of the keys in an attention."""
 
-_ROUNDING = {"float64": 2.0**-53}
-_FLOAT32_ROUNDING = 2.0**-24
+_ROUNDING = {"float64": UNIT_ROUNDOFF["float64"]}
+_FLOAT32_ROUNDING = UNIT_ROUNDOFF["float32"]
 """The largest relative error of one rounding of a parameter: mixed precisions, too, keep parameters in float32."""
 
 
@@ -75,7 +76,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     allowed: UpdateTolerance,
 ) -> Check:
     """Check each of `steps` updates of every parameter by itself; arrays are named as `Evidence` says."""
-    held = names if optimizer is None else _with_gradient(names, reference)
+    held = names if optimizer is None else with_gradient(names, reference)
     rows = {name: arrays.get(f"update/{name}") for name in names}
     missing = [name for name, found in rows.items() if found is None or len(found) != 2 * steps + 1]
     if optimizer is None or missing or not held:
@@ -105,7 +106,7 @@ def _excess(error: _Error, allowed: UpdateTolerance) -> float:
     return max(error.median / allowed.median, error.norm / allowed.norm)
 
 
-def _with_gradient(names: list[str], reference: Arrays) -> list[str]:
+def with_gradient(names: Sequence[str], reference: Arrays) -> list[str]:
     """Return the parameters whose gradient is more than rounding, by the reference's first gradients in float64."""
     sizes = {name: largest(reference[f"gradient/{name}"]) for name in names if f"gradient/{name}" in reference}
     least = ZERO * max(sizes.values(), default=0.0)

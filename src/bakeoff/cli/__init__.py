@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from bakeoff.spec.errors import BakeoffError, UsageError
@@ -12,6 +14,7 @@ from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import FrameType
 
 FAILED = 1
 """What was asked for could not be given."""
@@ -27,15 +30,57 @@ INTERRUPTED = 130
 """By Ctrl-C: 128 + SIGINT, as shells count."""
 
 
+ONE_INTERRUPT_S = 1.0
+"""A terminal, a wrapper and an impatient hand may each send the signal: those so soon after the first are the same."""
+
+
+class Process:
+    """The process that runs the command line: the command's own, or another program's that calls `main`."""
+
+    def __init__(self) -> None:
+        """Start as another program's, which keeps its signals and its children."""
+        self.is_own = False
+        self._interrupted_s = -ONE_INTERRUPT_S
+
+    def own(self) -> None:
+        """Make it the command's own: interrupts in quick succession are one."""
+        self.is_own = True
+        # Whoever started it may have it ignore them, as nohup(1) does for others.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._interrupt)
+
+    def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        """Raise KeyboardInterrupt, but not for a second signal within a second, while the first is being answered."""
+        del number, frame
+        now_s = time.monotonic()
+        if now_s - self._interrupted_s >= ONE_INTERRUPT_S:
+            self._interrupted_s = now_s
+            raise KeyboardInterrupt
+
+
+PROCESS = Process()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code; every error made for users becomes one message on stderr."""
+    if arguments is None:
+        PROCESS.own()
+    code = _answered(arguments)
+    if PROCESS.is_own and code == INTERRUPTED:
+        # At its end Python hands the signal back to the system, which would then end it by the signal.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code
+
+
+def _answered(arguments: Sequence[str] | None) -> int:
+    """Run the command line and return its exit code."""
     try:
         _open_streams()
         return _run(arguments)
     except BakeoffError as error:
         return _failed(str(error), MISUSED if isinstance(error, UsageError) else FAILED)
     except KeyboardInterrupt:
-        return INTERRUPTED
+        return _failed("interrupted", INTERRUPTED)
     except MemoryError:
         return _failed("there is not enough memory for what was asked: name a smaller batch or size")
     except OSError as error:

@@ -15,6 +15,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from bakeoff.cli import PROCESS
 from bakeoff.race.progress import (
     Certified,
     Finished,
@@ -31,6 +32,7 @@ from bakeoff.race.progress import (
     TrialStarted,
     Tried,
 )
+from bakeoff.race.workers import orphans
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
 from bakeoff.spec.text import plain
@@ -53,7 +55,9 @@ _FIRST = "certificates come first"
 
 @contextmanager
 def shown(stream: TextIO, *, live: bool = True) -> Iterator[StudyObserver]:
-    """Return the observer that fits the stream."""
+    """Return the observer that fits the stream; what is run meanwhile leaves no process, where this one is its own."""
+    if PROCESS.is_own:
+        orphans.adopt()
     console = Console(file=stream, highlight=False)
     if not (live and console.is_terminal and not console.is_dumb_terminal):
         yield Narrator(Lines(stream))

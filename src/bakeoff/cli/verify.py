@@ -61,12 +61,16 @@ def verify(
 
 def _text(certificate: "Certificate") -> str:
     """Return what is printed of a certificate: every check with its largest error and the error that is allowed."""
+    from bakeoff.certify.certificate import in_words
+
     state = "passed" if certificate.passed else f"NOT passed: {certificate.reason}"
     if certificate.ready_made:
         head = f"{certificate.contender}, ready-made ({certificate.ready_made}): not held against the reference"
     else:
         head = f"{certificate.contender}, against {certificate.reference or 'no reference'}: {state}"
     checks = [
-        f"  {'passed' if check.passed else 'FAILED':<8}{check.name:<13}{check.detail}" for check in certificate.checks
+        f"  {'passed' if check.passed else 'FAILED':<8}{in_words(check):<24}{check.detail}"
+        for check in certificate.checks
     ]
-    return "\n".join([head, *checks])
+    alone = [f"  {'':<8}{'program':<24}{certificate.alone}"] if certificate.alone else []
+    return "\n".join([head, *alone, *checks])

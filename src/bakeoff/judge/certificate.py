@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.certify.certificate import Exhibit, certify, refuse
+import msgspec
+
+from bakeoff.certify.certificate import certify, refuse
+from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.ready_made import certify_ready_made
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
@@ -26,23 +29,53 @@ def certificate_of(
 ) -> Certificate:
     """Return one contender's certificate, held against the reference; whatever is missing fails closed."""
     label = plan.contender.label
-    mine = last(of_contender(records.values(), label), "certify")
-    reference = last(records.values(), "reference")
+    own = of_contender(records.values(), label)
+    mine, program, reference = last(own, "certify"), program_of(comparison, records, plan), reference_of(records)
     size = comparison.workload.sizes[comparison.size]
     if mine is not None and mine.evidence is not None and mine.evidence.ready_made:
         exhibit = _exhibit(mine, mine.evidence, folder)
         return certify_ready_made(exhibit, size=size, scenario=comparison.scenario, batch_size=comparison.batch_size)
-    reason = _missing(comparison, mine, reference)
+    reason = _missing(comparison, mine, reference) or _why_no_program(plan, program)
     if reason or mine is None or reference is None or mine.evidence is None or reference.evidence is None:
         return refuse(label, _reference_label(comparison), reason)
+    ran = program if program is not None and program.outcome == "done" else None
     return certify(
         _exhibit(mine, mine.evidence, folder),
         _exhibit(reference, reference.evidence, folder),
         workload=comparison.workload,
-        size=size.at_batch(comparison.batch_size),
+        size=msgspec.structs.replace(size, batch_size=comparison.batch_size),
         scenario=comparison.scenario,
         steps=reference.trial.certify_steps + 1,
+        program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
+        alone=plan.no_program or (program.reason if program else ""),
     )
+
+
+def reference_of(records: Mapping[str, Record]) -> Record | None:
+    """Return the reference's record; None before there is one."""
+    return last(records.values(), "reference")
+
+
+def program_of(comparison: Comparison, records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
+    """Return the record of a contender's code in float64: the reference's where that is the same code and settings."""
+    asked = plan.in_float64()
+    if asked is None:
+        return None
+    if comparison.reference is not None and asked.runs_as(comparison.reference):
+        return reference_of(records)
+    return last(of_contender(records.values(), plan.contender.label), "program")
+
+
+CANNOT = frozenset({"unsupported", "unavailable", "out-of-memory", "killed", "timeout"})
+"""Outcomes of a program in float64 that say nothing against what is timed: float64 takes twice the memory, and more
+time. The timed settings are held alone, and the report says why."""
+
+
+def _why_no_program(plan: ContenderPlan, program: Record | None) -> str:
+    """Return why a contender's program does not count, although it should run in float64; empty where it does."""
+    if plan.program is None or (program is not None and program.outcome in {"done", *CANNOT}):
+        return ""
+    return f"in float64: {program.reason}" if program else "its program was not run in float64 yet"
 
 
 def _missing(comparison: Comparison, mine: Record | None, reference: Record | None) -> str:

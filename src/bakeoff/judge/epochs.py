@@ -31,6 +31,8 @@ class WholeRun(msgspec.Struct, frozen=True, kw_only=True):
     """Loss of the last step."""
     accuracy: float | None
     """Accuracy on held-out data after the last step, 0 to 1."""
+    training_accuracy: float | None = None
+    """The same on the batches that were trained on, where nothing is held out."""
     flagged_epochs: int
     """Number of epochs that other processes disturbed."""
 
@@ -99,6 +101,7 @@ def _run(record: Record) -> WholeRun:
         epochs_s=[first_s + epochs_s[0], *epochs_s[1:]],
         loss=found.loss,
         accuracy=found.accuracy,
+        training_accuracy=found.training_accuracy,
         flagged_epochs=sum(share > FOREIGN_LIMIT for share in shares),
     )
 

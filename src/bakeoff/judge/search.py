@@ -104,7 +104,7 @@ def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record],
     state, reason = _state(search, attempts, certificate)
     if any(record.outcome in TOO_MUCH and record.trial.purpose == "certify" for record in mine):
         reason += f"; its certificate needs batch {search.plan.batch_size:,}: name a smaller --batch-size"
-    done = [record for record in mine if record.outcome == "done"]
+    done = [record for record in mine if record.outcome == "done" and record.trial.purpose != "program"]
     return Found(
         plan=plan,
         label=label,

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from bakeoff.certify.checksum import farthest
-from bakeoff.certify.tolerances import UNIT_ROUNDOFF, tolerance
+from bakeoff.certify.tolerances import UNIT_ROUNDOFF, Allowed, allowed, is_measured
 from bakeoff.store.results import finished, last, of_contender, of_purpose
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Evidence, Record, Tie
-    from bakeoff.spec.workload import Tolerance
 
 EXACT = frozenset({"float32", "tf32", "float64"})
 """Precisions in which two different losses are two different numbers: bfloat16 has 256 between 2 and 4."""
@@ -33,9 +32,6 @@ SIBLINGS = 64
 """Roundings by which first losses of a contender's rounds may differ. Found in 20 processes each of PyTorch, JAX and
 TensorFlow on two threads: none."""
 
-FLOAT32_ROUNDOFF = 2.0**-24
-"""The largest relative error of one rounding in float32, as `certify.tolerances.UNIT_ROUNDOFF` has of others."""
-
 REFERENCE_MOVES = 1e-4
 """By how much, as a share, the reference's losses of two steps have to differ before equal ones are a finding."""
 
@@ -43,18 +39,21 @@ REFERENCE_MOVES = 1e-4
 def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: ContenderPlan) -> str:
     """Return how a contender's timed trials differ from what was certified, in a sentence; empty where they do not."""
     mine = of_contender(records.values(), plan.contender.label)
-    certified, reference = last(mine, "certify"), last(records.values(), "reference")
+    certified, found = last(mine, "certify"), last(records.values(), "reference")
     timed = [record for record in finished(of_purpose(mine, "time")) if record.tie is not None]
-    evidence = certified.evidence if certified else None
+    evidence, reference = (one.evidence if one else None for one in (certified, found))
     if not timed or evidence is None:
         return ""
-    findings = [
-        *_standing_still(comparison, plan, timed, _in_order(evidence)),
-        *_repeating(plan, timed, reference.evidence if reference else None),
-        *_apart(comparison, plan, timed, evidence),
-        *_unlike_siblings(comparison, plan, timed, evidence),
-        *_other_outputs(comparison, plan, timed, evidence),
-    ]
+    findings = [*_standing_still(comparison, plan, timed, _in_order(evidence)), *_repeating(plan, timed, reference)]
+    # A ready-made model's values are its own draws, and nothing says how far they may be apart.
+    is_held = reference is not None and is_measured(reference, _precision(plan)) and not evidence.ready_made
+    if reference is not None and is_held and _in_order(evidence):
+        most = _allowed(reference, plan)
+        findings += [
+            *_apart(most, plan, timed, evidence),
+            *_unlike_siblings(most, plan, timed),
+            *_other_outputs(most, timed, evidence),
+        ]
     return findings[0] if findings else ""
 
 
@@ -99,41 +98,36 @@ def _repeating(plan: ContenderPlan, timed: Sequence[Record], reference: Evidence
             )
 
 
-def _apart(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence) -> Iterator[str]:
+def _apart(most: Allowed, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence) -> Iterator[str]:
     """Yield the first loss of a timed trial that is not the one of the same contender's certificate.
 
     Its own, not the reference's: the certificate holds that against the reference. What does not have the same losses
     by its nature is not held: dropout, which every process draws anew in most frameworks and which the evidence leaves
-    out, and ready-made models, whose values are their own draws.
+    out.
     """
-    if evidence.ready_made or not _in_order(evidence):
-        return
-    allowed = _tolerance(comparison, plan)
-    held = 1 if _precision(plan) == SCALED else allowed.losses
+    held = 1 if _precision(plan) == SCALED else sum(map(math.isfinite, most.losses))
     for record in timed:
         tie = record.tie
         if tie is None or tie.drops:
             continue
         for step, (found, expected) in enumerate(list(zip(tie.losses, evidence.losses, strict=False))[:held]):
             error = _relative(found, expected)
-            if not error <= allowed.loss:
+            if not error <= most.losses[step]:
                 yield (
                     f"in {record.trial.name} the loss at step {step} is {found}, and in its certificate {expected} "
-                    f"(relative {error:.1e}, allowed {allowed.loss:.0e})"
+                    f"(relative {error:.1e}, allowed {most.losses[step]:.0e})"
                 )
 
 
-def _unlike_siblings(
-    comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence
-) -> Iterator[str]:
+def _unlike_siblings(most: Allowed, plan: ContenderPlan, timed: Sequence[Record]) -> Iterator[str]:
     """Yield the first timed trial whose first loss is not that of the first round's, within a few roundings.
 
     The first loss alone: later ones follow updates, which magnify the order in which threads have added. Nor is it held
-    where dropout, a shuffled pipeline or a ready-made model draws what is different in every process.
+    where dropout draws what is different in every process.
     """
-    if evidence.ready_made or not _in_order(evidence) or not _is_same_draw(timed):
+    if not _is_same_draw(timed):
         return
-    allowed = min(_tolerance(comparison, plan).loss, SIBLINGS * UNIT_ROUNDOFF.get(_precision(plan), FLOAT32_ROUNDOFF))
+    allowed = min(most.losses[0], SIBLINGS * UNIT_ROUNDOFF[_precision(plan)])
     first, *others = timed
     for record in others:
         found, expected = (one.tie.losses[0] for one in (record, first) if one.tie)
@@ -150,21 +144,18 @@ def _is_same_draw(timed: Sequence[Record]) -> bool:
     return all(tie.losses and not tie.drops for tie in _ties(timed))
 
 
-def _other_outputs(
-    comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record], evidence: Evidence
-) -> Iterator[str]:
+def _other_outputs(most: Allowed, timed: Sequence[Record], evidence: Evidence) -> Iterator[str]:
     """Yield the first timed trial whose first outputs are not those of the same contender's certificate."""
-    if evidence.ready_made or not _in_order(evidence) or not evidence.checksums:
+    if not evidence.checksums:
         return
-    allowed = _tolerance(comparison, plan).output
     for record in timed:
         if record.tie is None or not record.tie.outputs:
             continue
         error = farthest(record.tie.outputs, evidence.checksums)
-        if not error <= allowed:
+        if not error <= most.output:
             yield (
                 f"in {record.trial.name} the outputs of the first step are not those of its certificate (checksums "
-                f"differ by {error:.1e} of the largest output, allowed {allowed:.0e})"
+                f"differ by {error:.1e} of the largest output, allowed {most.output:.0e})"
             )
 
 
@@ -183,10 +174,10 @@ def _is_exact(plan: ContenderPlan) -> bool:
     return _precision(plan) in EXACT
 
 
-def _tolerance(comparison: Comparison, plan: ContenderPlan) -> Tolerance:
+def _allowed(reference: Evidence, plan: ContenderPlan) -> Allowed:
     """Return how far the certificate lets this contender be from the reference."""
-    size = comparison.workload.sizes[comparison.size].at_batch(comparison.batch_size)
-    return tolerance(comparison.workload, size, _precision(plan))
+    device = plan.contender.options.get("device", "cpu")
+    return allowed(reference, _precision(plan), device, len(reference.losses))
 
 
 def _relative(found: float | None, expected: float | None) -> float:

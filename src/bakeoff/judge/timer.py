@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,7 +22,12 @@ SLACK_NS = 2_000_000
 """And at least so much, so that what lies between two readings is no finding in a short block."""
 
 FEWEST_BLOCKS = 5
-"""A process that is suspended between two readings makes one block look short, and not the median of five."""
+"""Fewer show nothing: a process that is suspended between two readings makes a block look short."""
+
+BEST = 4
+"""The quarter of the blocks that agree best with the counters is judged. On a loaded machine a process is suspended
+between two readings in most blocks: an honest one had a median of 9 % missing at a load of 10 on 2 cores. A clock that
+is wrong is wrong in all blocks."""
 
 
 def timer_verdict(record: Record) -> TimerVerdict:
@@ -44,9 +48,10 @@ def why_short(timed: Iterable[Record]) -> str:
     blocks = [block for record in timed if record.clock == "monotonic" for block in record.blocks]
     if len(blocks) < FEWEST_BLOCKS:
         return ""
-    missing = [block.signals.wall_ns - block.lead_ns - block.elapsed_ns for block in blocks]
-    share = statistics.median(gap / max(block.elapsed_ns, 1) for gap, block in zip(missing, blocks, strict=True))
-    if abs(share) <= SHARE or abs(statistics.median(missing)) <= SLACK_NS:
+    missing = [(block.signals.wall_ns - block.lead_ns - block.elapsed_ns, block.elapsed_ns) for block in blocks]
+    gap_ns, elapsed_ns = sorted(missing, key=lambda one: abs(one[0]) / max(one[1], 1))[len(missing) // BEST]
+    share = gap_ns / max(elapsed_ns, 1)
+    if abs(share) <= SHARE or abs(gap_ns) <= SLACK_NS:
         return ""
     amount = "less" if share > 0 else "more"
     return f"its clock counts {abs(share):.1%} {amount} than passes in a block by the counters around it"

@@ -85,7 +85,7 @@ def verify(request: Request, observe: Observer = silent, *, launch: Launcher = P
     """Return the certificates of all contenders; nothing is timed."""
     with _comparison(request, observe, launch) as loop:
         observe(_prepared(loop.state))
-        loop.run([certify.wanted])
+        loop.run([certify.every_one])
         return [loop.state.certificate(plan) for plan in loop.state.comparison.contenders]
 
 

@@ -18,7 +18,7 @@ from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Quit
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER
-from bakeoff.store.files import RECORD_FILE, clear_trial, read_record, write_record, write_trial
+from bakeoff.store.files import RECORD_FILE, clear_trial, read_record, write_atomically, write_record, write_trial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,9 +53,9 @@ class Loop:
                 case Wanted():
                     if not all(trial.spec.name in self.state.records for trial in wish.trials):
                         self._keep(self._runner.run(wish))
-                case Adopted(record):
+                case Adopted(record, arrays):
                     if record.trial.name not in self.state.records:
-                        self._adopt(record)
+                        self._adopt(record, arrays)
                 case Checkpoint():
                     if self.state.left_s() == 0:
                         return False
@@ -63,9 +63,11 @@ class Loop:
                     self._observe(event)
         return True
 
-    def _adopt(self, record: Record) -> None:
+    def _adopt(self, record: Record, arrays: Path | None) -> None:
         """Write a record that was made before, as if its trial had been run."""
         folder = self.state.folder / record.trial.name
+        if arrays is not None:
+            write_atomically(folder / arrays.name, arrays.read_bytes())
         write_trial(folder, record.trial)
         write_record(folder, record)
         self._keep([record])

@@ -18,7 +18,7 @@ from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure.energy import meters
 from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
-from bakeoff.spec.comparison import Comparison, ContenderPlan
+from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.options import WATCHED
@@ -74,7 +74,7 @@ def _comparison(
 ) -> Comparison:
     """Return the comparison: all that is fixed before the first number is seen."""
     scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
-    size = loaded.size(request.size).at_batch(batch_size)
+    size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
     return Comparison(
         id="",  # The name of its folder, which is made later.
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -206,7 +206,32 @@ def _plan(contender: Contender, request: Request, workload: Workload) -> Contend
     asked = wanted | contender.options | best.options
     options = resolve_options(declared.info, msgspec.structs.replace(contender, options=asked), {}, usable_cores())
     plan = _with_options(declared, contender, options, asked)
-    return msgspec.structs.replace(plan, best=best.settings, best_left=best.left)
+    program, why = _program(declared, contender, options, asked)
+    return msgspec.structs.replace(plan, best=best.settings, best_left=best.left, program=program, no_program=why)
+
+
+def _program(
+    declared: Framework, contender: Contender, options: dict[str, str], asked: dict[str, str]
+) -> tuple[Program | None, str]:
+    """Return how a contender's code runs in float64, or why it does not; neither where it is timed in float64.
+
+    Batches are on the device: a way of input is checked in the settings that are timed.
+    """
+    info = declared.info
+    if options["tier"] == NATIVE or options.get("precision") == "float64":
+        return None, ""
+    support = info.options.get("precision")
+    if support is None or "float64" not in support.values:
+        why = support.why if support and support.why else "it has no such precision"
+        return None, f"{info.title} is not run in float64: {why}"
+    wanted = asked | {"precision": "float64"} | ({"input": "resident"} if "input" in options else {})
+    if not info.listed:  # A script has no arithmetic: what it says in float64 is what the reference says.
+        wanted = dict(info.reference or {})
+    try:
+        chosen = resolve_options(info, msgspec.structs.replace(contender, options=wanted), {}, usable_cores())
+    except BakeoffError as error:
+        return None, f"it has no float64 in these settings: {error}"
+    return Program(options=chosen, variables=variables_of(info, chosen)), ""
 
 
 def run_wide(request: Request) -> dict[str, str]:

@@ -82,8 +82,15 @@ class Specs:
             cache=cache,
             ceiling_bytes=ceiling_bytes,
             learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
+            spreads=self._spreads() if purpose == "reference" else (),
         )
         return Trial(spec, plan.interpreter)
+
+    def _spreads(self) -> tuple[str, ...]:
+        """Return the precisions that contenders run in, as timed and as programs."""
+        plans = self._comparison.contenders
+        precisions = {plan.contender.options.get("precision", "float32") for plan in plans}
+        return tuple(sorted(precisions | ({"float64"} if any(plan.program for plan in plans) else set())))
 
     def cache_folder(self, plan: ContenderPlan) -> Path:
         """Return the folder in which a contender's compiler keeps its work between two trials of compiling."""

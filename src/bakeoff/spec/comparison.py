@@ -67,6 +67,15 @@ ANEW = ("aim", "max_rounds", "budget_s", "trial_limit_s", "repeats")
 decided stays as it was fixed."""
 
 
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """How a contender's own code is run in float64, for the first stage of its certificate."""
+
+    options: dict[str, str]
+    """A value for every option."""
+    variables: dict[str, str] = {}
+    """Environment variables that its worker sets before it imports the framework."""
+
+
 class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """A contender with everything that its workers need."""
 
@@ -78,6 +87,9 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Of the source files of that folder; empty in comparisons older than this field."""
     asked: dict[str, str] = {}
     """The options that the user set, for this contender or for all; the others are defaults."""
+    program: Program | None = None
+    no_program: str = ""
+    """Why there is no program in float64; empty where there is, and where what is timed is float64 itself."""
     best: tuple[BestSetting, ...] = ()
     """Settings that the tier `best` puts in force."""
     best_left: dict[str, str] = {}
@@ -90,6 +102,21 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Variables that make its compiler keep what it compiles in {cache}; None where it cannot keep it."""
     colour: str = GREY
     title: str = ""
+
+    def in_float64(self) -> ContenderPlan | None:
+        """Return this plan with the settings of its program; None where it has none."""
+        if self.program is None:
+            return None
+        contender = msgspec.structs.replace(self.contender, options=self.program.options)
+        return msgspec.structs.replace(self, contender=contender, variables=self.program.variables)
+
+    def runs_as(self, other: ContenderPlan) -> bool:
+        """Return whether both run the same code in the same settings."""
+        mine, theirs = (
+            (one.contender.options, one.interpreter, one.framework_path, one.framework_sha256, one.variables)
+            for one in (self, other)
+        )
+        return mine == theirs
 
     @property
     def drawn_in(self) -> str:

@@ -6,6 +6,7 @@ BakeoffError
 |  `- ModelFileError     the user's own workload file cannot be used
 |- UnsupportedError      a framework lacks an operation, an option or a device; says why
 |- UnavailableError      a framework cannot be used here; says why
+|- NoPictureError        pictures cannot be drawn here; says why
 |- ChangedError          what is run is not what was fixed; says what changed, and what to do
 `- StoreError            results cannot be written or read
 """
@@ -50,6 +51,10 @@ class UnsupportedError(BakeoffError):
 
 class UnavailableError(BakeoffError):
     """A framework cannot be used on this machine; the text is the reason."""
+
+
+class NoPictureError(BakeoffError):
+    """Pictures cannot be drawn in this process; the text says why, and what needs none."""
 
 
 class ChangedError(BakeoffError):

@@ -57,6 +57,12 @@ class Certify(msgspec.Struct, frozen=True, tag="CERTIFY"):
     """Compute the evidence and write evidence.npz."""
 
 
+class MeasureSpread(msgspec.Struct, frozen=True, tag="SPREAD"):
+    """Measure how far the evidence moves when parameters are moved by as much as stands for a precision."""
+
+    precision: str
+
+
 class MeasureMemory(msgspec.Struct, frozen=True, tag="MEMORY"):
     """Run at most `steps` steps, fewer where they are long, and read the peak memory."""
 
@@ -102,6 +108,7 @@ Command = (
     | Fence
     | CheckTimer
     | Certify
+    | MeasureSpread
     | MeasureMemory
     | MeasurePeaks
     | Note

@@ -65,6 +65,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Repeats that the document says ran beside other work: shown, never used."""
     memory_gb: dict[str, Positive] = {}
     """Memory, by the document's name for what it measured."""
+    accuracy: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
+    """Share of right labels at the end, 0 to 1; None where the document gives none."""
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -159,6 +159,8 @@ class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """Accuracy on held-out data after the last step, 0 to 1; None where there is no such data."""
     test_samples: int = 0
     """Number of held-out samples behind `accuracy`."""
+    training_accuracy: float | None = None
+    """Accuracy on the batches that were trained on, 0 to 1, where nothing is held out; a sanity check, no result."""
 
 
 class InputPass(msgspec.Struct, frozen=True, kw_only=True):
@@ -194,8 +196,28 @@ class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
     """Processes that compute on it and do not belong to the comparison."""
 
 
-EVIDENCE_VERSION = 1
-"""What evidence holds. 0: neither `ran/N` nor `update/<parameter>`, as in records older than these; 1: both."""
+EVIDENCE_VERSION = 2
+"""What evidence holds. 0: neither `ran/N` nor `update/<parameter>`, as in records older than these; 1: both; 2: the
+positions of updates, and the reference's spreads, which say how closely others have to agree with it."""
+
+
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """How far the reference's results move when its parameters are moved at random; None where not finite.
+
+    Each error is the largest of all draws, taken as the certificate takes it between a contender and the reference.
+    """
+
+    amplitude: float
+    """Largest relative change of a parameter."""
+    draws: int
+    output: float | None
+    losses: list[float | None] = []
+    """Of each step of the trajectory."""
+    trajectory: list[float | None] = []
+    """Of the parameters after each step; in float64 alone."""
+    gradient: float | None = 0.0
+    gradient_norm: float | None = 0.0
+    state: float | None = 0.0
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -206,7 +228,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     `state/<name>` what the first training step added to a running statistic: its new value less (1 - momentum) times
     its old value, sampled likewise; `ran/0`... what a timed step has kept, on the batches of `output/0`...;
     `update/<parameter>` at a few positions of a parameter, in rows: its values before the first step of the trajectory,
-    then for each step the contender's own gradient before it, and the values after it.
+    then for each step the contender's own gradient before it, and the values after it; `position/<parameter>` these
+    positions.
     """
 
     version: int = 0
@@ -231,6 +254,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     learning_steps: int = 0
     input_pass: InputPass | None = msgspec.field(default=None, name="fed")
     """What came by the contender's own way of input; None where batches are on the device."""
+    spreads: dict[str, Spread] = {}
+    """In the reference's evidence, by the precision whose roundings they stand for."""
     arrays_sha256: str = ""
     """SHA-256 of evidence.npz."""
 

@@ -10,7 +10,9 @@ from bakeoff.spec.batch import INPUT, TARGET
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.scenario import Scenario
 
-Purpose = Literal["reference", "certify", "memory", "compile", "energy", "selftest", "peak", "time", "epochs", "batch"]
+Purpose = Literal[
+    "reference", "program", "certify", "memory", "compile", "energy", "selftest", "peak", "time", "epochs", "batch"
+]
 
 
 class Kind(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +37,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
 KINDS: dict[Purpose, Kind] = {
     "reference": Kind(steps=False, folder="reference"),
+    # A contender's own code in float64: the first stage of its certificate.
+    "program": Kind(steps=False),
     "certify": Kind(steps=False, learns=True),
     "memory": Kind(weighed=True),
     "compile": Kind(folder="compile-{cache}-{label}"),
@@ -94,6 +98,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """True: the round's workers are alive together and run their blocks in turns."""
     certify_steps: int = 5
     learning_steps: int = 0
+    spreads: tuple[str, ...] = ()
+    """In the reference's trial, the precisions whose spread it measures."""
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):

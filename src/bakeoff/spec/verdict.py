@@ -73,12 +73,32 @@ def _inverse(value: float | None) -> float | None:
     return None if value is None else 1.0 / value
 
 
+Stage = Literal["", "program", "timed"]
+"""Which of its settings a contender was checked in.
+
+program  its own code in float64: whether it is the same program
+timed    the settings that are timed: what their precision loses
+""         neither by itself: records of an earlier version, and ready-made models
+"""
+
+
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One check of a certificate, with the largest error and the error that is allowed."""
 
     name: Literal[
-        "parameters", "outputs", "ran", "loss", "gradients", "optimizer", "update", "state", "informative", "inputs"
+        "parameters",
+        "outputs",
+        "ran",
+        "loss",
+        "gradients",
+        "optimizer",
+        "update",
+        "trajectory",
+        "state",
+        "informative",
+        "inputs",
     ]
+    stage: Stage = ""
     passed: bool
     detail: str
     error: float | None = None
@@ -96,3 +116,8 @@ class Certificate(msgspec.Struct, frozen=True, kw_only=True):
     """Why it did not pass, in one sentence; empty when it passed."""
     ready_made: str = ""
     """The ready-made model that ran in place of the workload's; it is not compared with the reference."""
+    alone: str = ""
+    """Why its program was not run in float64, so that the timed settings are held alone; empty where it was."""
+    losses: int | None = None
+    """How many losses of the timed settings are held; None: all. Later ones may follow what the first steps magnify
+    beyond use."""

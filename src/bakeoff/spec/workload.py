@@ -9,27 +9,6 @@ from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.scenario import Scenario
 
 
-class Tolerance(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a float32 contender may lie from the reference in float64.
-
-    `loss` is relative and holds at every step of the trajectory; `gradient` and `output` are relative to the largest
-    magnitude in the reference array, for every element of every array; `gradient_norm` is the L2 norm of the error of
-    all gradients together, relative to theirs.
-
-    The defaults leave room for kinks: where two candidates of a maximum, or a value and the zero of a ReLU, are closer
-    than float32 resolves, the gradient takes the other branch; a few such places in millions moved single elements of
-    a full-size network's gradient by 2e-3 of the largest. A workload without kinks can have smaller tolerances.
-    """
-
-    loss: float = 1e-3
-    gradient: float = 1e-2
-    gradient_norm: float = 1e-3
-    output: float = 1e-4
-    losses: int | None = None
-    """On how many of the first steps the loss is checked; None: on all. Fewer where the optimiser's first steps magnify
-    rounding beyond any bound: gradients and the optimiser's formula have checks of their own."""
-
-
 class Size(msgspec.Struct, frozen=True, kw_only=True):
     """One size of a workload: what `build` needs, and what the batches look like.
 
@@ -46,10 +25,6 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     targets: dict[str, ArraySpec] = {}
     """Instead of `classes`."""
     parameters: int | None = None
-    tolerance: Tolerance | None = None
-    """None: the workload's tolerance."""
-    larger_batch_tolerance: Tolerance | None = None
-    """Tolerance for batches larger than `batch_size`, where more values lie at a kink; None: the same."""
     macs: int | None = None
     """Multiply-accumulates of one sample's forward pass."""
     config: dict[str, int | float | str | bool | tuple[int, ...]] = {}
@@ -62,11 +37,6 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
             inputs=self.inputs or {INPUT: ArraySpec(shape=self.input_shape)},
             targets=self.targets or {TARGET: ArraySpec(dtype="int32", high=self.classes)},
         )
-
-    def at_batch(self, batch_size: int) -> Size:
-        """Return this size with another batch, and the tolerance that holds there."""
-        larger = batch_size > self.batch_size and self.larger_batch_tolerance
-        return msgspec.structs.replace(self, batch_size=batch_size, tolerance=larger or self.tolerance)
 
 
 class Workload(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +53,5 @@ class Workload(msgspec.Struct, frozen=True, kw_only=True):
     """Scenarios that it is meant for; a scenario that bakeoff gains later is not among them by itself."""
     data: tuple[str, ...] = ("synthetic",)
     """Data sources that fit it; the first is the default."""
-    tolerance: Tolerance = Tolerance()
     learning_steps: int = 0
     """Training steps after which the accuracy on held-out data is measured, where the data has labels to learn."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.trial import TrialSpec
 
 
+Fact = TypeVar("Fact")
+
+
 class Draft:
     """Facts by the names of the fields of `bakeoff.spec.record.Record`; what nobody has put in stays its default."""
 
@@ -36,6 +39,12 @@ class Draft:
     def put(self, **facts: Any) -> None:
         """Set fields of the record."""
         self._facts |= facts
+
+    def known(self, field: str, kind: type[Fact]) -> Fact:
+        """Return a field that was set before."""
+        fact = self._facts[field]
+        assert isinstance(fact, kind)
+        return fact
 
     def append(self, field: str, *items: Any) -> None:
         """Add to a field that is a list."""

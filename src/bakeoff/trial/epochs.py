@@ -52,4 +52,10 @@ class LongRun:
             loss=loss if loss is not None and math.isfinite(loss) else None,
             accuracy=accuracy,
             test_samples=0 if test is None or accuracy is None else len(test),
+            training_accuracy=_on_training(step, trial, batches) if scenario.trains and test is None else None,
         )
+
+
+def _on_training(step: Step, trial: TrialSpec, batches: Batches) -> float | None:
+    """Return the accuracy on the batches that were trained on; None where they have no labels."""
+    return accuracy_of(step, batches.samples(), batch_size=trial.batch_size)

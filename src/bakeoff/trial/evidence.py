@@ -7,15 +7,17 @@ import io
 import math
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import numpy as np
 
 from bakeoff.certify.checksum import checksums
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.certify.sample import sample
+from bakeoff.certify.spread import Results, moved, spread
 from bakeoff.certify.state import added
 from bakeoff.spec.record import EVIDENCE_VERSION, Evidence
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.store.evidence import EVIDENCE_FILE
+from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.files import write_atomically
 from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.trial.updates import Updates
@@ -38,50 +40,104 @@ WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer"
 """What a ready-made model does not owe: there is no reference that has its parameters."""
 
 
+class Gathering:
+    """What is computed of one model on the trial's batches, by what the trial's scenario owes."""
+
+    def __init__(self, engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: Batches) -> None:
+        """Take a step that never ran, and put the batches on its device."""
+        self._engine, self._step, self._model, self._trial, self._batches = engine, step, model, trial, batches
+        self.ready_made = ready_made_name(trial)
+        self._scenario = SCENARIOS[trial.scenario]
+        self._owed = self._scenario.evidence - WITHOUT_REFERENCE if self.ready_made else self._scenario.evidence
+        self._prepared = [step.prepare(batches.at(index)) for index in range(batches.count)]
+        self.state = {} if self.ready_made else plan.state(model.build, model.size)
+        self.arrays: Arrays = {}
+        self.losses: list[float] = []
+
+    def compute(self, *, updates: bool = True) -> None:
+        """Compute outputs, gradients, losses, statistics and, unless they are left out, updates.
+
+        In this order: gradients are those before the first step, and what that step adds to a state is read after it.
+        """
+        step, prepared, owed = self._step, self._prepared, self._owed
+        for index in range(OUTPUT_BATCHES):
+            outputs = step.outputs(prepared[index % len(prepared)])
+            self.arrays[f"output/{index}"] = np.asarray(outputs, np.float64)
+        if "ran" in owed:
+            self.arrays |= _ran_arrays(step, prepared)
+        if "gradients" in owed:
+            self.arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
+        if not self._scenario.has_loss:
+            return
+        kept = Updates(step) if updates and "updates" in owed else None
+        self.losses = _losses(step, prepared, 0, 1, kept)
+        if "state" in owed:
+            self.arrays |= _state_arrays(step, self._model, self.state)
+        self.losses += _losses(step, prepared, 1, self._trial.certify_steps, kept)
+        self.arrays |= kept.arrays() if kept else {}
+
+    def apply_optimizer(self) -> None:
+        """Apply the workload's optimiser to given gradients, where that is owed."""
+        if "optimizer" in self._owed:
+            self.arrays |= _optimizer_arrays(self._engine, self._model)
+
+    def learn(self) -> float | None:
+        """Go on training as far as the trial asks; return the accuracy on held-out data, where there is any."""
+        steps, test = self._trial.learning_steps, self._batches.test
+        if not self._scenario.trains or test is None or not steps:
+            return None
+        _losses(self._step, self._prepared, len(self.losses), steps - len(self.losses))
+        return accuracy_of(self._step, test, batch_size=self._trial.batch_size)
+
+
 def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: Batches, folder: Path) -> Evidence:
     """Compute all that the trial's scenario owes, write the arrays to evidence.npz and return the rest."""
-    name = ready_made_name(trial)
-    scenario = SCENARIOS[trial.scenario]
-    owed = scenario.evidence - WITHOUT_REFERENCE if name else scenario.evidence
-    prepared = [step.prepare(batches.at(index)) for index in range(batches.count)]
     shapes = _shapes(step.parameters())
-    arrays: Arrays = {
-        f"output/{index}": np.asarray(step.outputs(prepared[index % len(prepared)]), np.float64)
-        for index in range(OUTPUT_BATCHES)
-    }
-    if "ran" in owed:
-        arrays |= _ran_arrays(step, prepared)
-    losses: list[float] = []
-    accuracy = None
-    # In this order: gradients are those before the first step, and what that step adds to a state is read after it.
-    if "gradients" in owed:
-        arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
-    if "optimizer" in owed:
-        arrays |= _optimizer_arrays(engine, model)
-    state = {} if name else plan.state(model.build, model.size)
-    if scenario.has_loss:
-        updates = Updates(step) if "updates" in owed else None
-        losses = _losses(step, prepared, 0, 1, updates)
-        if "state" in owed:
-            arrays |= _state_arrays(step, model, state)
-        losses += _losses(step, prepared, 1, trial.certify_steps, updates)
-        arrays |= updates.arrays() if updates else {}
-        if scenario.trains and batches.test is not None and trial.learning_steps:
-            _losses(step, prepared, len(losses), trial.learning_steps - len(losses))
-            accuracy = accuracy_of(step, batches.test, batch_size=trial.batch_size)
+    found = Gathering(engine, step, model, trial, batches)
+    found.compute()
+    found.apply_optimizer()
+    accuracy = found.learn()
     return Evidence(
         version=EVIDENCE_VERSION,
         parameter_shapes=shapes,
         state_shapes=_shapes(step.state()),
-        running_variance=engine.running_variance if state else "",
-        losses=[loss if math.isfinite(loss) else None for loss in losses],
+        running_variance=engine.running_variance if found.state else "",
+        losses=_numbers(found.losses),
         outputs=OUTPUT_BATCHES,
-        checksums=_finite(checksums(arrays["output/0"])),
-        ready_made=name,
+        checksums=_finite(checksums(found.arrays["output/0"])),
+        ready_made=found.ready_made,
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,
-        arrays_sha256=_save(arrays, folder / EVIDENCE_FILE),
+        arrays_sha256=_save(found.arrays, folder / EVIDENCE_FILE),
     )
+
+
+def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precision
+    evidence: Evidence,
+    engine: Engine,
+    model: Model,
+    trial: TrialSpec,
+    batches: Batches,
+    folder: Path,
+    *,
+    precision: str,
+) -> Evidence:
+    """Return evidence, whose arrays are in the folder, with how far it moves with the parameters for a precision."""
+    reference = Results(read_arrays(folder / EVIDENCE_FILE, evidence.arrays_sha256), evidence.losses)
+    draws = []
+    for weights in moved(model.weights, precision):
+        beside = msgspec.structs.replace(model, weights=weights)
+        step = engine.build(beside, trial.scenario, trial.contender.options)
+        found = Gathering(engine, step, beside, trial, batches)
+        found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
+        draws.append(Results(found.arrays, _numbers(found.losses)))
+    spreads = evidence.spreads | {precision: spread(precision, reference, draws)}
+    return msgspec.structs.replace(evidence, spreads=spreads)
+
+
+def _numbers(losses: list[float]) -> list[float | None]:
+    """Return losses that JSON can hold; None where one is not finite."""
+    return [loss if math.isfinite(loss) else None for loss in losses]
 
 
 def _finite(sums: list[float]) -> list[float]:

@@ -14,12 +14,12 @@ import msgspec
 from bakeoff.measure import contention, memory
 from bakeoff.measure.selftest import TimerProbe
 from bakeoff.spec import protocol
-from bakeoff.spec.record import Block, Memory, Record
+from bakeoff.spec.record import Block, Evidence, Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
 from bakeoff.trial import peaks
 from bakeoff.trial.built import Running, Unrun, compiled_between
-from bakeoff.trial.evidence import gather
+from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import input_pass
 from bakeoff.trial.opened import Opened
 
@@ -128,6 +128,13 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     draft.put(evidence=msgspec.structs.replace(evidence, input_pass=seen))
 
 
+def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) -> None:
+    """Measure how far the evidence moves with the parameters, and note it beside the evidence."""
+    opened = unrun.opened
+    sides = opened.engine, unrun.model, opened.trial, opened.batches, draft.folder
+    draft.put(evidence=with_spread(draft.known("evidence", Evidence), *sides, precision=command.precision))
+
+
 def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemory) -> None:
     """Run steps, at most so many, and read the peaks; nothing else is measured in this process."""
     running.stepper.fenced(_MEMORY.fewest, _MEMORY.most_s, command.steps)
@@ -175,6 +182,7 @@ HANDLERS: dict[type[Any], tuple[type[Running | Unrun | Opened], Callable[..., pr
     protocol.RunEpoch: (Running, run_epoch),
     protocol.Conclude: (Running, conclude_epochs),
     protocol.Certify: (Unrun, certify),
+    protocol.MeasureSpread: (Unrun, measure_spread),
     protocol.MeasureMemory: (Running, measure_memory),
     protocol.MeasurePeaks: (Opened, measure_peaks),
     protocol.NoteGpuMemory: (Running, note_gpu_memory),

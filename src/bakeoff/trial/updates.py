@@ -46,4 +46,5 @@ class Updates:
 
     def arrays(self) -> Arrays:
         """Return the rows by parameter, as `Evidence` says."""
-        return {f"update/{name}": np.stack(rows) for name, rows in self._rows.items()}
+        rows = {f"update/{name}": np.stack(rows) for name, rows in self._rows.items()}
+        return rows | {f"position/{name}": places for name, places in self._positions.items()}

@@ -14,7 +14,7 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import VOCABULARY
-from bakeoff.spec.workload import Size, Tolerance, Workload
+from bakeoff.spec.workload import Size, Workload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,6 @@ def _faults(workload: Workload) -> Iterator[str]:
             yield f"the scenarios include {scenario}, and optimizer is None"
     if workload.optimizer is not None:
         yield from (f"optimizer.{fault}" for fault in _optimizer_faults(workload.optimizer))
-    yield from (f"tolerance.{fault}" for fault in _tolerance_faults(workload.tolerance))
     if not workload.data:
         yield "data is empty; it must name at least one source, such as 'synthetic'"
     if workload.learning_steps < 0:
@@ -100,9 +99,6 @@ def _size_faults(size: Size) -> Iterator[str]:
         if value is not None and value < 1:
             yield f"{field} is {value}; it must be at least 1"
     yield from _sample_faults(size)
-    for field in ("tolerance", "larger_batch_tolerance"):
-        if (tolerance := getattr(size, field)) is not None:
-            yield from (f"{field}.{fault}" for fault in _tolerance_faults(tolerance))
 
 
 def _sample_faults(size: Size) -> Iterator[str]:
@@ -131,15 +127,6 @@ def _array_faults(name: str, array: ArraySpec) -> Iterator[str]:
         yield f"has shape {array.shape}; each axis must be at least 1"
     if array.dtype == "int32" and (array.high is None or array.high <= array.low):
         yield f"has integers from {array.low} to below {array.high}; say a high that is above low"
-
-
-def _tolerance_faults(tolerance: Tolerance) -> Iterator[str]:
-    """Yield a sentence for each tolerance that would let nothing or everything pass."""
-    if tolerance.losses is not None and tolerance.losses < 1:
-        yield f"losses is {tolerance.losses}; it must be at least 1"
-    for field in ("loss", "gradient", "gradient_norm", "output"):
-        if not 0 < (value := getattr(tolerance, field)) < 1:
-            yield f"{field} is {value}; it must be above 0 and below 1"
 
 
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:

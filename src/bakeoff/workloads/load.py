@@ -10,14 +10,16 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
+import os
 import re
 import sys
 import traceback
 from collections.abc import Callable
+from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
@@ -27,7 +29,7 @@ from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.check import check_fields, check_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 ENTRY_POINTS = "bakeoff.workloads"
 
@@ -106,6 +108,22 @@ def _find(name_or_path: str | Path) -> Path:
     return Path(spec.origin)
 
 
+@contextmanager
+def _no_sudden_end() -> Iterator[None]:
+    """Have os._exit() raise SystemExit meanwhile: the exit code 0 of a file must not look like bakeoff's own."""
+    ending = os._exit
+
+    def refused(status: int) -> NoReturn:
+        msg = f"os._exit({status})"
+        raise SystemExit(msg)
+
+    os._exit = refused
+    try:
+        yield
+    finally:
+        os._exit = ending
+
+
 def _execute(path: Path, text: bytes) -> ModuleType:
     """Run a workload's file and return its module; raise ModelFileError with the line where it fails."""
     # Registered under its name while it lives: dataclasses and msgspec look up annotations in sys.modules.
@@ -114,7 +132,8 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     module.__file__ = str(path)
     sys.modules[name] = module
     try:
-        exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - running the user's own file is the purpose
+        with _no_sudden_end():
+            exec(compile(text, str(path), "exec"), vars(module))  # noqa: S102 - running the user's own file is the purpose
     except SyntaxError as error:
         msg = f"{path}:{error.lineno or 1}: syntax error: {error.msg}\n    {(error.text or '').strip()}"
         raise ModelFileError(msg) from error

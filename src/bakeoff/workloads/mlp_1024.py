@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.spec.workload import Size, Tolerance, Workload
+from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
     name="mlp-1024",
@@ -30,7 +30,6 @@ WORKLOAD = Workload(
         ),
     },
     scenarios=("infer",),
-    tolerance=Tolerance(output=1e-5),
 )
 
 

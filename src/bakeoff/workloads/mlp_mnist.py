@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.spec.optimizer import Adam
-from bakeoff.spec.workload import Size, Tolerance, Workload
+from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
     name="mlp-mnist",
@@ -28,7 +28,6 @@ WORKLOAD = Workload(
     },
     optimizer=Adam(learning_rate=1e-3),
     data=("digits", "synthetic", "huggingface"),
-    tolerance=Tolerance(loss=1e-5, gradient=1e-4, output=1e-5),
     learning_steps=450,
 )
 

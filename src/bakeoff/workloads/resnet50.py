@@ -19,17 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.spec.optimizer import SGD
-from bakeoff.spec.workload import Size, Tolerance, Workload
-
-KINKS = Tolerance(loss=1e-4, gradient=5e-1, gradient_norm=1e-1, output=1e-3, losses=1)
-"""At full size: of millions of zeros of ReLU and maxima a few lie closer than float32 can tell, and fifty layers of
-BatchNorm magnify what they change. Found at batch 4 in three frameworks: outputs 1.2e-6, gradient 1.9e-1 in one element
-and 2.3e-2 of all together, running statistics 6.8e-5, first loss 1.1e-6; losses 1e-2 apart at the second step and more
-from there on."""
-
-MORE_KINKS = Tolerance(loss=1e-2, gradient=5e-1, gradient_norm=2e-2, output=1e-5)
-"""The same at reduced size, with few layers. Found at batches 32 and 64 with two seeds in three frameworks: gradient
-8.5e-2 in one element and 4.7e-3 of all together, losses that follow such gradients 1.9e-3 apart."""
+from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
     name="resnet50",
@@ -42,7 +32,6 @@ WORKLOAD = Workload(
             classes=1000,
             parameters=25_557_032,
             macs=4_089_184_256,
-            tolerance=KINKS,
             config={"width": 64, "stages": (3, 4, 6, 3), "stem": 7},
         ),
         "reduced": Size(
@@ -51,12 +40,10 @@ WORKLOAD = Workload(
             classes=10,
             parameters=511_514,
             macs=9_294_848,
-            larger_batch_tolerance=MORE_KINKS,
             config={"width": 16, "stages": (1, 1, 1, 1), "stem": 7},
         ),
     },
     optimizer=SGD(learning_rate=0.025, momentum=0.9, weight_decay=1e-4),
-    tolerance=Tolerance(loss=1e-4, gradient=1e-3, output=1e-5),
 )
 
 _EXPANSION = 4

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.spec.optimizer import AdamW
-from bakeoff.spec.workload import Size, Tolerance, Workload
+from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
     name="vit-b16",
@@ -28,7 +28,6 @@ WORKLOAD = Workload(
             classes=1000,
             parameters=86_567_656,
             macs=17_563_828_224,
-            tolerance=Tolerance(),
             config={"patch": 16, "features": 768, "layers": 12, "heads": 12, "dense": 3072},
         ),
         "reduced": Size(
@@ -41,7 +40,6 @@ WORKLOAD = Workload(
         ),
     },
     optimizer=AdamW(learning_rate=1e-3, beta1=0.9, beta2=0.999, weight_decay=0.1),
-    tolerance=Tolerance(loss=1e-4, gradient=1e-3, output=1e-5),
 )
 
 _EPSILON = 1e-6

@@ -141,6 +141,12 @@ def test_memory_stands_beside_ours(article: StudyOutcome) -> None:
     assert memory.lines[0].cells[2] == "420 MB"
 
 
+def test_accuracy_stands_beside_ours(article: StudyOutcome) -> None:
+    """Published accuracy has beside it the one on held-out data, or on what was trained on where there is none."""
+    (accuracy,) = section_of(article, "Accuracy").tables
+    assert [line.cells[1:] for line in accuracy.lines] == [["0.1", "0.950", "unknown"]] * 3
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_the_page_needs_nothing_else(case: str, request: pytest.FixtureRequest) -> None:
     """One file without script and network, whose answer stands before its tables, and whose text is escaped."""

@@ -282,7 +282,13 @@ def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:
 
 
 def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-    """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it."""
+    """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it.
+
+    That function multiplies q and k in float32 whatever its arguments are; in float64 its formula is written out.
+    """
+    if q.dtype == jnp.float64:
+        logits = jnp.einsum("bqhf,bkhf->bhqk", q, k) * q.shape[-1] ** -0.5
+        return jnp.einsum("bhqk,bkhf->bqhf", jax.nn.softmax(logits), v)
     return jax.nn.dot_product_attention(q, k, v, implementation=ATTENTION)
 
 

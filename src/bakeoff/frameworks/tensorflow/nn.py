@@ -222,7 +222,13 @@ def relu(x: Any) -> Any:
 
 
 def gelu(x: Any) -> Any:
-    """Return the exact form, with the error function."""
+    """Return the exact form, with the error function.
+
+    TensorFlow's function has the root of 2 in float32 whatever x is; in float64 it is written out with a root of that
+    precision.
+    """
+    if x.dtype == tf.float64:
+        return 0.5 * x * (1.0 + tf.math.erf(x / tf.constant(math.sqrt(2.0), tf.float64)))
     return tf.nn.gelu(x, approximate=False)
 
 
@@ -301,7 +307,9 @@ def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
 
 def attention(q: Any, k: Any, v: Any) -> Any:
     """Scaled dot-product attention of (batch, length, heads, features), as Keras' own operation computes it."""
-    return keras.ops.dot_product_attention(q, k, v, scale=q.shape[-1] ** -0.5)
+    # A plain number would be rounded to float32 on its way.
+    scale = tf.constant(q.shape[-1] ** -0.5, q.dtype)
+    return keras.ops.dot_product_attention(q, k, v, scale=scale)
 
 
 def permute_dims(x: Any, axes: Sequence[int]) -> Any:

@@ -1,12 +1,20 @@
-"""The evidence for the certificates: the reference's in float64, and every contender's in the settings to be timed."""
+"""The evidence for the certificates: the reference's, and every contender's in float64 and in the settings to be timed.
+
+What is computed in float64 is remembered by all that it could depend on, so that the next race does not pay for it.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from bakeoff.race.progress import Certified, Event
-from bakeoff.race.stages.stage import State, Wanted, alone, built_then
-from bakeoff.spec.protocol import Certify
+from bakeoff.race.remembered import keep, name_of, recall
+from bakeoff.race.stages.stage import Adopted, State, Wanted, alone, built_then
+from bakeoff.spec.protocol import Certify, MeasureSpread
+from bakeoff.store.evidence import EVIDENCE_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,16 +22,71 @@ if TYPE_CHECKING:
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.trial import Purpose
 
+KIND = "programs"
+"""The folder of what is remembered."""
 
-def wanted(state: State) -> Iterator[Wanted | Event]:
-    """Want the reference's trial and one of each contender, and report each certificate."""
-    if state.comparison.reference is not None:
-        yield evidence(state, state.comparison.reference, "reference")
+COMPUTING = ("certify/*.py", "trial/*.py", "frameworks/*.py", "workloads/*.py")
+"""Bakeoff's own code that evidence depends on, below the package's folder; a framework's folder has a hash of its own.
+"""
+
+
+def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | Event]:
+    """Want the reference's trial and those of each contender, and report each certificate.
+
+    With `anew`, nothing that is remembered stands for a trial.
+    """
+    reference = state.comparison.reference
+    if reference is not None:
+        yield _in_float64(state, reference, "reference", anew=anew)
     for plan in state.comparison.contenders:
-        yield evidence(state, plan, "certify")
-        yield Certified(state.certificate(plan))
+        asked = plan.in_float64()
+        has_own = asked is not None and not (reference is not None and asked.runs_as(reference))
+        if asked is not None and has_own:
+            yield _in_float64(state, asked, "program", anew=anew)
+        yield _evidence(state, plan, "certify")
+        certificate = state.certificate(plan)
+        if certificate.passed and reference is not None:
+            _remember(state, reference, "reference")
+            if asked is not None and has_own:
+                _remember(state, asked, "program")
+        yield Certified(certificate)
 
 
-def evidence(state: State, plan: ContenderPlan, purpose: Purpose) -> Wanted:
+every_one = partial(wanted, anew=True)
+"""The stage of `bakeoff verify`, which is asked for because somebody wants to see it."""
+
+
+def _evidence(state: State, plan: ContenderPlan, purpose: Purpose) -> Wanted:
     """Return the trial that computes a contender's evidence."""
-    return alone(state.specs.trial(plan, purpose), built_then(purpose, Certify()))
+    trial = state.specs.trial(plan, purpose)
+    spreads = [MeasureSpread(precision=precision) for precision in trial.spec.spreads]
+    return alone(trial, built_then(purpose, Certify(), *spreads))
+
+
+def _in_float64(state: State, plan: ContenderPlan, purpose: Purpose, *, anew: bool) -> Wanted | Adopted:
+    """Return the trial, or the record of one in the same settings that was certified before."""
+    trial = state.specs.trial(plan, purpose)
+    name = _name(state, plan, purpose)
+    before = None if anew or not name else recall(KIND, name)
+    if before is None:
+        return _evidence(state, plan, purpose)
+    # The record goes on to name the comparison that it was made in.
+    spec = msgspec.structs.replace(trial.spec, comparison=before.record.trial.comparison)
+    return Adopted(msgspec.structs.replace(before.record, trial=spec), before.folder / EVIDENCE_FILE)
+
+
+def _remember(state: State, plan: ContenderPlan, purpose: Purpose) -> None:
+    """Keep a trial's record and arrays, if it was run here."""
+    trial = state.specs.trial(plan, purpose).spec.name
+    name, record = _name(state, plan, purpose), state.records.get(trial)
+    if name and record is not None and record.outcome == "done" and record.trial.comparison == state.comparison.id:
+        keep(KIND, name, record, state.folder / trial / EVIDENCE_FILE)
+
+
+def _name(state: State, plan: ContenderPlan, purpose: Purpose) -> str:
+    """Return the name under which a trial in float64 is remembered; empty where something it depends on is unknown."""
+    spec = state.specs.trial(plan, purpose).spec
+    asked = [purpose, spec.scenario, spec.size, spec.batch_size, spec.seed, spec.certify_steps, spec.spreads]
+    sources = [spec.workload_sha256, spec.framework_sha256, state.comparison.data.sha256]
+    facts = [*asked, sorted(state.comparison.machine.items()), sorted(plan.contender.options.items())]
+    return name_of(COMPUTING, plan, [*facts, *sources]) if all(sources) else ""

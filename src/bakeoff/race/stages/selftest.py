@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 import bakeoff
-from bakeoff.environments.installed import base
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.race.progress import Event, TimerTested
+from bakeoff.race.remembered import code_sha256, digest, keep, recall
 from bakeoff.race.stages.stage import Adopted, Session, State, Wanted, alone, step_s
-from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import CheckTimer, Tested
 from bakeoff.stats.selftest import judge_timer
-from bakeoff.store.files import read_record, write_record, write_trial
-from bakeoff.store.fingerprints import files_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +46,9 @@ class Sizes(msgspec.Struct, frozen=True, kw_only=True):
 
 
 SIZES = Sizes()
+
+KIND = "selftests"
+"""The folder of what is remembered."""
 
 MEASURING = ("measure/*.py", "trial/*.py", "frameworks/*.py", "stats/selftest.py", "race/stages/selftest.py")
 """Below the package's folder; what belongs to one framework has a hash of its own."""
@@ -121,40 +118,26 @@ UNTOLD_HOLDS = timedelta(hours=1)
 
 def remember(record: Record) -> None:
     """Keep the record of a self-test that did not fail; one that cannot be written is run again next time."""
-    if record.outcome != "done" or timer_verdict(record).outcome == "failed":
-        return
-    folder = _folder_of(record)
-    try:
-        write_trial(folder, record.trial)
-        write_record(folder, record)
-    except StoreError:
-        return
+    if record.outcome == "done" and timer_verdict(record).outcome != "failed":
+        keep(KIND, _name(record), record)
 
 
 def remembered(like: Record) -> Record | None:
     """Return the self-test that holds for what a contender runs with, which its record `like` names; else None."""
-    try:
-        before = read_record(_folder_of(like))
-    except StoreError:  # It does not exist, or is not as it was written.
+    before = recall(KIND, _name(like))
+    if before is None:
         return None
-    age = datetime.now(UTC) - datetime.fromisoformat(before.started_at)
-    return before if timer_verdict(before).outcome == "passed" or age < UNTOLD_HOLDS else None
+    age = datetime.now(UTC) - datetime.fromisoformat(before.record.started_at)
+    holds = timer_verdict(before.record).outcome == "passed" or age < UNTOLD_HOLDS
+    return before.record if holds else None
 
 
-@cache
-def measuring_sha256() -> str:
-    """Return the hash of bakeoff's own code that takes part in a self-test: what measures, and what judges it."""
-    root = Path(bakeoff.__file__).parent
-    files = [path for part in MEASURING for path in root.glob(part)]
-    return files_sha256(root, files)
-
-
-def _folder_of(record: Record) -> Path:
-    """Return the folder of a self-test, named by all that its outcome could depend on."""
+def _name(record: Record) -> str:
+    """Return the name of a self-test: all that its outcome could depend on."""
     trial, contender = record.trial, record.trial.contender
     facts = [
         bakeoff.__version__,
-        measuring_sha256(),
+        code_sha256(MEASURING),
         trial.workload_sha256,
         trial.scenario,
         trial.size,
@@ -167,4 +150,4 @@ def _folder_of(record: Record) -> Path:
         sorted(record.versions.items()),
         sorted(record.inherited.items()),
     ]
-    return base() / "selftests" / hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:32]
+    return digest(facts)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -20,8 +21,6 @@ from bakeoff.spec.record import Record
 from bakeoff.store.results import Records, read_records
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bakeoff.judge.outcome import Outcome
     from bakeoff.race.progress import Observer
     from bakeoff.spec.comparison import Comparison, ContenderPlan
@@ -132,6 +131,8 @@ class Adopted(msgspec.Struct, frozen=True):
     """A record of an earlier comparison that stands for a trial of this one."""
 
     record: Record
+    arrays: Path | None = None
+    """The file of its evidence, where it has any."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):

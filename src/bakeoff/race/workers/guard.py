@@ -46,12 +46,17 @@ def _is_ended(process: psutil.Process, mark: str) -> bool:
 @contextmanager
 def guarded(mark: str) -> Iterator[None]:
     """Have a process watch over this one: when this one dies, it ends all that is marked."""
+    # Not at the top: the guard itself needs nothing of bakeoff.
+    from bakeoff.race.workers import orphans
+
     command = [sys.executable, "-P", __file__, mark]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, start_new_session=True) as guard:
+        orphans.own.add(guard.pid)
         try:
             yield
         finally:
             guard.kill()
+            orphans.own.discard(guard.pid)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import bakeoff
-from bakeoff.race.workers import guard
+from bakeoff.race.workers import guard, orphans
 from bakeoff.race.workers.worker import QUIT_LIMIT_S, WorkerLostError
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import Answer, Command, Failed, Quit, Ready
@@ -46,6 +46,9 @@ that no comparison rests on one lucky layout (Mytkowicz et al. 2009, "Producing 
 obviously wrong!")."""
 
 _numbers = count(1)
+
+_living: set[int] = set()
+"""Workers that have not ended: whose child an orphan was is not known, so orphans end with the last of them."""
 
 
 class ProcessWorker:
@@ -85,6 +88,8 @@ class ProcessWorker:
             for fd in theirs:
                 os.close(fd)
         self.pid = self._process.pid
+        orphans.own.add(self.pid)
+        _living.add(self.pid)
         self._buffer = b""
         self._decoder = msgspec.json.Decoder(Answer)
         self._selector = selectors.DefaultSelector()
@@ -177,6 +182,10 @@ class ProcessWorker:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         guard.end_marked(self._mark)
+        orphans.own.discard(self.pid)
+        _living.discard(self.pid)
+        if not _living:
+            orphans.end_orphans()
         self._selector.close()
         for fd in (self._command_out, self._answer_in, self._lifeline):
             os.close(fd)

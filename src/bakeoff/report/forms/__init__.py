@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from bakeoff.spec.errors import NoPictureError
 from bakeoff.store.files import write_atomically
 
 if TYPE_CHECKING:
@@ -36,13 +37,27 @@ def forms() -> list[Form]:
 
 
 def save(page: Page) -> dict[str, Path]:
-    """Write every form beside the records, and before it those of the comparisons within; return the paths by name."""
+    """Write every form beside the records, and before it those of the comparisons within; return the paths by name.
+
+    Where no picture can be drawn the forms without any are written all the same, and then NoPictureError is raised.
+    """
+    undrawn: NoPictureError | None = None
     for inner in page.inner:
-        save(inner)
+        try:
+            save(inner)
+        except NoPictureError as error:
+            undrawn = error
     folder = Path(page.path)
-    contents = {form: form.write([page], folder) for form in forms()}
+    contents = {}
+    for form in forms():
+        try:
+            contents[form] = form.write([page], folder)
+        except NoPictureError as error:
+            undrawn = error
     for form, content in contents.items():
         write_atomically(folder / form.file, content)
+    if undrawn is not None:
+        raise undrawn
     return {form.name: folder / form.file for form in contents}
 
 

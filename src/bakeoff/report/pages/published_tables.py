@@ -115,12 +115,13 @@ def _ratios(pair: PublishedPair, point: PointOutcome) -> list[str]:
 
 
 def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
-    """Return the tables that only some documents call for: bars, whole runs, statements, memory."""
+    """Return the tables that only some documents call for: bars, whole runs, statements, memory, accuracy."""
     tables = {
         "Bar by bar": _bars(study, published) if published.chart else Table([], []),
         "Whole runs": _runs(study, published),
         "What the document states": _claims(study, published),
         "Memory": _memory(study, published),
+        "Accuracy": _accuracy(study, published),
     }
     return [Section(title=title, tables=[table]) for title, table in tables.items() if table.lines]
 
@@ -197,3 +198,19 @@ def _memory(study: StudyOutcome, published: PublishedStudy) -> Table:
             peaks = [memory.peak_bytes if memory else None, memory.device_peak_bytes if memory else None]
             lines.append(Line([f"{declared.name}, {figure.row}", there, *(size(peak) for peak in peaks)]))
     return Table(["memory", "published", "process here, at its peak", "device here, at its peak"], lines, words=2)
+
+
+def _accuracy(study: StudyOutcome, published: PublishedStudy) -> Table:
+    """Return the published accuracy beside the one after our whole runs, where the document states it."""
+    lines = []
+    for declared, point in reproduction.both(study, published):
+        for figure in declared.figures:
+            if figure.accuracy is None:
+                continue
+            known = reproduction.contender_of(point, figure.row)
+            runs = known.whole.runs if known and known.whole else []
+            held_out = middle([run.accuracy for run in runs if run.accuracy is not None])
+            trained_on = middle([run.training_accuracy for run in runs if run.training_accuracy is not None])
+            here = [UNKNOWN if share is None else f"{share:.3f}" for share in (held_out, trained_on)]
+            lines.append(Line([f"{declared.name}, {figure.row}", f"{figure.accuracy:g}", *here]))
+    return Table(["accuracy", "published", "on held-out data here", "on the batches trained on here"], lines)

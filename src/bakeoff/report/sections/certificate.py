@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.certify.tolerances import own_tolerance
+from bakeoff.certify.certificate import in_words
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import error, listed
@@ -23,6 +23,7 @@ _WORDS = {
     "state": "running statistics",
     "optimizer": "optimiser steps",
     "update": "updates",
+    "trajectory": "parameters after every step",
 }
 
 
@@ -42,29 +43,38 @@ def certificate_line(outcome: Outcome) -> str:
 
 
 def _common(outcome: Outcome, passed: list[Certificate]) -> list[str]:
-    """Return the parameters and the largest errors over all passed certificates."""
+    """Return the parameters, and the largest errors over all passed certificates: in float64, and as timed."""
     size = outcome.comparison.workload.sizes.get(outcome.comparison.size)
     counted = ["parameters" in {check.name for check in certificate.checks} for certificate in passed]
     is_counted = bool(counted) and all(counted)
     parameters = f"same {size.parameters:,} parameters" if size and size.parameters and is_counted else ""
-    words = _WORDS | {"loss": _losses(outcome)}
-    errors = [f"{word} within {error(worst)}" for name, word in words.items() if (worst := _worst(passed, name))]
-    against = f"{', '.join(errors)} of float64{_reference(outcome)}" if errors else ""
-    return [part for part in (parameters, against) if part]
+    program, timed = (_within(passed, stages) for stages in (("program",), ("timed", "")))
+    alone = [one.contender for one in passed if one.alone and not one.ready_made]
+    missing = f" ({listed(alone)}: not run in float64)" if alone else ""
+    parts = [f"the program in float64: {program}" if program else "", f"as timed: {timed}" if program else timed]
+    against = f"{'; '.join(part for part in parts if part)} of float64{_reference(outcome)}{missing}"
+    return [part for part in (parameters, against if program or timed else "") if part]
 
 
-def _losses(outcome: Outcome) -> str:
-    """Return which losses are held, in words: all, or the first of them."""
-    comparison = outcome.comparison
-    size = comparison.workload.sizes.get(comparison.size)
-    held = own_tolerance(comparison.workload, size.at_batch(comparison.batch_size)).losses if size else None
+def _within(passed: list[Certificate], stages: tuple[str, ...]) -> str:
+    """Return the largest errors of some stages; empty where there are none."""
+    words = _WORDS | ({} if "program" in stages else {"loss": _losses(passed)})
+    errors = [
+        f"{word} within {error(worst)}" for name, word in words.items() if (worst := _worst(passed, name, stages))
+    ]
+    return ", ".join(errors)
+
+
+def _losses(passed: list[Certificate]) -> str:
+    """Return which losses are held of every contender as timed, in words: all, or the first of them."""
+    held = min((one.losses for one in passed if one.losses is not None), default=None)
     return _WORDS["loss"] if held is None else "first loss" if held == 1 else f"first {held} losses"
 
 
-def _worst(passed: list[Certificate], name: str) -> float | None:
-    """Return the largest error of one check; None where no contender has it."""
-    errors = [check.error for one in passed for check in one.checks if check.name == name and check.error is not None]
-    return max(errors, default=None)
+def _worst(passed: list[Certificate], name: str, stages: tuple[str, ...]) -> float | None:
+    """Return the largest error of one check in some stages; None where no contender has it."""
+    checks = [check for one in passed for check in one.checks if check.name == name and check.stage in stages]
+    return max((check.error for check in checks if check.error is not None), default=None)
 
 
 def _reference(outcome: Outcome) -> str:
@@ -85,7 +95,7 @@ def certificate_table(outcome: Outcome) -> Table:
         for check in one.certificate.checks:
             numbers = ["" if value is None else error(value) for value in (check.error, check.allowed)]
             state = "passed" if check.passed else "not passed"
-            lines.append(Line([one.label, check.name, state, check.detail, *numbers], marked=not check.passed))
+            lines.append(Line([one.label, in_words(check), state, check.detail, *numbers], marked=not check.passed))
     return Table(["contender", "check", "", "finding", "largest error", "allowed"], lines, words=4)
 
 

@@ -1,0 +1,167 @@
+"""The checks of one stage of a certificate, each over both sides' evidence; a check without its evidence fails."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from bakeoff.certify.errors import array_errors, bound, finite, gradient_floor, loss_errors, norm_error
+from bakeoff.certify.sample import largest
+from bakeoff.certify.tolerances import Allowed
+from bakeoff.certify.varying import same_for_all
+from bakeoff.spec.optimizer import Optimizer
+from bakeoff.spec.record import Evidence
+from bakeoff.spec.scenario import EvidencePart
+from bakeoff.spec.verdict import Check, Stage
+from bakeoff.workloads.optimizers import Arrays
+
+if TYPE_CHECKING:
+    from bakeoff.spec.workload import Size
+
+LEAST_CHANGE = 1e-4
+"""Share of the largest loss that the reference's losses have to differ by: each batch is another, and the smallest
+difference found in the shipped workloads is 4e-2."""
+
+_VARIATION = 1e-3  # of the largest output: outputs that differ less between samples prove nothing
+
+
+class Exhibit(msgspec.Struct, frozen=True, kw_only=True):
+    """The evidence of one side, with the arrays of its evidence.npz."""
+
+    label: str
+    evidence: Evidence
+    arrays: Arrays
+    precision: str = "float32"
+    """The precision of its arithmetic: how much it may lose."""
+    device: str = "cpu"
+    """Where it was computed: an accelerator need not compute the same twice."""
+
+
+class Case(msgspec.Struct, frozen=True, kw_only=True):
+    """Both sides' evidence of one stage, and how closely they must agree."""
+
+    contender: Exhibit
+    reference: Exhibit
+    stage: Stage
+    allowed: Allowed
+    optimizer: Optimizer | None
+    steps: int
+    """How many losses there have to be at least."""
+    owed: frozenset[EvidencePart]
+
+
+def check_parameters(contender: Exhibit, reference: Exhibit, size: Size) -> Check:
+    """Check the parameters' names and shapes against the reference's, and their count against the declared count."""
+    found, expected = contender.evidence.parameter_shapes, reference.evidence.parameter_shapes
+    count = sum(math.prod(shape) for shape in found.values())
+    wrong = [name for name in sorted(found.keys() | expected.keys()) if found.get(name) != expected.get(name)]
+    if wrong:
+        name = wrong[0]
+        detail = f"{name} is {_shape(found.get(name))} against {_shape(expected.get(name))}"
+        return Check(name="parameters", passed=False, detail=_and_others(detail, wrong))
+    if size.parameters is not None and count != size.parameters:
+        detail = f"{count:,} parameters, and the workload declares {size.parameters:,}"
+        return Check(name="parameters", passed=False, detail=detail)
+    return Check(name="parameters", passed=bool(found), detail=f"{count:,} parameters in {len(found)} arrays")
+
+
+def check_outputs(case: Case) -> Check:
+    """Check the outputs in evaluation mode against the reference's."""
+    expected = {f"output/{index}" for index in range(case.reference.evidence.outputs)}
+    if case.contender.evidence.outputs != case.reference.evidence.outputs:
+        expected = set()
+    return _arrays("outputs", case, expected, case.allowed.output)
+
+
+def check_gradients(case: Case) -> Check:
+    """Check every parameter's gradient at step 0 against the reference's, each element and all together.
+
+    Together, formulas matter more than a few elements at kinks.
+    """
+    expected = {f"gradient/{name}" for name in case.reference.evidence.parameter_shapes}
+    floor = gradient_floor(expected, case.reference.arrays)
+    check = _arrays("gradients", case, expected, case.allowed.gradient, floor)
+    if check.error is None:  # Something is missing, has another shape, or is not finite.
+        return check
+    most = case.allowed.gradient_norm
+    error = norm_error(sorted(expected), case.contender.arrays, case.reference.arrays)
+    detail = f"{check.detail}; all together: {error:.1e} of the reference's norm ({bound(most)})"
+    return msgspec.structs.replace(check, passed=check.passed and error <= most, detail=detail)
+
+
+def _arrays(name: Any, case: Case, expected: set[str], most: float, floor: float = 0.0) -> Check:
+    """Check arrays by name against the reference's; the detail names the worst."""
+    found, wanted = case.contender.arrays, case.reference.arrays
+    missing = sorted(name for name in expected if name not in found or name not in wanted)
+    if missing or not expected:
+        detail = f"no evidence: {_and_others(missing[0], missing) if missing else 'no arrays'}"
+        return Check(name=name, passed=False, detail=detail, allowed=finite(most))
+    errors = array_errors(sorted(expected), found, wanted, floor)
+    worst = max(errors, key=lambda key: errors[key])
+    error = errors[worst]
+    detail = f"largest error in {worst}: {error:.1e} of the reference's largest magnitude ({bound(most)})"
+    passed = math.isfinite(error) and error <= most
+    return Check(name=name, passed=passed, detail=detail, error=finite(error), allowed=finite(most))
+
+
+def check_losses(case: Case) -> Check:
+    """Check the losses of the trajectory against the reference's, as far as they can be held."""
+    found, expected = case.contender.evidence.losses, case.reference.evidence.losses
+    most = case.allowed.losses
+    if len(found) != len(expected) or len(expected) < case.steps:
+        detail = f"no evidence: losses of {len(found)} steps against {len(expected)}, and {case.steps} are needed"
+        return Check(name="loss", passed=False, detail=detail, allowed=finite(max(most)))
+    errors = loss_errors(found, expected)[: sum(map(math.isfinite, most))]
+    # The first step that is too far is reported: what follows it is its consequence.
+    beyond = [step for step, error in enumerate(errors) if not error <= most[step]]
+    step = beyond[0] if beyond else max(range(len(errors)), key=lambda step: errors[step] / most[step])
+    detail = (
+        f"loss at step {step}: {_number(found[step])} against {_number(expected[step])} "
+        f"(relative {errors[step]:.1e}, allowed {most[step]:.0e})"
+    )
+    if len(errors) < len(found):
+        detail += f"; of {len(found)} steps the first {len(errors)} are held"
+    error = finite(max(errors)) if not beyond else finite(errors[step])
+    return Check(name="loss", passed=not beyond, detail=detail, error=error, allowed=most[step])
+
+
+def _number(loss: float | None) -> str:
+    """Return a loss in words."""
+    return "no finite number" if loss is None else f"{loss:.6g}"
+
+
+def check_informative(reference: Exhibit, owed: frozenset[EvidencePart]) -> Check:
+    """Check that agreeing with the reference means something: what it computed is neither constant nor zero nor NaN."""
+    faults = []
+    outputs = [reference.arrays.get(f"output/{index}") for index in range(reference.evidence.outputs)]
+    for index, output in enumerate(outputs):
+        if output is None or not output.size or not np.isfinite(output).all():
+            faults.append(f"output {index} of the reference is missing or not finite")
+    if not faults:
+        whole = [output for output in outputs if output is not None]
+        faults += [f"{which} of the reference {what}" for which, what in same_for_all(whole, _VARIATION)]
+    if "losses" in owed:
+        losses = [loss for loss in reference.evidence.losses if loss is not None and math.isfinite(loss)]
+        if not losses or len(losses) < len(reference.evidence.losses):
+            faults.append("the reference's losses are missing or not finite")
+        elif max(losses) - min(losses) <= LEAST_CHANGE * max(map(abs, losses)):
+            faults.append("the reference's loss does not change over the steps")
+    if "gradients" in owed:
+        gradients = [value for name, value in reference.arrays.items() if name.startswith("gradient/")]
+        if not any(largest(value) > 0 for value in gradients):
+            faults.append("every gradient of the reference is zero")
+    detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant, zero or NaN"
+    return Check(name="informative", passed=not faults, detail=detail)
+
+
+def _shape(shape: tuple[int, ...] | None) -> str:
+    """Return a shape in words."""
+    return "missing" if shape is None else "x".join(map(str, shape)) or "a scalar"
+
+
+def _and_others(detail: str, all_of_them: list[str]) -> str:
+    """Return that there are more."""
+    return detail if len(all_of_them) == 1 else f"{detail}, and {len(all_of_them) - 1} more"

@@ -1,0 +1,100 @@
+"""How much a workload magnifies roundings: the reference, from parameters that were moved at random.
+
+A precision loses what its roundings are magnified to, and that is the model's own: fifty normalisations magnify, a
+ReLU near zero or two candidates of a maximum send a gradient the other way (a kink), and an optimiser's first steps
+throw losses apart. So it is measured on the very model, batch and seed: the reference's program is run again in
+float64, from parameters each of which is moved by a random share of it. No code of the reduced precision takes part,
+so that a contender is never its own yardstick.
+
+The share is far more than one rounding, because a kink is hit or missed: with n places closer to their kink than a
+rounding, a contender hits some with probability 1 - exp(-n), and the moved reference has to show what one is worth
+although its own draw is another. With 128 roundings and two draws, one that n = 1/256 contenders hit is missed by both
+with probability 1/e; rarer ones refuse less than one contender in seven hundred.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bakeoff.certify.errors import (
+    STATE_FLOOR,
+    array_errors,
+    finite,
+    gradient_floor,
+    loss_errors,
+    named,
+    norm_error,
+)
+from bakeoff.certify.tolerances import amplitude
+from bakeoff.certify.trajectory import trajectory_errors
+from bakeoff.certify.update import with_gradient
+from bakeoff.spec.record import Spread
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from bakeoff.workloads.optimizers import Arrays
+
+DRAWS = 2
+"""Times that the reference is moved for each precision but float64, which is so fine that its kinks are not hit."""
+
+KINDS = ("output", "gradient", "state", "update", "position")
+"""The arrays that are compared."""
+
+_SEED = 19_470_101  # any fixed number
+
+
+class Results:
+    """What one run of the reference gave: arrays by the names of `Evidence`, and the losses."""
+
+    def __init__(self, arrays: Arrays, losses: Sequence[float | None]) -> None:
+        """Keep what is compared alone."""
+        self.arrays = {name: arrays[name] for kind in KINDS for name in named(arrays, kind)}
+        self.losses = list(losses)
+
+
+def moved(weights: Arrays, precision: str) -> Iterator[Arrays]:
+    """Yield the parameters of each draw: each moved by a random share of itself, at most the amplitude."""
+    share = amplitude(precision)
+    for draw in range(1 if precision == "float64" else DRAWS):
+        stream = np.random.RandomState(_SEED + draw)
+        yield {name: value * (1.0 + share * stream.uniform(-1.0, 1.0, value.shape)) for name, value in weights.items()}
+
+
+def spread(precision: str, reference: Results, draws: Sequence[Results]) -> Spread:
+    """Return how far the draws are from the reference."""
+    losses = zip(*(loss_errors(one.losses, reference.losses) for one in draws), strict=True)
+    return Spread(
+        amplitude=amplitude(precision),
+        draws=len(draws),
+        output=finite(max(_worst("output", one, reference) for one in draws)),
+        losses=[finite(max(errors)) for errors in losses],
+        trajectory=[finite(error) for error in _trajectory(draws, reference)],
+        gradient=finite(max(_worst("gradient", one, reference) for one in draws)),
+        gradient_norm=finite(max(_norm(one, reference) for one in draws)),
+        state=finite(max(_worst("state", one, reference) for one in draws)),
+    )
+
+
+def _worst(kind: str, one: Results, reference: Results) -> float:
+    """Return the largest error of the arrays of one kind; 0 where there are none."""
+    names = named(reference.arrays, kind)
+    floors = {"gradient": gradient_floor(names, reference.arrays), "state": STATE_FLOOR}
+    return max(array_errors(names, one.arrays, reference.arrays, floors.get(kind, 0.0)).values(), default=0.0)
+
+
+def _trajectory(draws: Sequence[Results], reference: Results) -> list[float]:
+    """Return the largest error of the parameters after each step; none where the draws have kept no updates."""
+    names = [name.removeprefix("update/") for name in named(reference.arrays, "update")]
+    if not names or not all(named(one.arrays, "update") for one in draws):
+        return []
+    each = [trajectory_errors(with_gradient(names, reference.arrays), one.arrays, reference.arrays) for one in draws]
+    return [max(error for error, _ in errors) for errors in zip(*each, strict=True)]
+
+
+def _norm(one: Results, reference: Results) -> float:
+    """Return the error of all gradients together; 0 where there are none."""
+    names = named(reference.arrays, "gradient")
+    return norm_error(names, one.arrays, reference.arrays) if names else 0.0

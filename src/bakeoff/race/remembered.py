@@ -1,0 +1,91 @@
+"""What is not done again in every comparison: records of trials, kept in the user's folder by all they depend on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+import bakeoff
+from bakeoff.environments.installed import base, packages_of
+from bakeoff.spec.errors import StoreError
+from bakeoff.store.evidence import checked_arrays
+from bakeoff.store.files import read_record, write_atomically, write_record, write_trial
+from bakeoff.store.fingerprints import files_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.record import Record
+
+MOST_KEPT_BYTES = 2 << 30
+"""Of one kind of record with its arrays: some hundred comparisons of full-size networks, of 20 MB each. The oldest go.
+"""
+
+
+class Kept(NamedTuple):
+    """A record that was kept, and its folder."""
+
+    record: Record
+    folder: Path
+
+
+def recall(kind: str, name: str) -> Kept | None:
+    """Return a record that was kept; None where there is none, or not as it was written."""
+    folder = base() / kind / name
+    try:
+        return Kept(read_record(folder), folder)
+    except StoreError:
+        return None
+
+
+def keep(kind: str, name: str, record: Record, arrays: Path | None = None) -> None:
+    """Keep a record and the arrays of its evidence; where they cannot be written, the trial is run again next time."""
+    folder = base() / kind / name
+    try:
+        if arrays is not None and record.evidence is not None:
+            write_atomically(folder / arrays.name, checked_arrays(arrays, record.evidence.arrays_sha256))
+        write_trial(folder, record.trial)
+        write_record(folder, record)
+        _make_room(folder.parent)
+    except (StoreError, OSError):
+        return
+
+
+def _make_room(folder: Path) -> None:
+    """Remove the oldest records of one kind until the others take no more than MOST_KEPT_BYTES."""
+    oldest_last = sorted(folder.iterdir(), key=lambda path: path.stat().st_mtime, reverse=True)
+    taken = 0
+    for one in oldest_last:
+        taken += sum(file.stat().st_size for file in one.iterdir())
+        if taken > MOST_KEPT_BYTES:
+            shutil.rmtree(one, ignore_errors=True)
+
+
+def name_of(code: Sequence[str], plan: ContenderPlan, facts: Sequence[object]) -> str:
+    """Return the name of a trial that is not run yet: its facts, bakeoff's own code, and what its interpreter has.
+
+    Empty where the packages of the interpreter are unknown.
+    """
+    packages = packages_of(plan.interpreter)
+    inherited = sorted((name, os.environ[name]) for name in set(plan.watched) & os.environ.keys())
+    known = [bakeoff.__version__, code_sha256(tuple(code)), plan.contender.framework, packages, inherited]
+    return digest([*known, sorted(plan.variables.items()), *facts]) if packages else ""
+
+
+def digest(facts: Sequence[object]) -> str:
+    """Return the name of a folder for these facts."""
+    return hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:32]
+
+
+@cache
+def code_sha256(parts: tuple[str, ...]) -> str:
+    """Return the hash of a part of bakeoff's own code; `parts` are patterns below the package's folder."""
+    root = Path(bakeoff.__file__).parent
+    return files_sha256(root, [path for part in parts for path in root.glob(part)])
