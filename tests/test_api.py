@@ -40,7 +40,14 @@ def test_compare_gives_verdicts_records_and_a_frame(result: Result) -> None:
     frame = result.to_frame()
     assert list(frame["contender"]) == ["fake", "fake:step_ms=2"]
     assert frame["step_s"].iloc[1] == pytest.approx(2e-3, rel=0.1)
-    assert set(frame.columns) >= {*FRAME, "cores_used", "major_faults", "fenced_p50_s", "device_peak_bytes"}
+    assert set(frame.columns) >= {
+        *FRAME,
+        "cores_used",
+        "major_faults",
+        "fenced_p50_s",
+        "device_peak_bytes",
+        "macs_share",
+    }
     assert (frame["low_s"] <= frame["step_s"]).all()
     assert repr(result) == f"<Result {result.id}: fake / fake:step_ms=2 {verdict.ratio:.3g} faster>"
     assert "fake:step_ms=2 is slower than fake" in str(result)

@@ -59,7 +59,7 @@ class Result:
         """Return one row for each contender; seconds and bytes, and what is not known is missing.
 
         Columns are what was compared, the step time's interval (`step_s`, `low_s`, `high_s`), and every figure of a
-        contender in the JSON object (docs/json.md), those of `memory` and `energy` by their own names.
+        contender in the JSON object (docs/json.md), those of `memory`, `energy` and `light` by their own names.
         """
         import pandas as pd
 
@@ -71,7 +71,7 @@ class Result:
     def _row(self, index: int, fields: dict[str, Any]) -> dict[str, Any]:
         """Return one contender's figures, from its fields in the JSON object."""
         step, comparison = self.outcome.contenders[index].step_s, self.outcome.comparison
-        inner = {name: value for key in ("memory", "energy") for name, value in (fields[key] or {}).items()}
+        inner = {name: value for key in ("memory", "energy", "light") for name, value in (fields[key] or {}).items()}
         figures = {name: value for name, value in (fields | inner).items() if not isinstance(value, dict | list)}
         return {
             "comparison": self.id,

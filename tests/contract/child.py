@@ -28,6 +28,7 @@ from contract_cases.vocabulary import CASES, labels
 
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.frameworks.engine import Engine, Model, Samples
+from bakeoff.measure.peaks import matrix
 from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.optimizer import SGD
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 
 SAMPLES = 24
 """How many samples a way of input has; a multiple of the batch size below."""
+
+PRODUCT = 32
+"""Rows of a product's matrices."""
 
 SIZE = Size(batch_size=4, input_shape=(5,), classes=3)
 
@@ -81,6 +85,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "names": lambda: _names(Path(job.folder)),
         "dropout": lambda: _dropout(engine, job.options),
         "compilation": lambda: _compilation(engine, job.options),
+        "peaks": lambda: _peaks(engine),
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
@@ -156,6 +161,18 @@ def _compilation(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
         readings.append(step.compilation())
     told = [[getattr(reading, name) for name in ("trace_ns", "compile_ns", "count")] for reading in readings]
     return {"told": [[-1 if value is None else value for value in line] for line in told], "first_ns": durations_ns[0]}
+
+
+def _peaks(engine: Engine) -> dict[str, Any]:
+    """Return the first row of a product that was run twice, and the first value of an array of ones after two sums."""
+    left, right = matrix(PRODUCT, 1), matrix(PRODUCT, 2)
+    probes = [engine.product(left, right), engine.sums(1000)]
+    for probe in probes:
+        probe.run(None)
+        probe.run(None)
+        probe.wait()
+    product, total = (probe.read() for probe in probes)
+    return {"product": product, "expected": left[0].astype(np.float64) @ right, "sum": total[0]}
 
 
 def _input(engine: Engine, options: dict[str, str], job: Job, name: str) -> dict[str, Any]:

@@ -14,12 +14,15 @@ import numpy as np
 
 import bakeoff.frameworks
 from bakeoff.frameworks.engine import Model
+from bakeoff.measure.peaks import matrix
 from bakeoff.spec.batch import labelled
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size
 from bakeoff.trial.framework import import_engine
 from bakeoff.workloads import plan
 
+PRODUCT = 256
+"""Rows of a product's matrices."""
 SIZE = Size(batch_size=4, input_shape=(6, 6, 2), classes=3)
 
 
@@ -61,8 +64,14 @@ def main(framework: str, options: str) -> None:
     step.run(batch)
     step.wait()
     state = step.state()
+    left, right = matrix(PRODUCT, 1), matrix(PRODUCT, 2)
+    product = engine.product(left, right)
+    product.run(None)
+    product.wait()
+    expected = left[0].astype(np.float64) @ right
     told = {
         "loss": step.result(),
+        "product": float(np.abs(product.read() - expected).max() / np.abs(expected).max()),
         "precision": step.settings()["precision"],
         "exact": all(
             len(np.unique(np.asarray(value, np.float32).view(np.int32) & 0xFFFF)) > 1 for value in state.values()

@@ -23,3 +23,5 @@ def test_normalisation_and_parameters_keep_a_reduced_precision(name: str) -> Non
     assert told["precision"] == "bfloat16"
     assert 0 < told["loss"] < 10
     assert told["exact"]
+    # The plain products of the machine's peak are computed in it, too: within three digits, and not in float32.
+    assert 1e-4 < told["product"] < 1e-2

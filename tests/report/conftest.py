@@ -13,10 +13,12 @@ from bakeoff.judge.counters import BlockCounters
 from bakeoff.judge.energy import Energy
 from bakeoff.judge.epochs import WholeRun, WholeRuns
 from bakeoff.judge.gpu import GpuRound
+from bakeoff.judge.light import Peak, light_of
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.judge.rounds import BlockTime
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.peaks import Work
 from bakeoff.spec.record import Memory
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.verdict import Certificate, Check, Interval, Verdict, VerdictKind
@@ -283,7 +285,32 @@ def bare() -> Outcome:
 
 
 @pytest.fixture
+def lit() -> Outcome:
+    """Contenders beside the machine's peaks: two under, one above what was measured on a busy machine."""
+    macs, parameters = 26_181_632, 407_050
+    work = Work(
+        macs=macs, least_macs=macs, parameters=parameters, state=2 * parameters, batch_bytes=100_480, trains=True
+    )
+    peak = Peak(
+        device="cpu",
+        precision="float32",
+        threads="2",
+        macs_per_s=162e9,
+        macs_by="jax, 2026-10-16",
+        bytes_per_s=9.9e9,
+        bytes_by="torch, 2026-10-17",
+        cache_bytes=2 << 20,
+    )
+    low = msgspec.structs.replace(peak, precision="bfloat16", macs_per_s=20e9, bytes_per_s=None, calm=False)
+    lights = [light_of(work, one, step.median_step_s) for one, step in ((peak, TORCH), (peak, JAX), (low, TENSORFLOW))]
+    contenders = [
+        msgspec.structs.replace(one, light=light) for one, light in zip((TORCH, JAX, TENSORFLOW), lights, strict=True)
+    ]
+    return msgspec.structs.replace(three_ways(), contenders=contenders)
+
+
+@pytest.fixture
 def each(request: pytest.FixtureRequest) -> Callable[[], list[Outcome]]:
     """All of these outcomes."""
-    names = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare")
+    names = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare", "lit")
     return lambda: [request.getfixturevalue(name) for name in names]

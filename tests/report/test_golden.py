@@ -16,7 +16,7 @@ from bakeoff.judge.comparison import judge_comparison
 
 __all__ = ["article", "batches", "device", "empty", "figure", "full", "host", "modes", "scaled", "threads"]
 
-COMPARISONS = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare")
+COMPARISONS = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare", "lit")
 STUDIES = ("batches", "modes", "threads", "empty")
 REPRODUCED = ("scaled", "full", "figure", "article")
 SEARCHES = ("host", "device")

@@ -17,6 +17,7 @@ COMMANDS = [
     protocol.Certify(),
     protocol.MeasureSpread(precision="float32"),
     protocol.MeasureMemory(steps=20),
+    protocol.MeasurePeaks(),
     protocol.Note(facts={"energy": {"joules": 1.5, "steps": 12, "source": "RAPL"}}),
     protocol.NoteGpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),
     protocol.RunEpoch(steps=1875),

@@ -152,6 +152,19 @@ class Step(Protocol):
         """Return the most that an accelerator's allocator held and reserved, and what it takes in advance."""
 
 
+class Probe(Protocol):
+    """One plain operation on arrays of its own on the device, run and waited for as a step is."""
+
+    def run(self, batch: None) -> None:
+        """Start the operation; may return before it is done."""
+
+    def wait(self) -> None:
+        """Return when the results of all started operations exist."""
+
+    def read(self) -> NDArray[np.float64]:
+        """Return the first row of the last result, of a sum the first value at least; for checks only."""
+
+
 class Engine(Protocol):
     """One framework in this process."""
 
@@ -182,3 +195,16 @@ class Engine(Protocol):
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser that `build` makes to given gradients; return the parameters after each step."""
+
+    def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> Probe:
+        """Put two square matrices on the device, in the precision that products have; a run multiplies them.
+
+        The best of such products is the machine's peak, so it is the framework's fastest call for it. An engine may
+        leave this method out, and the next: then no share of the peak is stated for it alone.
+        """
+
+    def sums(self, count: int) -> Probe:
+        """Put two arrays of so many ones in float32 on the device; a run adds the second onto the first.
+
+        In the first one's place where the framework can do so, as an optimiser's update is.
+        """

@@ -12,6 +12,7 @@ from bakeoff.judge.certificate import certificate_of
 from bakeoff.judge.counters import block_counters, clock_range_mhz, flagged_share
 from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.ledger import marked
+from bakeoff.judge.light import light_of, peak_of
 from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
 from bakeoff.judge.rounds import CUT_ROUNDS, block_times, frozen_cut, pairs_of, round_times
 from bakeoff.judge.tied import why_untied
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from bakeoff.judge.light import Light
     from bakeoff.judge.rounds import RoundTime
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
@@ -66,8 +68,7 @@ def assess(
     }
     cut = frozen_cut(records.values()) or 0
     contenders = [
-        contender_outcome(plan, known[plan.contender.label], records, cut, why_untied(comparison, records, plan))
-        for plan in comparison.contenders
+        contender_outcome(comparison, plan, known[plan.contender.label], records, cut) for plan in comparison.contenders
     ]
     timed = of_purpose(records.values(), "time")
     rounds = max((record.trial.round_number for record in timed), default=0)
@@ -121,12 +122,9 @@ NS = 1e-9
 
 
 def contender_outcome(
-    plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int, untied: str = ""
+    comparison: Comparison, plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int
 ) -> ContenderOutcome:
-    """Return what is known of one contender; `cut` is the length of the warm-up in steps.
-
-    `untied` is how its timed trials differ from what was certified; empty where they do not.
-    """
+    """Return what is known of one contender; `cut` is the length of the warm-up in steps."""
     label = plan.contender.label
     mine = of_contender(records.values(), label)
     timed = of_purpose(mine, "time")
@@ -135,7 +133,11 @@ def contender_outcome(
     certified, selftest, weighed = last(mine, "certify"), last(mine, "selftest"), last(mine, "memory")
     evidence = certified.evidence if certified else None
     timer = timer_verdict(selftest) if selftest else None
-    status, reason = _status(certificate, certified, _distrust(timer, untied, done), timed, times)
+    # A ready-made model is not the workload's, and may do less.
+    peak = None if certificate.ready_made else peak_of(records.values(), plan)
+    light = light_of(comparison.work, peak, _middle_s(times)) if times else None
+    untied = why_untied(comparison, records, plan)
+    status, reason = _status(certificate, certified, _distrust(timer, untied, light, done), timed, times)
     latest = done[-1] if done else certified
     outcome = ContenderOutcome(
         plan=plan,
@@ -149,6 +151,7 @@ def contender_outcome(
         import_s=_median(finished(mine), lambda record: record.import_ns),
         build_s=_median(done, lambda record: record.build_ns),
         memory=weighed.memory if weighed else None,
+        light=light,
         accuracy=evidence.accuracy if evidence else None,
         learning_steps=evidence.learning_steps if evidence else 0,
         settings=latest.settings if latest else {},
@@ -167,9 +170,7 @@ def _with_times(
     outcome: ContenderOutcome, done: Sequence[Record], times: Mapping[int, RoundTime], cut: int
 ) -> ContenderOutcome:
     """Return the outcome with what the timed rounds add."""
-    medians = [process_median(list(time.turns.values())) for time in times.values()]
-    step_s = absolute_interval(medians)
-    middle_s = step_s.estimate if step_s else statistics.median(medians)
+    step_s, middle_s = absolute_interval(_medians(times)), _middle_s(times)
     fenced_s = [ns * NS for record in done for ns in record.fenced_steps_ns or record.warm_steps_ns[cut:]]
     blocks = [block for record in done for block in record.blocks]
     return msgspec.structs.replace(
@@ -185,6 +186,17 @@ def _with_times(
         compile_s=None if outcome.first_step_s is None else max(0.0, outcome.first_step_s - middle_s),
         counters=block_counters(blocks),
     )
+
+
+def _medians(times: Mapping[int, RoundTime]) -> list[float]:
+    """Return the step time of each round, in seconds."""
+    return [process_median(list(time.turns.values())) for time in times.values()]
+
+
+def _middle_s(times: Mapping[int, RoundTime]) -> float:
+    """Return the step time: the centre of its interval or, with too few rounds for one, the median over rounds."""
+    step_s = absolute_interval(_medians(times))
+    return step_s.estimate if step_s else statistics.median(_medians(times))
 
 
 def _hidden_s(done: Sequence[Record], times: Mapping[int, RoundTime]) -> Interval | None:
@@ -217,12 +229,14 @@ def _status(
     return "pending", "no round was finished yet"
 
 
-def _distrust(timer: TimerVerdict | None, untied: str, done: Sequence[Record]) -> str:
+def _distrust(timer: TimerVerdict | None, untied: str, light: Light | None, done: Sequence[Record]) -> str:
     """Return why no time of a contender can be trusted; empty where nothing speaks against it."""
     if timer is not None and timer.outcome == "failed":
         return f"its timer failed the self-test: {timer.reason}"
     if untied:
         return f"what was timed is not what was certified: {untied}"
+    if light is not None and light.is_refused:
+        return f"doubtful, faster than this machine's peak allows: {light.finding}"
     return why_short(done)
 
 

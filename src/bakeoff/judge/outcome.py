@@ -11,6 +11,7 @@ from bakeoff.judge.counters import BlockCounters
 from bakeoff.judge.energy import Energy, energy
 from bakeoff.judge.epochs import WholeRuns, whole_runs
 from bakeoff.judge.gpu import GpuRound
+from bakeoff.judge.light import Light
 from bakeoff.judge.rounds import BlockTime
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.record import Memory
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
 
 Status = Literal["ranked", "uncertified", "refused", "failed", "pending"]
 """ranked: certified and timed.  uncertified: no passing certificate, so never ranked.  refused: its timer failed the
-self-test, its clock disagrees with the counters around its blocks, or its timed trials did not compute what was
-certified, so no time of it can be trusted.
+self-test, its clock disagrees with the counters around its blocks, its steps are faster than the machine's peak allows,
+or its timed trials did not compute what was certified, so no time of it can be trusted.
 failed: certified, but no round was finished.  pending: its turn has not come (an interrupted comparison)."""
 
 
@@ -71,6 +72,9 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     compiling: Compiling | None = None
     """None where records do not hold it."""
     memory: Memory | None = None
+    light: Light | None = None
+    """Its step against the machine's peaks; None where peaks or the model's work are unknown, and of ready-made models,
+    whose work is not the workload's."""
     energy: Energy | None = None
     whole: WholeRuns | None = None
     """Of so many epochs or steps, where they were asked for."""

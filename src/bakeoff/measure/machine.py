@@ -89,6 +89,23 @@ def gpu() -> Facts:
         return {}
 
 
+CPUS = Path("/sys/devices/system/cpu")
+
+
+def last_level_cache_bytes() -> int | None:
+    """Return the size of all last-level caches together (Linux, /sys/devices/system/cpu); None where it is unknown."""
+    found: dict[int, dict[str, int]] = {}
+    try:
+        for index in CPUS.glob("cpu[0-9]*/cache/index*"):
+            text = {name: (index / name).read_text().strip() for name in ("level", "size", "shared_cpu_list")}
+            found.setdefault(int(text["level"]), {})[text["shared_cpu_list"]] = 1024 * int(
+                text["size"].removesuffix("K")
+            )
+    except (OSError, ValueError):
+        return None
+    return sum(found[max(found)].values()) if found else None
+
+
 def available_memory_bytes() -> int | None:
     """Return the memory that new processes could take without swapping, in bytes; None where it is unknown."""
     limits = [free for free in (meminfo_bytes("MemAvailable"), cgroups.free_memory_bytes()) if free is not None]

@@ -19,7 +19,7 @@ from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
-from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, memory, rounds, selftest
+from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, memory, peaks, rounds, selftest
 from bakeoff.race.stages.stage import Stage, State
 from bakeoff.race.workers.guard import guarded
 from bakeoff.race.workers.process import MARK, ProcessWorker
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 COMPARISON: tuple[Stage, ...] = (
     certify.wanted,
     selftest.wanted,
+    peaks.wanted,
     memory.wanted,
     compiling.wanted,
     rounds.wanted,
@@ -52,6 +53,9 @@ COMPARISON: tuple[Stage, ...] = (
     energy.wanted,
 )
 """What a comparison runs, in this order."""
+
+REMEMBERED: tuple[Stage, ...] = (selftest.wanted, peaks.wanted)
+"""What is made once on a machine, and not at all where a request has no `self_test`."""
 
 RACE_ONLY = {*Procedure.__struct_fields__, "self_test"} - {"budget_s", "trial_limit_s", "seed"}
 """Fields of a request that have no meaning in a search; who makes the request refuses them."""
@@ -70,7 +74,7 @@ def run(
     """
     with _comparison(request, observe, launch) as loop:
         observe(_prepared(loop.state, probe(probe_s).calm))
-        cut = loop.run(stage for stage in COMPARISON if request.self_test or stage is not selftest.wanted)
+        cut = loop.run(stage for stage in COMPARISON if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))
     outcome = judge_comparison(loop.state.folder)
     observe(Finished(outcome.ended))

@@ -26,6 +26,7 @@ from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
 from bakeoff.store.fingerprints import folder_sha256
 from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.load import LoadedWorkload, load
+from bakeoff.workloads.work import work_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,6 +73,8 @@ def _comparison(
     excluded: dict[str, str],
 ) -> Comparison:
     """Return the comparison: all that is fixed before the first number is seen."""
+    scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
+    size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
     return Comparison(
         id="",  # The name of its folder, which is made later.
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -79,9 +82,10 @@ def _comparison(
         workload=loaded.workload,
         workload_path=str(loaded.path.resolve()),
         workload_sha256=loaded.sha256,
-        scenario=_scenario(loaded.workload, request.scenario),
+        scenario=scenario,
         size=request.size,
-        batch_size=_batch_size(request, loaded),
+        batch_size=batch_size,
+        work=work_of(loaded.build, size, scenario, loaded.workload.optimizer),
         data=inputs,
         contenders=plans,
         reference=_reference([plan for plan in plans if plan.contender.options["tier"] != NATIVE]),

@@ -9,6 +9,7 @@ import msgspec
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.framework import COLOUR, GREY, BestSetting
+from bakeoff.spec.peaks import Work
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.workload import Workload
@@ -137,6 +138,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     scenario: Scenario
     size: str
     batch_size: int
+    work: Work | None = None
+    """Of one step; None where it could not be counted, and in comparisons older than this field."""
     data: Inputs
     contenders: list[ContenderPlan]
     reference: ContenderPlan | None

@@ -69,6 +69,10 @@ class MeasureMemory(msgspec.Struct, frozen=True, tag="MEMORY"):
     steps: int
 
 
+class MeasurePeaks(msgspec.Struct, frozen=True, tag="PEAKS"):
+    """Time products of matrices and sums of long arrays; nothing of the workload is built."""
+
+
 class Note(msgspec.Struct, frozen=True, tag="NOTE"):
     """Record what the parent has read while this process worked: values of the record's fields, by their names."""
 
@@ -106,6 +110,7 @@ Command = (
     | Certify
     | MeasureSpread
     | MeasureMemory
+    | MeasurePeaks
     | Note
     | NoteGpuMemory
     | RunEpoch

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from bakeoff.spec.peaks import PeakReading
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.trial import TrialSpec
 
@@ -301,6 +302,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Time of each step after the last block, each waited for; empty in records older than this field."""
     timer: list[TimerTest] = []
     """Passes of the timer's self-test, in a trial of that purpose."""
+    peaks: PeakReading | None = None
+    """Only in a trial of peaks; None in records older than this field."""
     tie: Tie | None = None
     """Only in a timed trial; None in records older than this field."""
     memory: Memory | None = None

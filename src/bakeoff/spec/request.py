@@ -35,7 +35,8 @@ class Request(Procedure, frozen=True, kw_only=True):
     max_rounds: int | None = None
     """None: 20, or no limit for until-sure."""
     self_test: bool = True
-    """Test every timer that was not yet tested on this machine with these versions and options."""
+    """Test every timer that was not yet tested on this machine with these versions and options, and measure its peaks
+    where they are not known."""
     results: str = "results"
     resume: bool = False
     """Continue the last comparison in `results` that asked for the same."""

@@ -11,7 +11,7 @@ from bakeoff.spec.contender import Contender
 from bakeoff.spec.scenario import Scenario
 
 Purpose = Literal[
-    "reference", "program", "certify", "memory", "compile", "energy", "selftest", "time", "epochs", "batch"
+    "reference", "program", "certify", "memory", "compile", "energy", "selftest", "peak", "time", "epochs", "batch"
 ]
 
 
@@ -45,6 +45,8 @@ KINDS: dict[Purpose, Kind] = {
     "energy": Kind(folder="energy{round}-{label}"),
     # The clock and `wait` have to be honest, however batches come.
     "selftest": Kind(own_input=False),
+    # Nothing of the workload is built: it is about the machine.
+    "peak": Kind(own_input=False),
     "time": Kind(tied=True, folder="r{round:02d}-{label}"),
     "epochs": Kind(batches="epoch", folder="epochs{round}-{label}"),
     "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),

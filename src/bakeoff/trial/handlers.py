@@ -1,4 +1,4 @@
-"""What a worker does for each command on a built step: one function a command, found by the command's type.
+"""What a worker does for each command but BUILD and QUIT: one function a command, found by the command's type.
 
 A handler notes what it measured in the record's draft and returns an answer, or None where there is nothing to say but
 that it is done. A new kind of measurement is one more function here and its line in the table at the end.
@@ -17,9 +17,11 @@ from bakeoff.spec import protocol
 from bakeoff.spec.record import Block, Evidence, Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
+from bakeoff.trial import peaks
 from bakeoff.trial.built import Running, Unrun, compiled_between
 from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import input_pass
+from bakeoff.trial.opened import Opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,6 +150,12 @@ def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemo
     draft.put(memory=found)
 
 
+def measure_peaks(opened: Opened, draft: Draft, command: protocol.MeasurePeaks) -> None:
+    """Note how fast this framework computes plain products and sums."""
+    del command
+    draft.put(peaks=peaks.reading(opened))
+
+
 def note_gpu_memory(running: Running, draft: Draft, command: protocol.NoteGpuMemory) -> None:
     """Note what the parent saw this process hold of GPUs."""
     del running
@@ -166,7 +174,7 @@ def note(running: Running, draft: Draft, command: protocol.Note) -> None:
     draft.put(**{name: msgspec.convert(value, types[name]) for name, value in command.facts.items()})
 
 
-HANDLERS: dict[type[Any], tuple[type[Running | Unrun], Callable[..., protocol.Answer | None]]] = {
+HANDLERS: dict[type[Any], tuple[type[Running | Unrun | Opened], Callable[..., protocol.Answer | None]]] = {
     protocol.Warm: (Running, warm),
     protocol.Fence: (Running, fence),
     protocol.RunBlock: (Running, run_block),
@@ -176,13 +184,14 @@ HANDLERS: dict[type[Any], tuple[type[Running | Unrun], Callable[..., protocol.An
     protocol.Certify: (Unrun, certify),
     protocol.MeasureSpread: (Unrun, measure_spread),
     protocol.MeasureMemory: (Running, measure_memory),
+    protocol.MeasurePeaks: (Opened, measure_peaks),
     protocol.NoteGpuMemory: (Running, note_gpu_memory),
     protocol.Note: (Running, note),
 }
 """For each command, the state that a trial has to be in, and what is done."""
 
 
-def handle(built: Unrun | Running | None, draft: Draft, command: protocol.Command) -> protocol.Answer:
+def handle(built: Unrun | Running | Opened | None, draft: Draft, command: protocol.Command) -> protocol.Answer:
     """Do one command; raise RuntimeError where the trial is not in the state that the command needs."""
     state, handler = HANDLERS[type(command)]
     if not isinstance(built, state):

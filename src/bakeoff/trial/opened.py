@@ -42,6 +42,9 @@ class Opened:
     baseline_bytes: int | None
     """Resident memory of the process after the import; None is unknown."""
 
+    def conclude(self, draft: Draft) -> None:
+        """Note nothing more: without a step there are no settings to read back."""
+
 
 def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
     """Set the framework's variables, settle malloc, and import it; raise UnavailableError or ChangedError."""

@@ -76,14 +76,14 @@ class TrialProcess:
         return protocol.Ready(import_ns=import_ns)
 
     def _do(self, command: protocol.Command) -> protocol.Answer:
-        """Do one command: BUILD and QUIT change the trial's state, all others are for a built step."""
+        """Do one command: BUILD and QUIT change the trial's state, and all others need one."""
         match command:
             case protocol.Build():
                 return self._build()
             case protocol.Quit():
                 return self._finish()
             case _:
-                return handle(self._built, self._draft, command)
+                return handle(self._built or self._opened, self._draft, command)
 
     def _build(self) -> protocol.Built:
         """Build the step."""
@@ -95,8 +95,9 @@ class TrialProcess:
 
     def _finish(self) -> protocol.Done:
         """Write the record."""
-        assert self._built is not None
-        self._built.conclude(self._draft)
+        state = self._built or self._opened
+        assert state is not None
+        state.conclude(self._draft)
         self._write("done")
         return protocol.Done()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from bakeoff.frameworks.fake import peaks
 from bakeoff.frameworks.fake.faults import strike
 from bakeoff.frameworks.steps import WithoutLoss, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -276,6 +277,16 @@ class Engine:
         """Choose the clock."""
         _time.real = options["clock"] == "real"
         strike(options, "import")
+
+        self._rates = {name: float(options[name]) for name in ("peak_gmacs", "peak_gb")}
+
+    def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
+        """Make a scripted product."""
+        return peaks.Product(left, right, self._rates["peak_gmacs"], _time.let_pass)
+
+    def sums(self, count: int) -> peaks.Sums:
+        """Make a scripted sum."""
+        return peaks.Sums(count, self._rates["peak_gb"], _time.let_pass)
 
     def versions(self) -> dict[str, str]:
         """Return the script's version."""

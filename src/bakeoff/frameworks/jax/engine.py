@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, profiling
+from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
@@ -113,6 +113,14 @@ class Engine:
             present, state = apply(present, state, gradient)
             trajectory.append(border.export(present))
         return trajectory
+
+    def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
+        """Put two matrices on the device in the precision of products."""
+        return peaks.Product(*(jnp.array(one, self._precision.compute) for one in (left, right)))
+
+    def sums(self, count: int) -> peaks.Sums:
+        """Put arrays of ones on the device."""
+        return peaks.Sums(count)
 
 
 class Step:

@@ -49,7 +49,8 @@ class Precision:
         parameters, compute = _DTYPES[name]
         self.dtype: np.dtype[Any] = np.dtype(parameters)
         """Of parameters, batches and the optimiser."""
-        self._compute = np.dtype(compute)
+        self.compute = np.dtype(compute)
+        """Of products."""
         self._seen: np.dtype[Any] | None = None
         jax.config.update("jax_enable_x64", self.dtype == np.float64)
         jax.config.update("jax_default_matmul_precision", _TF32 if name == "tf32" else _FULL)
@@ -70,7 +71,7 @@ class Precision:
 
     def _cast(self, value: jax.Array) -> jax.Array:
         """Cast one array of real numbers."""
-        return value.astype(self._compute) if jnp.issubdtype(value.dtype, jnp.floating) else value
+        return value.astype(self.compute) if jnp.issubdtype(value.dtype, jnp.floating) else value
 
     def called(self, model: Callable[[Any], Any], inputs: Any) -> Any:
         """Return a model's outputs in the type of the parameters; what they were computed in is seen while tracing."""
@@ -80,7 +81,7 @@ class Precision:
 
     def scale(self) -> DynamicScale | None:
         """Return the loss scaling that gradients in float16 need; None for all other precisions."""
-        if self._compute != np.float16:
+        if self.compute != np.float16:
             return None
         # As arrays: Python's numbers would be another type than what the step gives back, and compile it twice.
         return DynamicScale(fin_steps=jnp.int32(0), scale=jnp.float32(_FIRST_SCALE))

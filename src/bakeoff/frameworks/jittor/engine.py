@@ -18,7 +18,7 @@ home.settle()
 
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
-from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers  # noqa: E402
+from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks  # noqa: E402
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
 from bakeoff.spec.record import DeviceMemory  # noqa: E402
@@ -92,6 +92,14 @@ class Engine:
             native.step(sum(jt.sum(array * _array(given[name])) for name, array in arrays.items()))
             trajectory.append({name: np.array(array.numpy()) for name, array in arrays.items()})
         return trajectory
+
+    def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
+        """Make Jittor's arrays of two matrices."""
+        return peaks.Product(left, right)
+
+    def sums(self, count: int) -> peaks.Sums:
+        """Make arrays of ones."""
+        return peaks.Sums(count)
 
 
 class Step:

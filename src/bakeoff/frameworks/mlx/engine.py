@@ -15,7 +15,7 @@ import mlx.nn
 import numpy as np
 from mlx.utils import tree_flatten
 
-from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, threads
+from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, threads
 from bakeoff.frameworks.mlx.border import Border
 from bakeoff.frameworks.mlx.compilation import executed
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
@@ -100,6 +100,14 @@ class Engine:
             apply({name: _array(value) for name, value in given.items()})
             trajectory.append({name: np.array(value, np.float64) for name, value in present.items()})
         return trajectory
+
+    def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
+        """Put two matrices on the device."""
+        return peaks.Product(_array(left), _array(right))
+
+    def sums(self, count: int) -> peaks.Sums:
+        """Put arrays of ones on the device."""
+        return peaks.Sums(count)
 
 
 class Step:

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, profiling, switches
+from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, peaks, profiling, switches
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -75,6 +75,15 @@ class Engine:
             apply([tf.constant(step_gradients[name], dtype) for name in variables])
             trajectory.append({name: variable.numpy() for name, variable in variables.items()})
         return trajectory
+
+    def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
+        """Put two matrices on the device in the precision of products."""
+        dtype = keras.config.dtype_policy().compute_dtype
+        return peaks.Product(*(tf.cast(tf.constant(one), dtype) for one in (left, right)))
+
+    def sums(self, count: int) -> peaks.Sums:
+        """Put arrays of ones on the device."""
+        return peaks.Sums(count)
 
 
 class Step:

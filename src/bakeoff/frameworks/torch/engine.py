@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.torch import memory, nn, optimizers, profiling
+from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision
 from bakeoff.frameworks.torch.switches import Switches, kernel_of
@@ -94,6 +94,15 @@ class Engine:
             native.step()
             trajectory.append({name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()})
         return trajectory
+
+    def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
+        """Put two matrices on the device in the precision of products."""
+        first, second = (torch.tensor(m, dtype=self._precision.compute, device=self._device) for m in (left, right))
+        return peaks.Product(first, second, _SYNCHRONIZE[self._device])
+
+    def sums(self, count: int) -> peaks.Sums:
+        """Put arrays of ones on the device."""
+        return peaks.Sums(torch.ones(count, dtype=torch.float32, device=self._device), _SYNCHRONIZE[self._device])
 
     def _tensor(self, array: NDArray[Any]) -> Any:
         """Copy an array to the device, in the parameters' precision."""

@@ -41,10 +41,11 @@ class Precision:
             raise UnsupportedError(msg)
         if reason := _why_not(name, device):
             raise UnsupportedError(reason)
-        self._compute = _DTYPES[name]
+        self.compute = _DTYPES[name]
+        """Of products."""
         self._device = device
-        self._mixed = self._compute in _MIXED
-        self.dtype = torch.float32 if self._mixed else self._compute
+        self._mixed = self.compute in _MIXED
+        self.dtype = torch.float32 if self._mixed else self.compute
         """Of parameters, batches and the optimiser."""
         # PyTorch lets cuDNN's convolutions use TF32 unless that is switched off: float32 is float32 here.
         torch.set_float32_matmul_precision("high" if name == "tf32" else "highest")
@@ -56,14 +57,14 @@ class Precision:
             return function
 
         def mixed(*args: Any) -> Any:
-            with torch.autocast(self._device, self._compute):
+            with torch.autocast(self._device, self.compute):
                 return function(*args)
 
         return mixed
 
     def update(self, optimizer: Any) -> Update:
         """Return the way from a loss to the next parameters: with loss scaling where gradients are in float16."""
-        return ScaledUpdate(optimizer, self._device) if self._compute == torch.float16 else Update(optimizer)
+        return ScaledUpdate(optimizer, self._device) if self.compute == torch.float16 else Update(optimizer)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back in which precision a product is computed, and what TF32 is allowed for."""
@@ -77,7 +78,7 @@ class Precision:
             "parameters_dtype": str(self.dtype).removeprefix("torch."),
             "tf32_matmul": tf32_matmul,
             "tf32_convolution": tf32_convolution,
-            "accumulation": accumulation(self._compute, self._device),
+            "accumulation": accumulation(self.compute, self._device),
         }
 
 

@@ -14,6 +14,7 @@ from bakeoff.report.sections.counters import COUNTERS
 from bakeoff.report.sections.energy import ENERGY
 from bakeoff.report.sections.figures import ABSENT, STEPS, SUMMARY
 from bakeoff.report.sections.gpu import GPU
+from bakeoff.report.sections.light import LIGHT
 from bakeoff.report.sections.memory import MEMORY
 from bakeoff.report.sections.noise import CALM, NOISE, evidence
 from bakeoff.report.sections.runs import RUNS
@@ -39,6 +40,7 @@ SUBJECTS: tuple[Subject, ...] = (
     TIERS,
     ABSENT,
     STEPS,
+    LIGHT,
     RUNS,
     PAIRS,
     SETTINGS,

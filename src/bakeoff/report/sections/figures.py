@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.page import Line, Picture, Section, Subject, Table
 from bakeoff.report.pictures.comparison import step_time_chart
+from bakeoff.report.sections import light
 from bakeoff.report.standings import (
     between,
     bounds,
@@ -36,9 +37,11 @@ def against(outcome: Outcome) -> str:
 def summary(outcome: Outcome) -> Table:
     """Return the table of those that are ranked; an empty cell has nothing to say, "unknown" was not measured."""
     found = ranked(outcome)
-    heads = ["contender", "step time", "95 %", "samples/s", "first step", "memory", against(outcome), "verdict"]
+    share = [light.HEAD] if light.is_known(outcome) else []
+    numbers = ["samples/s", *share, "first step", "memory"]
+    heads = ["contender", "step time", "95 %", *numbers, against(outcome), "verdict"]
     lines = [Line(_cells(contender, outcome, found), colour=contender.plan.drawn_in) for contender in found]
-    return Table(heads, lines, last_words=2, right=(3, 4, 5), joined=True)
+    return Table(heads, lines, last_words=2, right=tuple(range(3, 3 + len(numbers))), joined=True)
 
 
 def _cells(contender: ContenderOutcome, outcome: Outcome, found: list[ContenderOutcome]) -> list[str]:
@@ -50,6 +53,7 @@ def _cells(contender: ContenderOutcome, outcome: Outcome, found: list[ContenderO
         contender.label,
         *step_parts(contender, step_unit(outcome)),
         throughput_parts(contender, outcome.comparison.batch_size)[0],
+        *([light.share_cell(contender)] if light.is_known(outcome) else []),
         duration(contender.first_step_s, first_step),
         size(held),
         ratio_text(pair, outcome.comparison.procedure.margin) if pair else "",

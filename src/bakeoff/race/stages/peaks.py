@@ -1,0 +1,153 @@
+"""The machine's peaks, which every contender's framework is asked for once; what was found is remembered.
+
+A reading hangs on the machine, the framework and its options, and on no workload. The peak is the best of all readings
+for a device, a precision and a number of threads, so the best that was found by others before is taken in, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+import bakeoff
+from bakeoff.environments.installed import base
+from bakeoff.judge.light import is_calm, macs_per_s, place_of
+from bakeoff.race.stages.selftest import UNTOLD_HOLDS
+from bakeoff.race.stages.stage import Adopted, Session, State, Wanted, alone
+from bakeoff.spec.errors import StoreError
+from bakeoff.spec.protocol import MeasurePeaks
+from bakeoff.store.files import RECORD_FILE, read_record, write_record, write_trial
+from bakeoff.store.fingerprints import files_sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bakeoff.judge.light import Place
+    from bakeoff.spec.record import Record
+
+FOLDER = "peaks"
+"""In bakeoff's folder of the user: a folder for each machine and place, and in it one for each reading."""
+
+MEASURING = ("measure/peaks.py", "measure/clock.py", "trial/peaks.py")
+"""Below the package's folder; what belongs to one framework has a hash of its own."""
+
+
+def wanted(state: State) -> Iterator[Wanted | Adopted]:
+    """Want a reading of each contender's framework, unless one that was made before holds, and adopt the best."""
+    places: dict[Place, Record] = {}
+    for plan in state.racing():
+        (certified,) = state.of("certify", plan)
+        trial = state.specs.trial(plan, "peak")
+        before = remembered(certified)
+        if before is None:
+            yield alone(trial, _read)
+        else:
+            yield _adopted(before, comparison=before.trial.comparison, spec=trial.spec)
+        for record in state.of("peak", plan):
+            remember(record)
+            places[place_of(record.trial.contender.options)] = record
+    for number, (place, record) in enumerate(places.items(), start=1):
+        best = best_of_others(record, place, state.of("peak"))
+        if best is not None:
+            yield _adopted(best, name=f"peak-before-{number}", label=f"{best.trial.contender.label} before")
+
+
+def _read(session: Session) -> None:
+    """Have the worker time its products and sums."""
+    session.tell("measuring the machine's peaks")
+    session.ask(MeasurePeaks())
+
+
+def _adopted(record: Record, *, spec: Any = None, label: str = "", **changes: str) -> Adopted:
+    """Return a record for this comparison; it goes on to name the comparison that it was made in."""
+    trial = record.trial if spec is None else spec
+    contender = msgspec.structs.replace(trial.contender, label=label or trial.contender.label)
+    return Adopted(
+        msgspec.structs.replace(record, trial=msgspec.structs.replace(trial, contender=contender, **changes))
+    )
+
+
+def best_of_others(like: Record, place: Place, known: list[Record]) -> Record | None:
+    """Return the best remembered reading for a place of this machine, if it is better than all that are known."""
+    found = [record for path in _machine(like, place).glob(f"*/{RECORD_FILE}") if (record := _read_calm(path.parent))]
+    best = max(found, key=_rate, default=None)
+    here = max((_rate(record) for record in known if place_of(record.trial.contender.options) == place), default=0.0)
+    return best if best is not None and _rate(best) > here else None
+
+
+def _read_calm(folder: Path) -> Record | None:
+    """Return a reading that nothing has disturbed; None for any other, and for what is not as it was written."""
+    try:
+        record = read_record(folder)
+    except StoreError:
+        return None
+    return record if record.peaks is not None and is_calm(record.peaks) else None
+
+
+def _rate(record: Record) -> float:
+    """Return the rate of a reading's products."""
+    return macs_per_s(record.peaks) if record.peaks else 0.0
+
+
+def remember(record: Record) -> None:
+    """Keep a reading that came to its end; one that cannot be written is made again next time."""
+    if record.outcome != "done" or record.peaks is None:
+        return
+    folder = _folder_of(record)
+    try:
+        write_trial(folder, record.trial)
+        write_record(folder, record)
+    except StoreError:
+        return
+
+
+def remembered(like: Record) -> Record | None:
+    """Return the reading that holds for what a contender runs with, which its record `like` names; else None.
+
+    One that other processes have disturbed holds for an hour.
+    """
+    try:
+        before = read_record(_folder_of(like))
+    except StoreError:  # It does not exist, or is not as it was written.
+        return None
+    age = datetime.now(UTC) - datetime.fromisoformat(before.started_at)
+    return before if before.peaks and (is_calm(before.peaks) or age < UNTOLD_HOLDS) else None
+
+
+@cache
+def measuring_sha256() -> str:
+    """Return the hash of bakeoff's own code that measures peaks."""
+    root = Path(bakeoff.__file__).parent
+    return files_sha256(root, [path for part in MEASURING for path in root.glob(part)])
+
+
+def _machine(record: Record, place: Place) -> Path:
+    """Return the folder of all readings for one place of a machine; a scripted clock's are no other's."""
+    facts = [measuring_sha256(), sorted(record.machine.items()), record.clock, list(place)]
+    return base() / FOLDER / _hashed(facts)
+
+
+def _folder_of(record: Record) -> Path:
+    """Return the folder of a reading, named by all that it could depend on."""
+    trial, contender = record.trial, record.trial.contender
+    facts = [
+        bakeoff.__version__,
+        trial.framework_sha256,
+        contender.framework,
+        # How batches come is no part of it.
+        sorted(item for item in contender.options.items() if item[0] != "input"),
+        record.python,
+        sorted(record.versions.items()),
+        sorted(record.inherited.items()),
+    ]
+    return _machine(record, place_of(contender.options)) / _hashed(facts)
+
+
+def _hashed(facts: list[Any]) -> str:
+    """Return the name of a folder for these facts."""
+    return hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:32]

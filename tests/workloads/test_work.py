@@ -1,0 +1,95 @@
+"""The work of a step, counted on the model: against the declared MACs, and against counts made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from bakeoff.spec.optimizer import SGD, Adam
+from bakeoff.spec.workload import Size
+from bakeoff.workloads.load import load, names
+from bakeoff.workloads.work import work_of
+
+SIZES = [(name, size) for name in names() for size in load(name).workload.sizes]
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES)
+def test_the_forward_pass_is_the_declared_one(name: str, size: str) -> None:
+    """The MACs of every shipped model's forward pass are those that its workload declares."""
+    loaded = load(name)
+    one = msgspec.structs.replace(loaded.size(size), batch_size=1)
+    counts = [work_of(loaded.build, one, scenario, None) for scenario in ("infer", "train")]
+    infer, train = (work for work in counts if work is not None)
+    # An auxiliary head is declared with the rest, and runs in training alone.
+    assert infer.macs == one.macs or (one.config["auxiliary"] and infer.macs < one.macs)
+    assert 2 * one.macs <= train.macs < 3 * one.macs
+    assert infer.least_macs <= infer.macs
+
+
+def perceptron(nn: Any, size: Size) -> Any:
+    """Make two linear layers, and a mixture of their outputs by a product of matrices."""
+    del size
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = nn.Linear(8, 4)
+            self.second = nn.Linear(4, 4, bias=False)
+
+        def forward(self, x: Any) -> Any:
+            x = self.second(nn.relu(self.first(x)))
+            return nn.matmul(x, nn.permute_dims(x, (1, 0)))
+
+    return Model()
+
+
+def test_a_training_step_is_counted_by_hand() -> None:
+    """Each product once forward, once for its weight, once for an input that depends on a parameter: not the batch."""
+    size = Size(batch_size=2, input_shape=(8,), classes=2)
+    infer = work_of(perceptron, size, "infer", Adam(learning_rate=1e-3))
+    train = work_of(perceptron, size, "train", Adam(learning_rate=1e-3))
+    assert infer is not None
+    assert train is not None
+    first, second, mixed = 2 * 8 * 4, 2 * 4 * 4, 2 * 2 * 4
+    assert infer.macs == first + second + mixed
+    assert train.macs == 2 * first + 3 * second + 3 * mixed
+    assert train.parameters == 8 * 4 + 4 + 4 * 4
+    assert (infer.state, train.state) == (0, 2 * train.parameters)
+    assert (infer.batch_bytes, train.batch_bytes) == (4 * 16, 4 * 16 + 4 * 2)
+
+
+def convolution(nn: Any, size: Size) -> Any:
+    """Make one convolution of 3 x 3."""
+    del size
+
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.only = nn.Conv2d(3, 5, 3, stride=2, padding=1)
+
+        def forward(self, x: Any) -> Any:
+            return nn.global_avg_pool2d(self.only(x))
+
+    return Model()
+
+
+def test_a_convolution_may_be_computed_with_fewer_multiplications() -> None:
+    """At least one multiplication for each output and pair of channels is left by the fastest algorithms."""
+    work = work_of(convolution, Size(batch_size=1, input_shape=(8, 8, 3), classes=5), "train", SGD(learning_rate=0.1))
+    assert work is not None
+    assert work.macs == 2 * 4 * 4 * 9 * 3 * 5
+    assert work.least_macs == 2 * 4 * 4 * 3 * 5
+    assert work.state == 0
+
+
+def test_a_model_beyond_shapes_has_no_count() -> None:
+    """A model that does what a shape cannot do has no work to state, and nothing fails."""
+
+    def build(nn: Any, size: Size) -> Any:
+        model = perceptron(nn, size)
+        model.forward = lambda x: x.values.tolist()
+        return model
+
+    assert work_of(build, Size(batch_size=2, input_shape=(8,), classes=2), "train", None) is None
