@@ -19,7 +19,7 @@ from bakeoff.store.files import read_record, write_atomically, write_record, wri
 from bakeoff.store.fingerprints import files_sha256
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.record import Record
@@ -43,6 +43,13 @@ def recall(kind: str, name: str) -> Kept | None:
         return Kept(read_record(folder), folder)
     except StoreError:
         return None
+
+
+def everything(kind: str) -> Iterator[Kept]:
+    """Yield all that was kept of one kind and is as it was written."""
+    for folder in sorted((base() / kind).glob("*")):
+        if (kept := recall(kind, folder.name)) is not None:
+            yield kept
 
 
 def keep(kind: str, name: str, record: Record, arrays: Path | None = None) -> None:

@@ -6,23 +6,17 @@ for a device, a precision and a number of threads, so the best that was found by
 
 from __future__ import annotations
 
-import hashlib
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 import bakeoff
-from bakeoff.environments.installed import base
 from bakeoff.judge.light import is_calm, macs_per_s, place_of
+from bakeoff.race.remembered import code_sha256, digest, everything, keep, recall
 from bakeoff.race.stages.selftest import UNTOLD_HOLDS
 from bakeoff.race.stages.stage import Adopted, Session, State, Wanted, alone
-from bakeoff.spec.errors import StoreError
 from bakeoff.spec.protocol import MeasurePeaks
-from bakeoff.store.files import RECORD_FILE, read_record, write_record, write_trial
-from bakeoff.store.fingerprints import files_sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,19 +68,11 @@ def _adopted(record: Record, *, spec: Any = None, label: str = "", **changes: st
 
 def best_of_others(like: Record, place: Place, known: list[Record]) -> Record | None:
     """Return the best remembered reading for a place of this machine, if it is better than all that are known."""
-    found = [record for path in _machine(like, place).glob(f"*/{RECORD_FILE}") if (record := _read_calm(path.parent))]
+    every = [one.record for one in everything(_kind(like, place))]
+    found = [record for record in every if record.peaks is not None and is_calm(record.peaks)]
     best = max(found, key=_rate, default=None)
     here = max((_rate(record) for record in known if place_of(record.trial.contender.options) == place), default=0.0)
     return best if best is not None and _rate(best) > here else None
-
-
-def _read_calm(folder: Path) -> Record | None:
-    """Return a reading that nothing has disturbed; None for any other, and for what is not as it was written."""
-    try:
-        record = read_record(folder)
-    except StoreError:
-        return None
-    return record if record.peaks is not None and is_calm(record.peaks) else None
 
 
 def _rate(record: Record) -> float:
@@ -96,14 +82,8 @@ def _rate(record: Record) -> float:
 
 def remember(record: Record) -> None:
     """Keep a reading that came to its end; one that cannot be written is made again next time."""
-    if record.outcome != "done" or record.peaks is None:
-        return
-    folder = _folder_of(record)
-    try:
-        write_trial(folder, record.trial)
-        write_record(folder, record)
-    except StoreError:
-        return
+    if record.outcome == "done" and record.peaks is not None:
+        keep(_kind_of(record), _name(record), record)
 
 
 def remembered(like: Record) -> Record | None:
@@ -111,29 +91,25 @@ def remembered(like: Record) -> Record | None:
 
     One that other processes have disturbed holds for an hour.
     """
-    try:
-        before = read_record(_folder_of(like))
-    except StoreError:  # It does not exist, or is not as it was written.
+    before = recall(_kind_of(like), _name(like))
+    if before is None or before.record.peaks is None:
         return None
-    age = datetime.now(UTC) - datetime.fromisoformat(before.started_at)
-    return before if before.peaks and (is_calm(before.peaks) or age < UNTOLD_HOLDS) else None
+    age = datetime.now(UTC) - datetime.fromisoformat(before.record.started_at)
+    return before.record if is_calm(before.record.peaks) or age < UNTOLD_HOLDS else None
 
 
-@cache
-def measuring_sha256() -> str:
-    """Return the hash of bakeoff's own code that measures peaks."""
-    root = Path(bakeoff.__file__).parent
-    return files_sha256(root, [path for part in MEASURING for path in root.glob(part)])
+def _kind_of(record: Record) -> str:
+    """Return the folder of the readings that a record is one of, or would be."""
+    return _kind(record, place_of(record.trial.contender.options))
 
 
-def _machine(record: Record, place: Place) -> Path:
+def _kind(record: Record, place: Place) -> str:
     """Return the folder of all readings for one place of a machine; a scripted clock's are no other's."""
-    facts = [measuring_sha256(), sorted(record.machine.items()), record.clock, list(place)]
-    return base() / FOLDER / _hashed(facts)
+    return f"{FOLDER}/{digest([code_sha256(MEASURING), sorted(record.machine.items()), record.clock, list(place)])}"
 
 
-def _folder_of(record: Record) -> Path:
-    """Return the folder of a reading, named by all that it could depend on."""
+def _name(record: Record) -> str:
+    """Return the name of a reading: all that it could depend on."""
     trial, contender = record.trial, record.trial.contender
     facts = [
         bakeoff.__version__,
@@ -145,9 +121,4 @@ def _folder_of(record: Record) -> Path:
         sorted(record.versions.items()),
         sorted(record.inherited.items()),
     ]
-    return _machine(record, place_of(contender.options)) / _hashed(facts)
-
-
-def _hashed(facts: list[Any]) -> str:
-    """Return the name of a folder for these facts."""
-    return hashlib.sha256(msgspec.json.encode(facts)).hexdigest()[:32]
+    return digest(facts)
