@@ -84,23 +84,31 @@ class Computed:
         self._folder.mkdir(exist_ok=True)
         self._child: Child | None = None
 
-    def of(self, name: str, trial: TrialSpec | None = None) -> dict[str, NDArray[Any]]:
-        """Return the arrays of one piece of work; its failure is the test's, and a known hole is nothing to test."""
-        answer = self._answer(name, trial)
+    def of(self, name: str, trial: TrialSpec | None = None, folder: Path | None = None) -> dict[str, NDArray[Any]]:
+        """Return the arrays of one piece of work; its failure is the test's, and a known hole is nothing to test.
+
+        `folder` is a copy of the framework's with a planted fault, in a folder of its own.
+        """
+        answer = self._answer(name, trial, folder)
         if answer.hole and name in self._known:
             pytest.skip(f"a hole: {answer.hole}")
         if answer.hole:
             pytest.fail(f"{name} is refused, and is no known hole: {answer.hole}", pytrace=False)
         if answer.fault:
             pytest.fail(answer.fault, pytrace=False)
-        with np.load(self._path(name, "npz"), allow_pickle=False) as file:
+        with np.load(self._path(name, "npz", folder), allow_pickle=False) as file:
             arrays = dict(file)
         assert arrays, f"nothing was computed for {name}"
         return arrays
 
-    def exhibit(self, label: str, workload: str, scenario: Scenario, path: Path | None = None) -> Exhibit:
-        """Return the evidence of a workload in a scenario, or of a file that stands for the workload."""
-        arrays = self._workload(workload, scenario, path)
+    def exhibit(
+        self, label: str, workload: str, scenario: Scenario, path: Path | None = None, folder: Path | None = None
+    ) -> Exhibit:
+        """Return the evidence of a workload in a scenario, or of a file that stands for the workload.
+
+        `folder` is a copy of the framework's with a planted fault.
+        """
+        arrays = self._workload(workload, scenario, path, folder)
         arrays.pop("settings")
         evidence = msgspec.json.decode(str(arrays.pop("evidence")), type=Evidence)
         return Exhibit(label=label, evidence=evidence, arrays=arrays)
@@ -121,19 +129,26 @@ class Computed:
         if self._child is not None:
             self._child.end()
 
-    def _workload(self, workload: str, scenario: Scenario, path: Path | None = None) -> dict[str, NDArray[Any]]:
+    def _workload(
+        self, workload: str, scenario: Scenario, path: Path | None = None, folder: Path | None = None
+    ) -> dict[str, NDArray[Any]]:
         """Return what was computed of a workload, or of the file that stands for it."""
-        return self.of(f"{path.stem if path else workload}/{scenario}", self._trial(workload, scenario, path))
+        trial = self._trial(workload, scenario, path)
+        if folder:
+            trial = msgspec.structs.replace(trial, learning_steps=0)
+        return self.of(f"{path.stem if path else workload}/{scenario}", trial, folder)
 
-    def _answer(self, name: str, trial: TrialSpec | None) -> Answer:
+    def _answer(self, name: str, trial: TrialSpec | None, folder: Path | None = None) -> Answer:
         """Return how a piece of work has ended, in whichever process of this run it was asked for first."""
         if self._is_mode and self._child is None and name != "compilation":
             # A framework may compile less for a process that has compiled already: this comes first in every one.
             self._answer("compilation", None)
-        kept = self._path(name, "json")
-        with filelock.FileLock(self._path(name, "lock")):
+        kept = self._path(name, "json", folder)
+        with filelock.FileLock(self._path(name, "lock", folder)):
             if not kept.exists():
-                answer = self._living().ask(Request(name=name, path=str(self._path(name, "npz")), trial=trial))
+                path = str(self._path(name, "npz", folder))
+                asked = Request(name=name, path=path, trial=trial, folder=str(folder or ""))
+                answer = self._living().ask(asked)
                 kept.write_bytes(msgspec.json.encode(answer))
         return msgspec.json.decode(kept.read_bytes(), type=Answer)
 
@@ -162,9 +177,10 @@ class Computed:
         job = Job(folder=str(declared.path), variables=variables, options=self._options)
         return Child(interpreter, job, folder, limit_s=LIMIT_S)
 
-    def _path(self, name: str, kind: str) -> Path:
+    def _path(self, name: str, kind: str, folder: Path | None = None) -> Path:
         """Return the file of one kind for one piece of work."""
-        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.{kind}"
+        identity = f"{name} {folder.parent.name}" if folder else name
+        return self._folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.{kind}"
 
     def _trial(self, workload: str, scenario: Scenario, path: Path | None = None) -> TrialSpec:
         """Return what is asked, as the conductor asks it; what learns is a default mode or the reference."""
