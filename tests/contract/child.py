@@ -128,6 +128,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
     """Return every piece of work by name, but for the evidence of workloads."""
     work: dict[str, Callable[[], dict[str, Any]]] = {
         "names": lambda: _names(Path(job.folder)),
+        "versions": lambda: {name: np.array(value, "U") for name, value in engine.versions().items()},
         "compilation": lambda: _compilation(engine, job.options),
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}

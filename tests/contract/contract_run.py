@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -30,6 +31,8 @@ from bakeoff.workloads import plan
 from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
     from bakeoff.spec.scenario import Scenario
@@ -59,11 +62,25 @@ class Session:
     living: ClassVar[list[Computed]] = []
     """Whose process waits for more work; the last one is the one that worked last."""
 
+    at_end: ClassVar[list[Callable[[], None]]] = []
+    """What else is to be ended."""
+
     @classmethod
     def end(cls) -> None:
         """End all processes."""
         while cls.living:
             cls.living.pop().end()
+        while cls.at_end:
+            cls.at_end.pop()()
+
+
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Share one folder among all processes of this run of the tests, and leave no process running."""
+    base = tmp_path_factory.getbasetemp()
+    Session.folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "contract"
+    Session.folder.mkdir(exist_ok=True)
+    yield
+    Session.end()
 
 
 class Computed:
@@ -225,8 +242,11 @@ def computed(name: str, mode: str | None = None) -> Computed:
 
 @functools.cache
 def reference() -> Computed:
-    """Return what the reference computes, in float64."""
-    options = dict(DECLARED[REFERENCE].info.reference or {})
+    """Return what the reference computes, in float64.
+
+    On one thread: several wait for each other by spinning, which beside other work takes ten times as long.
+    """
+    options = dict(DECLARED[REFERENCE].info.reference or {}) | {"threads": "1"}
     return Computed(Contender(framework=REFERENCE, label=REFERENCE, options=options), is_mode=False)
 
 

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+from catalogue import MUTANTS
+from drawing import DRAWN, drawn
+from table import PAGE, rows
+
+
+def test_the_page_has_every_mutant() -> None:
+    """docs/mutants.md has each fault of the catalogue in the catalogue's order and nothing else; `make mutants`."""
+    expected = [(mutant.framework or mutant.where, mutant.name) for mutant in MUTANTS.values()]
+    assert [(group, fault) for group, fault, _ in rows(PAGE.read_text())] == expected
+
+
+@pytest.mark.parametrize("row", rows(PAGE.read_text()) if PAGE.exists() else [], ids=lambda row: f"{row[0]}-{row[1]}")
+def test_the_page_says_what_caught_each(row: tuple[str, str, str]) -> None:
+    """Each fault that is not equivalent is caught by the checks that the catalogue names."""
+    group, fault, caught = row
+    mutant = MUTANTS[f"{group}-{fault}"]
+    if mutant.equivalent:
+        assert caught == f"equivalent: {mutant.equivalent}"
+        return
+    by_question = dict(cell.strip("*").replace("**:", ":", 1).split(": ", 1) for cell in caught.split("<br>"))
+    assert by_question.keys() == mutant.asked.keys()
+    assert all(check in by_question[question] for question, check in mutant.asked.items() if check)
+
+
+def test_a_part_is_drawn_by_the_sources() -> None:
+    """The part is the same for the same sources, another one for others, and in the end every mutant has its turn."""
+    assert drawn(seed="a") == drawn(seed="a") != drawn(seed="b")
+    assert len(drawn()) <= sum(DRAWN.values())
+    assert set().union(*(drawn(seed=str(number)) for number in range(200))) == MUTANTS.keys()
+
+
+def test_every_mutant_is_to_be_caught_or_equivalent() -> None:
+    """A mutant names a check that has to fail, or why none can."""
+    assert not [one.id for one in MUTANTS.values() if bool(one.equivalent) == any(one.asked.values())]
