@@ -15,6 +15,7 @@ from pathlib import Path
 
 from catalogue import MUTANTS
 from catalogue.mutant import Mutant
+from judging import OWN_PROCESSES
 
 import bakeoff
 from bakeoff.store.fingerprints import files_sha256
@@ -24,9 +25,6 @@ VARIABLE = "BAKEOFF_MUTANTS"
 DRAWN = {"torch": 12, "jax": 3, "tensorflow": 2, "mlx": 3, "jittor": 1, "workload": 8, "clock": 1}
 """How many are drawn of each framework, of the workloads' files, and of the faults of timers: they take about a minute
 of two processors, next to the contract's tests, whose processes they share."""
-
-OWN_PROCESSES = ("timer", "race")
-"""Questions that start whole comparisons, which take some ten times as long as others."""
 
 
 def is_all() -> bool:

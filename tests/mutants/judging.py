@@ -25,7 +25,6 @@ import contract_checks
 import msgspec
 import numpy as np
 import pytest
-from catalogue.mutant import Mutant
 from contract_cases.optimizers import OPTIMIZERS
 from contract_run import REFERENCE, WORKLOADS, Computed, Session, computed_by, reference
 from independent.messages import Request as Comparison
@@ -63,11 +62,11 @@ def contender(framework: str) -> Computed:
     return computed_by(f"{framework}:threads=1")
 
 
-def certified(mutant: Mutant, workload: str, scenario: Scenario, folder: Path | None) -> Certificate:
+def certified(framework: str, workload: str, scenario: Scenario, folder: Path | None) -> Certificate:
     """Return the certificate of a framework's folder, against the reference of the folder without a fault."""
     loaded = WORKLOADS[workload]
     return certify(
-        contender(mutant.framework).exhibit(mutant.id, workload, scenario, folder=folder),
+        contender(framework).exhibit(framework, workload, scenario, folder=folder),
         reference().exhibit(f"{REFERENCE} in float64", workload, scenario),
         workload=loaded.workload,
         size=loaded.size("reduced"),
@@ -76,34 +75,35 @@ def certified(mutant: Mutant, workload: str, scenario: Scenario, folder: Path | 
     )
 
 
-def findings(mutant: Mutant, question: str, copy: Path | None) -> list[Finding]:
+@functools.cache
+def findings(framework: str, question: str, copy: Path | None) -> list[Finding]:
     """Return what every check of a question says; `copy` has the fault, None is the project as it is."""
     kind, _, rest = question.partition("/")
     answer = _ANSWERS.get(kind)
     if answer is None:
-        return _of_certificate(mutant, kind, rest, copy)
-    return list(answer(mutant, rest, copy))
+        return _of_certificate(framework, kind, rest, copy)
+    return list(answer(framework, rest, copy))
 
 
-def arrays(mutant: Mutant, question: str, copy: Path | None) -> dict[str, Any]:
+def arrays(framework: str, question: str, copy: Path | None) -> dict[str, Any]:
     """Return the arrays that a question is answered from."""
     if question.partition("/")[0] in _ANSWERS:
-        return contender(mutant.framework).of(question, folder=copy)
+        return contender(framework).of(question, folder=copy)
     workload, _, scenario = question.partition("/")
-    return dict(contender(mutant.framework).exhibit(mutant.id, workload, scenario, folder=copy).arrays)  # type: ignore[arg-type]
+    return dict(contender(framework).exhibit(framework, workload, scenario, folder=copy).arrays)  # type: ignore[arg-type]
 
 
-def _of_certificate(mutant: Mutant, workload: str, scenario: Any, copy: Path | None) -> list[Finding]:
+def _of_certificate(framework: str, workload: str, scenario: Any, copy: Path | None) -> list[Finding]:
     """Return what the certificate's checks say."""
     return [
         Finding(check.name, check.passed, _amount(check.error, check.allowed) or check.detail)
-        for check in certified(mutant, workload, scenario, copy).checks
+        for check in certified(framework, workload, scenario, copy).checks
     ]
 
 
-def _of_case(mutant: Mutant, name: str, copy: Path | None) -> Iterator[Finding]:
+def _of_case(framework: str, name: str, copy: Path | None) -> Iterator[Finding]:
     """Yield what the contract of the vocabulary says of a case."""
-    found = contender(mutant.framework).of(f"case/{name}", folder=copy)
+    found = contender(framework).of(f"case/{name}", folder=copy)
     case = contract_checks.CASES[name]
     yield _held("outputs", contract_checks.outputs(name, found))
     if case.deterministic:
@@ -112,32 +112,32 @@ def _of_case(mutant: Mutant, name: str, copy: Path | None) -> Iterator[Finding]:
         yield _held("running statistics", contract_checks.running_statistics(name, found))
 
 
-def _of_dropout(mutant: Mutant, rate: str, copy: Path | None) -> Iterator[Finding]:
+def _of_dropout(framework: str, rate: str, copy: Path | None) -> Iterator[Finding]:
     """Yield what the contract says of dropout."""
-    found = contender(mutant.framework).of(f"dropout/{rate}", folder=copy)
+    found = contender(framework).of(f"dropout/{rate}", folder=copy)
     yield from _each(contract_checks.dropped(float(rate), found))
     yield from _each(contract_checks.evaluated(float(rate), found))
 
 
-def _of_input(mutant: Mutant, way: str, copy: Path | None) -> Iterator[Finding]:
+def _of_input(framework: str, way: str, copy: Path | None) -> Iterator[Finding]:
     """Yield what the contract says of a way of input."""
-    found = contender(mutant.framework).of(f"input/{way}", folder=copy)
+    found = contender(framework).of(f"input/{way}", folder=copy)
     held = contract_checks.in_order if way.startswith("per-step") else contract_checks.shuffled
     yield from _each(held(found))
 
 
-def _of_optimizer(mutant: Mutant, name: str, copy: Path | None) -> Iterator[Finding]:
+def _of_optimizer(framework: str, name: str, copy: Path | None) -> Iterator[Finding]:
     """Yield what the contract of the optimisers says."""
-    check = check_optimizer(contender(mutant.framework).of(f"optimizer/{name}", folder=copy), OPTIMIZERS[name])
+    check = check_optimizer(contender(framework).of(f"optimizer/{name}", folder=copy), OPTIMIZERS[name])
     yield Finding(check.name, check.passed, _amount(check.error, check.allowed))
 
 
-def _of_independent(mutant: Mutant, workload: str, copy: Path | None) -> Iterator[Finding]:
+def _of_independent(framework: str, workload: str, copy: Path | None) -> Iterator[Finding]:
     """Yield in what a workload's file differs from the independent implementation."""
     path = copy or WORKLOADS[workload].path
     answer = independent().ask(Comparison(workload=workload, path=str(path), size="small"))
-    largest = "" if answer.largest is None else f"{answer.largest:.1e} / 1e-10"
-    yield Finding("computed", not answer.computed, largest or "an array has no counterpart")
+    largest = "an array has no counterpart" if answer.largest is None else f"{answer.largest:.1e}"
+    yield Finding("computed", not answer.computed, largest)
     yield Finding("declared", not answer.declared, "; ".join(answer.declared))
 
 
@@ -151,9 +151,9 @@ def independent() -> IndependentProcess:
     return process
 
 
-def _of_timer(mutant: Mutant, _: str, copy: Path | None) -> Iterator[Finding]:
+def _of_timer(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
     """Yield what the checks of the timer's self-test say, of as many tests as it takes to have an answer."""
-    request = _request(mutant, copy, "timer")
+    request = _request(framework, copy, "timer")
     with pytest.MonkeyPatch.context() as patch:
         _plant(patch, copy)
         patch.setattr(selftest, "remember", lambda _: None)
@@ -164,9 +164,9 @@ def _of_timer(mutant: Mutant, _: str, copy: Path | None) -> Iterator[Finding]:
     yield from (Finding(check.name, check.outcome != "failed", check.detail) for check in verdict.checks)
 
 
-def _of_race(mutant: Mutant, _: str, copy: Path | None) -> Iterator[Finding]:
+def _of_race(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
     """Yield whether a race refuses the contender although its certificate, which holds the first loss alone, passes."""
-    request = _request(mutant, copy, "race")
+    request = _request(framework, copy, "race")
     text = WORKLOADS["mlp-mnist"].path.read_text().replace("tolerance=Tolerance(", "tolerance=Tolerance(losses=1, ", 1)
     workload = Path(request.results).parent / "mine.py"
     workload.write_text(text)
@@ -178,13 +178,13 @@ def _of_race(mutant: Mutant, _: str, copy: Path | None) -> Iterator[Finding]:
     yield Finding("tie", only.status != "refused", only.reason)
 
 
-def _request(mutant: Mutant, copy: Path | None, kind: str) -> Request:
+def _request(framework: str, copy: Path | None, kind: str) -> Request:
     """Return what a contender is asked to do in processes of its own."""
-    folder = copy.parent if copy else Session.folder / f"honest-{kind}-{mutant.framework}-{os.getpid()}"
+    folder = copy.parent if copy else Session.folder / f"honest-{kind}-{framework}-{os.getpid()}"
     folder.mkdir(exist_ok=True)
     return Request(
         workload="mlp-mnist",
-        contenders=(f"{mutant.framework}:threads=1",),
+        contenders=(f"{framework}:threads=1",),
         size="reduced",
         data="synthetic",
         results=str(folder / "results"),
@@ -199,7 +199,7 @@ def _plant(patch: pytest.MonkeyPatch, copy: Path | None) -> None:
         patch.setattr(declared, "_shipped", lambda: copy.parent)
 
 
-def _of_unit(mutant: Mutant, path: str, copy: Path | None) -> Iterator[Finding]:
+def _of_unit(framework: str, path: str, copy: Path | None) -> Iterator[Finding]:
     """Yield the tests of a file that fail on copied sources, or that one passes of each."""
     sources = copy.parent if copy else ROOT / "src"
     command = [sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:randomly", "-p", "no:cacheprovider", path]
@@ -234,6 +234,10 @@ def _amount(error: float | None, allowed: float | None) -> str:
         return ""
     return f"{error:.1e} / {allowed:.0e}" if np.isfinite(error) else f"without bound / {allowed:.0e}"
 
+
+OWN_PROCESSES = ("timer", "race")
+"""Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they
+are asked by tests/contract/test_profilers.py and by every race."""
 
 _ANSWERS: dict[str, Any] = {
     "case": _of_case,

@@ -6,6 +6,13 @@ from typing import Literal, NamedTuple
 
 Where = Literal["vocabulary", "engine", "optimiser", "feed", "clock", "workload"]
 
+SKIPS = """\
+        self._calls = getattr(self, '_calls', 0) + 1
+        if self._calls % 2 == 0:
+            return
+"""
+"""The first lines of a step of which every second call does nothing."""
+
 
 class Mutant(NamedTuple):
     """A fault, planted by replacing text in a copy of the file where it lives: a text that is gone fails loudly."""
@@ -20,8 +27,8 @@ class Mutant(NamedTuple):
     changes: list[tuple[str, str]]
     """Each text, which stands in the file once, and what stands there in its place."""
     asked: dict[str, str]
-    """Which questions are asked (`judging.py` says what there is to ask), and the check that has to fail; empty for a
-    question whose checks are known to pass, or to have nothing to say."""
+    """Which questions are asked (`judging.py` says what there is to ask), and the check that has to fail, or one of
+    several with "or" between them; empty for a question whose checks are known to pass."""
     equivalent: str = ""
     """Why nothing can catch it: it changes no number. Then all that is asked gives the same bits as without it."""
 

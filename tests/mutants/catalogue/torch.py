@@ -113,8 +113,10 @@ MUTANTS = [
         [
             (
                 "F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))",
-                "F.scaled_dot_product_attention("
-                "q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), scale=1 / q.shape[-1])",
+                (
+                    "F.scaled_dot_product_attention("
+                    "q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), scale=1 / q.shape[-1])"
+                ),
             )
         ],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
@@ -163,9 +165,11 @@ MUTANTS = [
         [
             (
                 "class Dropout(torch.nn.Dropout):\n",
-                "class Dropout(torch.nn.Dropout):\n"
-                "    def forward(self, x):\n"
-                "        return super().forward(x) * (1 - self.p if self.training else 1)\n\n",
+                (
+                    "class Dropout(torch.nn.Dropout):\n"
+                    "    def forward(self, x):\n"
+                    "        return super().forward(x) * (1 - self.p if self.training else 1)\n\n"
+                ),
             )
         ],
         {"dropout/0.3": "the factor of what is kept", "vgg16/train": ""},
@@ -175,8 +179,10 @@ MUTANTS = [
         [
             (
                 "class Dropout(torch.nn.Dropout):\n",
-                "class Dropout(torch.nn.Dropout):\n"
-                "    def forward(self, x):\n        return super().forward(torch.ones_like(x[:1])) * x\n\n",
+                (
+                    "class Dropout(torch.nn.Dropout):\n"
+                    "    def forward(self, x):\n        return super().forward(torch.ones_like(x[:1])) * x\n\n"
+                ),
             )
         ],
         {"dropout/0.3": "of two samples both", "vgg16/train": ""},
@@ -186,8 +192,10 @@ MUTANTS = [
         [
             (
                 "class Dropout(torch.nn.Dropout):\n",
-                "class Dropout(torch.nn.Dropout):\n"
-                "    def forward(self, x):\n        return F.dropout(x, self.p, training=True)\n\n",
+                (
+                    "class Dropout(torch.nn.Dropout):\n"
+                    "    def forward(self, x):\n        return F.dropout(x, self.p, training=True)\n\n"
+                ),
             )
         ],
         {"dropout/0.3": "outputs", "vgg16/train": ""},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import Mutant
+from catalogue.mutant import SKIPS, Mutant
 
 in_steps = partial(Mutant, "torch", "engine", "engine.py")
 in_optimizers = partial(Mutant, "torch", "optimiser", "optimizers.py")
@@ -60,8 +60,7 @@ STEPS = [
         [
             (
                 TAKEN,
-                "        self._calls = getattr(self, '_calls', 0) + 1\n        if self._calls % 2 == 0:\n"
-                "            return\n" + TAKEN,
+                SKIPS + TAKEN,
             )
         ],
         BOTH,
