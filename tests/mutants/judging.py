@@ -232,6 +232,8 @@ def _amount(error: float | None, allowed: float | None) -> str:
     """Return an error beside what is allowed."""
     if error is None or allowed is None:
         return ""
+    if allowed == contract_checks.NONE:
+        return f"{error:.0f}"
     return f"{error:.1e} / {allowed:.0e}" if np.isfinite(error) else f"without bound / {allowed:.0e}"
 
 

@@ -29,6 +29,20 @@ where the check has both; "passes" is what a question does not see, where anothe
 
 """
 
+_KINDS = {
+    "case": "the contract of the vocabulary",
+    "dropout": "the contract of the vocabulary",
+    "optimizer": "the contract of the optimisers",
+    "input": "the contract of ways of input",
+    "independent": "an independent implementation",
+    "timer": "the timer's self-test",
+    "race": "the tie of timed trials",
+    "unit": "a unit's tests",
+}
+"""Kinds of checks by the first word of a question; any other word is a workload's name."""
+
+_CERTIFICATE = "the certificate"
+
 _found: dict[str, dict[str, list[list[str]]]] = {}
 _versions: dict[str, dict[str, str]] = {}
 
@@ -58,8 +72,24 @@ def page() -> str:
     )
     equivalent = sum(bool(mutant.equivalent) for mutant in MUTANTS.values())
     counts = f"{len(MUTANTS)} faults: {len(MUTANTS) - equivalent} are caught, {equivalent} is equivalent, none passes."
-    run = f"Run on {datetime.now(UTC):%Y-%m-%d} with {packages}.\n\n{counts}\n"
+    run = f"Run on {datetime.now(UTC):%Y-%m-%d} with {packages}.\n\n{counts} {_summary()}\n"
     return f"{HEAD}{run}\n" + "\n".join(_sections())
+
+
+def _summary() -> str:
+    """Return how many mutants each kind of check has caught, and how many of them nothing else."""
+    kinds = [{_KINDS.get(question.partition("/")[0], _CERTIFICATE) for question in _caught_by(one)} for one in MUTANTS]
+    counts = {
+        kind: (sum(kind in caught for caught in kinds), sum(caught == {kind} for caught in kinds))
+        for kind in dict.fromkeys([*_KINDS.values(), _CERTIFICATE])
+    }
+    said = [f"{kind} {every} ({alone} of them alone)" for kind, (every, alone) in counts.items()]
+    return f"Of what each was asked, it was caught by {', '.join(said)}."
+
+
+def _caught_by(mutant: str) -> list[str]:
+    """Return the questions by which a mutant was caught."""
+    return [question for question, found in _found[mutant].items() if found]
 
 
 def _sections() -> list[str]:

@@ -32,12 +32,12 @@ VOCABULARY = [
                 "super().__init__(features, rngs=_rngs())\n\n\nclass BatchNorm",
             )
         ],
-        {"case/layer norm": "outputs", "case/layer norm with an epsilon": "outputs", "vit-b16/train": ""},
+        {"case/layer norm": "outputs", "case/layer norm with an epsilon": "outputs"},
     ),
     in_nn(
         "GELU is flax's default, by tanh",
         [("nnx.gelu(x, approximate=False)", "nnx.gelu(x)")],
-        {"case/gelu": "outputs", "vit-b16/train": "outputs"},
+        {"case/gelu": "outputs"},
     ),
     in_nn(
         "dropout keeps what it should drop",
