@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 SIZE = Size(batch_size=4, input_shape=(5,), classes=3)
 
 OUTPUTS, GRADIENTS, LOSS = 1e-5, 1e-4, 1e-5
-"""How far float32 may be off: outputs relative to the largest, a gradient to its array's largest, the loss to itself. One
-rounding is 6e-8, and a case has sums of some tens of products; through two normalisations gradients lose ten times more.
-The smallest fault of docs/mutants.md is off by ten times as much."""
+"""How far float32 may be off: outputs relative to the largest, a gradient to its array's largest, the loss to itself.
+One rounding is 6e-8, and a case has sums of some tens of products; through two normalisations gradients lose ten times
+more. The smallest fault of docs/mutants.md that a case finds is off by ten times as much."""
 
 STATISTICS = 1e-5
 """Relative to a statistic's own size, or to 0.1 where it is smaller."""
