@@ -11,8 +11,10 @@ import pytest
 from catalogue import MUTANTS
 from catalogue.mutant import Mutant
 from contract_run import LIMIT_S
-from judging import OWN_PROCESSES, Finding, arrays, contender, findings
+from judging import OWN_PROCESSES, Finding, arrays, certified, contender, findings
 from planting import planted
+
+from bakeoff.spec.scenario import Scenario
 
 pytestmark = pytest.mark.timeout(
     2 * LIMIT_S
@@ -37,6 +39,24 @@ def test_a_planted_fault_is_caught(mutant: str, tmp_path: Path, record_property:
     record_property("mutant", json.dumps({"id": mutant, "caught": caught}))
     if one.framework:
         record_property("versions", json.dumps({one.framework: _versions(one.framework)}))
+
+
+@pytest.mark.parametrize(
+    ("framework", "workload", "scenario"),
+    [
+        ("torch", "mlp-mnist", "train"),
+        ("torch", "resnet50", "train"),
+        ("torch", "mlp-mnist", "infer"),
+        ("torch", "resnet50", "infer"),
+        ("jax", "mlp-mnist", "train"),
+    ],
+)
+def test_a_faultless_step_is_certified_with_room(framework: str, workload: str, scenario: Scenario) -> None:
+    """What a step does, or keeps, is within a tenth of what is allowed: a fault is not needed to come near it."""
+    checks = {check.name: check for check in certified(framework, workload, scenario, None).checks}
+    assert all(check.passed for check in checks.values())
+    held = checks["update" if scenario == "train" else "ran"]
+    assert 10 * held.error <= held.allowed
 
 
 def _failed(mutant: Mutant, question: str, copy: Path | None) -> list[Finding]:
