@@ -11,7 +11,7 @@ READY      := $(VENV)/.ready
 SPREAD     := -n 2 -o console_output_style=classic
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick check format docs environments clean
+.PHONY: help demo test test-quick mutants check format docs environments clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ test: check ## every check and every test, with every framework (15 to 20 minute
 
 test-quick: check ## lint, types and every test that is not slow, without any framework (under 3 minutes on 2 cores)
 	$(BIN)/pytest $(SPREAD) -m "not slow"
+
+mutants: $(READY) ## plant every fault of tests/mutants in every framework, and write docs/mutants.md (10 minutes on 2 cores)
+	$(BIN)/bakeoff env create $(TESTED)
+	BAKEOFF_MUTANTS=all $(BIN)/pytest tests/mutants $(SPREAD)
 
 check: $(READY) ## lint, formatting, types and the direction of imports
 	$(BIN)/ruff check .

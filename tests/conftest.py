@@ -84,7 +84,7 @@ def group_of(nodeid: str) -> str:
     path = nodeid.partition("::")[0].removeprefix("tests/")
     if path == "frameworks/test_jittor.py":
         return "jittor compiled"  # its operators are compiled in one folder by one process at a time
-    words = re.split(r"[][-]", nodeid.partition("[")[2]) if path.startswith("contract/") else []
+    words = re.split(r"[][-]", nodeid.partition("[")[2]) if path.startswith(("contract/", "mutants/test_mut")) else []
     for framework, mode in pairwise(words):
         if framework in FRAMEWORKS:
             modes = FRAMEWORKS[framework].info.options["mode"]

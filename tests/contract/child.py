@@ -15,9 +15,10 @@ import sys
 import tempfile
 import time
 import traceback
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,6 +27,7 @@ from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS
 from contract_cases.vocabulary import CASES, labels
 
+import bakeoff.frameworks
 from bakeoff.certify.probe import probe_gradients, probe_parameters
 from bakeoff.frameworks.engine import Engine, Model, Samples
 from bakeoff.measure.peaks import matrix
@@ -42,7 +44,8 @@ from bakeoff.trial.model import make_model
 from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
 
 SAMPLES = 24
 """How many samples a way of input has; a multiple of the batch size below."""
@@ -57,20 +60,37 @@ def main(job_path: str, request_fd: str, answer_fd: str) -> None:
     """Import the framework, then answer every request until there are no more."""
     job = msgspec.json.decode(Path(job_path).read_bytes(), type=Job)
     os.environ.update(job.variables)
-    engine: Engine = import_engine(Path(job.folder)).Engine()
-    engine.configure(job.options)
-    work = _work(engine, job)
+    made = _made(job)
     with os.fdopen(int(request_fd), "rb") as requests, os.fdopen(int(answer_fd), "wb", buffering=0) as answers:
         for line in requests:
             request = msgspec.json.decode(line, type=Request)
-            answer = _answered(engine, work, request)
+            answer = _answered(made, job, request)
             answers.write(msgspec.json.encode(answer) + b"\n")
 
 
-def _answered(engine: Engine, work: dict[str, Callable[[], dict[str, Any]]], request: Request) -> Answer:
+class Made(NamedTuple):
+    """An engine, and every piece of work by name, but for the evidence of workloads."""
+
+    engine: Engine
+    work: dict[str, Callable[[], dict[str, Any]]]
+
+
+def _made(job: Job) -> Made:
+    """Make the engine of a framework's folder."""
+    engine: Engine = import_engine(Path(job.folder)).Engine()
+    engine.configure(job.options)
+    return Made(engine, _work(engine, job))
+
+
+def _answered(made: Made, job: Job, request: Request) -> Answer:
     """Do one piece of work and write its arrays."""
     try:
-        arrays = work[request.name]() if request.trial is None else _trial(engine, request.trial)
+        if request.folder:
+            with _forgotten(Path(job.folder).name):
+                made = _made(msgspec.structs.replace(job, folder=request.folder))
+                arrays = _done(made, request)
+        else:
+            arrays = _done(made, request)
         np.savez(request.path, **arrays)
     except UnsupportedError as error:
         return Answer(hole=str(error))
@@ -79,15 +99,45 @@ def _answered(engine: Engine, work: dict[str, Callable[[], dict[str, Any]]], req
     return Answer()
 
 
+def _done(made: Made, request: Request) -> dict[str, Any]:
+    """Do one piece of work."""
+    return made.work[request.name]() if request.trial is None else _trial(made.engine, request.trial)
+
+
+@contextmanager
+def _forgotten(framework: str) -> Iterator[None]:
+    """Have a framework's folder imported anew, from elsewhere; the framework itself stays imported."""
+    name = f"{bakeoff.frameworks.__name__}.{framework}"
+    own = _modules(name)
+    _drop(own)
+    try:
+        yield
+    finally:
+        _drop(_modules(name))
+        sys.modules.update(own)
+
+
+def _modules(name: str) -> dict[str, ModuleType]:
+    """Return the imported modules of a package."""
+    return {found: module for found, module in sys.modules.items() if found == name or found.startswith(f"{name}.")}
+
+
+def _drop(modules: dict[str, ModuleType]) -> None:
+    """Forget that modules are imported."""
+    for name in modules:
+        del sys.modules[name]
+
+
 def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
     """Return every piece of work by name, but for the evidence of workloads."""
     work: dict[str, Callable[[], dict[str, Any]]] = {
         "names": lambda: _names(Path(job.folder)),
-        "dropout": lambda: _dropout(engine, job.options),
+        "versions": lambda: {name: np.array(value, "U") for name, value in engine.versions().items()},
         "compilation": lambda: _compilation(engine, job.options),
         "peaks": lambda: _peaks(engine),
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
+    work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
     ways = {value: job.options | {"input": value} for value in ("per-step", "pipeline")}
     ways["hand"] = job.options | {"input": "pipeline", "loader": "hand"}
@@ -242,19 +292,18 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
-    """Return the outputs in evaluation, the losses of steps that change nothing, and how far one step moves a bias."""
-    weights = plan.weights(dropout.build, SIZE, 0)
+def _dropout(engine: Engine, options: dict[str, str], rate: float) -> dict[str, Any]:
+    """Return the outputs in evaluation, the losses of steps that change nothing, and how far a step moves elements."""
+    build = dropout.build(rate)
+    weights = plan.weights(build, SIZE, 0)
     x, y = np.zeros((dropout.BATCH, 5), np.float32), np.zeros(dropout.BATCH, np.int32)
     still, moving = (
         engine.build(
-            Model(
-                build=dropout.build, loss=dropout.loss, size=SIZE, optimizer=SGD(learning_rate=rate), weights=weights
-            ),
+            Model(build=build, loss=dropout.loss, size=SIZE, optimizer=SGD(learning_rate=step), weights=weights),
             "train",
             options,
         )
-        for rate in (0.0, 1.0)
+        for step in (0.0, 1.0)
     )
     batch = still.prepare(labelled(x, y))
     losses = []
@@ -262,10 +311,10 @@ def _dropout(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
         still.run(batch)
         still.wait()
         losses.append(still.result())
+    before = moving.parameters()["each"]
     moving.run(moving.prepare(labelled(x, y)))
     moving.wait()
-    moved = weights["first.bias"] - moving.parameters()["first.bias"]
-    return {"outputs": still.outputs(batch), "losses": losses, "moved": moved}
+    return {"outputs": still.outputs(batch), "losses": losses, "moved": before - moving.parameters()["each"]}
 
 
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:

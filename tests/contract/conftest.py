@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from contract_run import Session  # noqa: E402 - found by the line above
+from contract_run import shared  # noqa: E402 - found by the line above
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -25,8 +24,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Share one folder among all processes of this run of the tests, and leave no process running."""
-    base = tmp_path_factory.getbasetemp()
-    Session.folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "contract"
-    Session.folder.mkdir(exist_ok=True)
-    yield
-    Session.end()
+    yield from shared(tmp_path_factory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -30,6 +31,8 @@ from bakeoff.workloads import plan
 from bakeoff.workloads.load import LoadedWorkload, load, names
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from numpy.typing import NDArray
 
     from bakeoff.spec.scenario import Scenario
@@ -47,6 +50,9 @@ MANY = 20
 """Arrays of a model: with more, a compiler works for minutes, and the model is computed in the default mode only."""
 REFERENCE = min(DECLARED, key=lambda name: DECLARED[name].info.reference_rank)
 
+THE_REFERENCE = "the reference"
+"""The label of the one that measures how far others may be off."""
+
 IN_EVERY_PRECISION = ("mlp-mnist", "cnn-cifar10")
 """Workloads that are computed with each value of each option."""
 
@@ -62,11 +68,25 @@ class Session:
     living: ClassVar[list[Computed]] = []
     """Whose process waits for more work; the last one is the one that worked last."""
 
+    at_end: ClassVar[list[Callable[[], None]]] = []
+    """What else is to be ended."""
+
     @classmethod
     def end(cls) -> None:
         """End all processes."""
         while cls.living:
             cls.living.pop().end()
+        while cls.at_end:
+            cls.at_end.pop()()
+
+
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Share one folder among all processes of this run of the tests, and leave no process running."""
+    base = tmp_path_factory.getbasetemp()
+    Session.folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "contract"
+    Session.folder.mkdir(exist_ok=True)
+    yield
+    Session.end()
 
 
 class Computed:
@@ -79,32 +99,40 @@ class Computed:
         """Take the contender, and whether it is one of MODES: those have their compiling looked at."""
         self._contender = contender
         self._is_mode = is_mode
-        self._is_reference = contender.options == DECLARED[contender.framework].info.reference
+        self._is_reference = contender.label == THE_REFERENCE
         self._known = HOLES.get(contender.framework, frozenset())
         self._info = DECLARED[contender.framework].info
         self._options = resolve_options(self._info, contender, {}, usable_cores())
-        identity = msgspec.json.encode([contender.framework, self._options], order="sorted")
+        identity = msgspec.json.encode([contender.framework, self._options, self._is_reference], order="sorted")
         self._folder = Session.folder / f"{contender.framework}-{hashlib.sha256(identity).hexdigest()[:16]}"
         self._folder.mkdir(exist_ok=True)
         self._child: Child | None = None
 
-    def of(self, name: str, trial: TrialSpec | None = None) -> dict[str, NDArray[Any]]:
-        """Return the arrays of one piece of work; its failure is the test's, and a known hole is nothing to test."""
-        answer = self._answer(name, trial)
+    def of(self, name: str, trial: TrialSpec | None = None, folder: Path | None = None) -> dict[str, NDArray[Any]]:
+        """Return the arrays of one piece of work; its failure is the test's, and a known hole is nothing to test.
+
+        `folder` is a copy of the framework's with a planted fault, in a folder of its own.
+        """
+        answer = self._answer(name, trial, folder)
         if answer.hole and name in self._known:
             pytest.skip(f"a hole: {answer.hole}")
         if answer.hole:
             pytest.fail(f"{name} is refused, and is no known hole: {answer.hole}", pytrace=False)
         if answer.fault:
             pytest.fail(answer.fault, pytrace=False)
-        with np.load(self._path(name, "npz"), allow_pickle=False) as file:
+        with np.load(self._path(name, "npz", folder), allow_pickle=False) as file:
             arrays = dict(file)
         assert arrays, f"nothing was computed for {name}"
         return arrays
 
-    def exhibit(self, label: str, workload: str, scenario: Scenario, path: Path | None = None) -> Exhibit:
-        """Return the evidence of a workload in a scenario, or of a file that stands for the workload."""
-        arrays = self._workload(workload, scenario, path)
+    def exhibit(
+        self, label: str, workload: str, scenario: Scenario, path: Path | None = None, folder: Path | None = None
+    ) -> Exhibit:
+        """Return the evidence of a workload in a scenario, or of a file that stands for the workload.
+
+        `folder` is a copy of the framework's with a planted fault.
+        """
+        arrays = self._workload(workload, scenario, path, folder)
         arrays.pop("settings")
         evidence = msgspec.json.decode(str(arrays.pop("evidence")), type=Evidence)
         return Exhibit(label=label, evidence=evidence, arrays=arrays, precision=self._options["precision"])
@@ -125,19 +153,26 @@ class Computed:
         if self._child is not None:
             self._child.end()
 
-    def _workload(self, workload: str, scenario: Scenario, path: Path | None = None) -> dict[str, NDArray[Any]]:
+    def _workload(
+        self, workload: str, scenario: Scenario, path: Path | None = None, folder: Path | None = None
+    ) -> dict[str, NDArray[Any]]:
         """Return what was computed of a workload, or of the file that stands for it."""
-        return self.of(f"{path.stem if path else workload}/{scenario}", self._trial(workload, scenario, path))
+        trial = self._trial(workload, scenario, path)
+        if folder:
+            trial = msgspec.structs.replace(trial, learning_steps=0)
+        return self.of(f"{path.stem if path else workload}/{scenario}", trial, folder)
 
-    def _answer(self, name: str, trial: TrialSpec | None) -> Answer:
+    def _answer(self, name: str, trial: TrialSpec | None, folder: Path | None = None) -> Answer:
         """Return how a piece of work has ended, in whichever process of this run it was asked for first."""
         if self._is_mode and self._child is None and name != "compilation":
             # A framework may compile less for a process that has compiled already: this comes first in every one.
             self._answer("compilation", None)
-        kept = self._path(name, "json")
-        with filelock.FileLock(self._path(name, "lock")):
+        kept = self._path(name, "json", folder)
+        with filelock.FileLock(self._path(name, "lock", folder)):
             if not kept.exists():
-                answer = self._living().ask(Request(name=name, path=str(self._path(name, "npz")), trial=trial))
+                path = str(self._path(name, "npz", folder))
+                asked = Request(name=name, path=path, trial=trial, folder=str(folder or ""))
+                answer = self._living().ask(asked)
                 kept.write_bytes(msgspec.json.encode(answer))
         return msgspec.json.decode(kept.read_bytes(), type=Answer)
 
@@ -166,9 +201,10 @@ class Computed:
         job = Job(folder=str(declared.path), variables=variables, options=self._options)
         return Child(interpreter, job, folder, limit_s=LIMIT_S)
 
-    def _path(self, name: str, kind: str) -> Path:
+    def _path(self, name: str, kind: str, folder: Path | None = None) -> Path:
         """Return the file of one kind for one piece of work."""
-        return self._folder / f"{hashlib.sha256(name.encode()).hexdigest()[:16]}.{kind}"
+        identity = f"{name} {folder.parent.name}" if folder else name
+        return self._folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.{kind}"
 
     def _trial(self, workload: str, scenario: Scenario, path: Path | None = None) -> TrialSpec:
         """Return what is asked, as the conductor asks it; what learns is a default mode or the reference."""
@@ -214,9 +250,12 @@ def computed(name: str, mode: str | None = None) -> Computed:
 
 @functools.cache
 def reference() -> Computed:
-    """Return what the reference computes, in float64."""
-    options = dict(DECLARED[REFERENCE].info.reference or {})
-    return Computed(Contender(framework=REFERENCE, label=REFERENCE, options=options), is_mode=False)
+    """Return what the reference computes, in float64.
+
+    On one thread: several wait for each other by spinning, which beside other work takes ten times as long.
+    """
+    options = dict(DECLARED[REFERENCE].info.reference or {}) | {"threads": "1"}
+    return Computed(Contender(framework=REFERENCE, label=THE_REFERENCE, options=options), is_mode=False)
 
 
 @functools.cache
@@ -224,7 +263,8 @@ def program(name: str) -> Computed | None:
     """Return what a framework computes in float64, in its default mode; None where it has no float64."""
     if "float64" not in DECLARED[name].info.options["precision"].values:
         return None
-    return Computed(Contender(framework=name, label=name, options={"precision": "float64"}), is_mode=False)
+    options = {"precision": "float64", "threads": "1"}
+    return Computed(Contender(framework=name, label=name, options=options), is_mode=False)
 
 
 def _spreads(loaded: LoadedWorkload) -> tuple[str, ...]:

@@ -1,32 +1,45 @@
-"""Dropout in training: what is kept is scaled, and every step draws anew."""
+"""Dropout in training: each element is dropped by itself, what is kept is scaled, and every step draws anew."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-RATE = 0.25
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RATES = (0.1, 0.3, 0.75)
+"""None is its own complement, so that dropping what should be kept shows."""
+
 BATCH = 400
 FEATURES = 8
 STEPS = 3
 
 
-def build(nn: Any, size: Any) -> Any:
-    """Make a model whose outputs are the bias alone where they are not dropped, as its inputs are zero."""
-    del size
+def build(rate: float) -> Callable[[Any, Any], Any]:
+    """Return the function that makes a model with one parameter for each element that can be dropped.
 
-    class Model(nn.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.first = nn.Linear(5, FEATURES)
-            self.drop = nn.Dropout(RATE)
+    Its inputs are zero: an output is the bias and that element's own parameter, or nothing.
+    """
 
-        def forward(self, x: Any) -> Any:
-            return self.drop(self.first(x))
+    def build_with(nn: Any, size: Any) -> Any:
+        del size
 
-    return Model()
+        class Model(nn.Module):  # type: ignore[misc]
+            def __init__(self) -> None:
+                super().__init__()
+                self.first = nn.Linear(5, FEATURES)
+                self.each = nn.Parameter((BATCH, FEATURES))
+                self.drop = nn.Dropout(rate)
+
+            def forward(self, x: Any) -> Any:
+                return self.drop(self.first(x) + self.each)
+
+        return Model()
+
+    return build_with
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Return the sum: the gradient of a bias is then how many of its outputs were kept, scaled."""
+    """Return the sum: the gradient of an element's own parameter is zero, or what it was scaled by."""
     del targets
     return nn.sum(outputs)

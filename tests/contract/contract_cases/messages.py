@@ -24,6 +24,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     path: str
     trial: TrialSpec | None = None
     """For the evidence of a workload; any other work is known to child.py by its name."""
+    folder: str = ""
+    """Of the framework, where it is not the job's: a copy with a planted fault."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

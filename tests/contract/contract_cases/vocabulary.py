@@ -477,6 +477,15 @@ CASES: dict[str, Case] = {
         # So small that the default epsilon is not small against the variance.
         x=random(BATCH, 5) / 200,
     ),
+    "layer norm with a small epsilon": Case(
+        names=("LayerNorm",),
+        build=lambda nn: model(
+            nn, {"first": nn.Linear(5, 6), "norm": nn.LayerNorm(6, epsilon=1e-6)}, lambda m, x: m.norm(m.first(x))
+        ),
+        forward=lambda w, x: layer_norm(w, "norm", linear(w, "first", x), 1e-6),
+        # So small that it is not small against the variance, and the default epsilon is another.
+        x=random(BATCH, 5) / 600,
+    ),
     "layer norm with an epsilon": Case(
         names=("LayerNorm",),
         build=lambda nn: model(nn, {"norm": nn.LayerNorm(5, epsilon=0.5)}, lambda m, x: nn.mean(m.norm(x), 1)),

@@ -1,0 +1,54 @@
+"""Faults in the clock that times all frameworks."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from catalogue.mutant import Mutant
+
+in_clock = partial(Mutant, "", "clock", "measure/clock.py")
+
+ASKED = "unit/tests/measure/test_clock.py"
+
+MUTANTS = [
+    in_clock(
+        "a block's clock is a tenth short",
+        [("end - start\n\n\n@contextmanager", "9 * (end - start) // 10\n\n\n@contextmanager")],
+        {ASKED: "test_a_block_is_waited_for_once"},
+    ),
+    in_clock(
+        "a block's clock stops before the wait",
+        [("        self._step.wait()\n        end = clock()\n", "        end = clock()\n        self._step.wait()\n")],
+        {ASKED: "test_a_block_is_waited_for_once"},
+    ),
+    in_clock(
+        "fenced steps are not waited for",
+        [("            wait()\n", "")],
+        {ASKED: "test_a_fenced_step_is_waited_for_by_itself"},
+    ),
+    in_clock(
+        "a fenced step's clock starts after its call",
+        [
+            (
+                "            start = clock()\n            run(next(self._batches))\n",
+                "            run(next(self._batches))\n            start = clock()\n",
+            )
+        ],
+        {ASKED: "test_a_fenced_step_is_waited_for_by_itself"},
+    ),
+    in_clock(
+        "a block begins with the first batch again",
+        [
+            (
+                "islice(self._batches, steps)",
+                "islice(self._batches if not self._is_resident else cycle(['a', 'b', 'c']), steps)",
+            )
+        ],
+        {ASKED: "test_batches_go_on_where_they_were"},
+    ),
+    in_clock(
+        "taking a batch from a loader is not timed",
+        [("        if self._is_resident:\n            # What", "        if True:\n            # What")],
+        {ASKED: "test_taking_a_batch_from_a_loader_is_a_part_of_the_step"},
+    ),
+]

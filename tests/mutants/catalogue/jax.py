@@ -1,0 +1,183 @@
+"""Faults in JAX's folder."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from catalogue.mutant import SKIPS, Mutant
+
+in_nn = partial(Mutant, "jax", "vocabulary", "nn.py")
+in_steps = partial(Mutant, "jax", "engine", "engine.py")
+in_optimizers = partial(Mutant, "jax", "optimiser", "optimizers.py")
+in_feed = partial(Mutant, "jax", "feed", "input.py")
+in_clock = partial(Mutant, "jax", "clock", "engine.py")
+
+RUN = "        self._state, self._loss = self._advance(self._state, batch)\n"
+NEXT = "        return State(parameters, optimizer, statistics, key, scale), loss\n"
+FORGOTTEN = "parameters, optimizer = state.parameters, state.optimizer\n"
+RAN = "        state = self._state\n        self._outputs = self._forward("
+WAIT = "        jax.block_until_ready((self._state, self._loss))\n"
+
+VOCABULARY = [
+    in_nn(
+        "BatchNorm's momentum is the weight of the old value",
+        [("momentum=1 - momentum", "momentum=momentum")],
+        {"case/batch norm of vectors": "running statistics"},
+    ),
+    in_nn(
+        "LayerNorm takes flax's default epsilon",
+        [
+            (
+                "super().__init__(features, epsilon=epsilon, rngs=_rngs())\n\n\nclass BatchNorm",
+                "super().__init__(features, rngs=_rngs())\n\n\nclass BatchNorm",
+            )
+        ],
+        {"case/layer norm": "outputs", "case/layer norm with an epsilon": "outputs"},
+    ),
+    in_nn(
+        "GELU is flax's default, by tanh",
+        [("nnx.gelu(x, approximate=False)", "nnx.gelu(x)")],
+        {"case/gelu": "outputs"},
+    ),
+    in_nn(
+        "dropout keeps what it should drop",
+        [("        super().__init__(rate)\n", "        super().__init__(1 - rate if rate else rate)\n")],
+        {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
+    ),
+    in_nn(
+        "every step drops the same",
+        [("jax.random.fold_in(key, number)", "jax.random.fold_in(jax.random.key(0), number)")],
+        {"dropout/0.3": "equal losses of steps"},
+    ),
+    in_nn(
+        "average pooling counts the padding",
+        [("count_include_pad=padding == 0", "count_include_pad=True")],
+        {"case/avg_pool2d with padding": "outputs"},
+    ),
+    in_nn(
+        "convolutions pad as flax's SAME does",
+        [("padding=((vertical, vertical), (horizontal, horizontal))", 'padding="SAME" if vertical else "VALID"')],
+        {"case/conv2d with stride on an even side": "outputs"},
+    ),
+    in_nn(
+        "cross-entropy is a sum",
+        [("return jnp.mean(optax.softmax_cross", "return jnp.sum(optax.softmax_cross")],
+        {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
+    ),
+]
+
+STEPS = [
+    in_steps(
+        "new parameters are not kept, so that XLA drops the backward pass",
+        [(NEXT, "        " + FORGOTTEN + NEXT)],
+        {"mlp-mnist/train": "update"},
+    ),
+    in_steps(
+        "every second step does nothing",
+        [
+            (
+                RUN,
+                SKIPS + RUN,
+            )
+        ],
+        {"mlp-mnist/train": "update"},
+    ),
+    in_steps(
+        "half the batch from the second step on",
+        [
+            (
+                RUN,
+                "        self._calls = getattr(self, '_calls', 0) + 1\n        if self._calls > 1:\n"
+                "            batch = tuple(part[: len(part) // 2] for part in batch)\n" + RUN,
+            )
+        ],
+        {"mlp-mnist/train": "update"},
+    ),
+    in_steps(
+        "gradients are clipped to a norm of 0.1",
+        [
+            (
+                "self._transformation = optimizers.make(optimizer)\n",
+                "self._transformation = optax.chain(optax.clip_by_global_norm(0.1), optimizers.make(optimizer))\n",
+            )
+        ],
+        {"cnn-cifar10/train": "update"},
+    ),
+    in_steps(
+        "running statistics stay what they were",
+        [(NEXT, NEXT.replace("statistics,", "state.statistics,"))],
+        {"case/batch norm of vectors": "running statistics"},
+    ),
+    in_steps(
+        "inference of half the batch",
+        [(RAN, "        batch = batch[0][: len(batch[0]) // 2], batch[1]\n" + RAN)],
+        {"mlp-mnist/infer": "ran"},
+    ),
+    in_steps(
+        "inference computes nothing after the first batch",
+        [(RAN, "        if self._outputs is not None:\n            return\n" + RAN)],
+        {"mlp-mnist/infer": "ran"},
+    ),
+]
+
+OPTIMIZERS = [
+    in_optimizers(
+        "weight decay after momentum",
+        [
+            (
+                "optax.chain(optax.add_decayed_weights(decay), sgd)",
+                "optax.chain(optax.trace(momentum), optax.add_decayed_weights(decay), optax.scale(-rate))",
+            )
+        ],
+        {"optimizer/SGD with decay": "optimizer"},
+    ),
+    in_optimizers(
+        "RMSprop's epsilon is within the root, as optax has it",
+        [(", eps_in_sqrt=False", "")],
+        {"optimizer/RMSprop with a large epsilon": "optimizer"},
+    ),
+    in_optimizers(
+        "no weight decay of vectors",
+        [
+            (
+                "weight_decay=decay)\n        case RMS",
+                "weight_decay=decay, mask=lambda tree: {n: a.ndim > 1 for n, a in tree.items()})\n        case RMS",
+            )
+        ],
+        {"optimizer/AdamW with a large decay": "optimizer"},
+    ),
+]
+
+FEEDS = [
+    in_feed(
+        "shuffling by hand draws with replacement",
+        [("order = random.permutation(self._count)", "order = random.integers(self._count, size=self._count)")],
+        {"input/hand/linear": "missing in epoch 0"},
+    ),
+    in_feed(
+        "labels shuffled by hand are the next sample's",
+        [
+            (
+                "yield self._put(tuple(array[chosen] for array in self._arrays))",
+                "yield self._put((self._arrays[0][chosen], self._arrays[1][chosen - 1]))",
+            )
+        ],
+        {"input/hand/linear": "with another label in epoch 0"},
+    ),
+    in_feed(
+        "Grain does not shuffle",
+        [(".seed(self._seed).shuffle()", ".seed(self._seed)")],
+        {"input/pipeline/linear": "orders that come twice"},
+    ),
+]
+
+CLOCK = [
+    in_clock("waiting does nothing", [(WAIT, "        return\n")], {"timer": "profiler or fetching"}),
+    in_clock(
+        "new parameters of timed trials are not kept",
+        [(NEXT, "        if 'r01-' in str(__import__('sys').argv):\n            " + FORGOTTEN + NEXT)],
+        {"race": "tie"},
+    ),
+]
+
+MUTANTS = [*VOCABULARY, *STEPS, *OPTIMIZERS, *FEEDS, *CLOCK]

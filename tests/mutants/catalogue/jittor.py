@@ -1,0 +1,74 @@
+"""Faults in Jittor's folder."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from catalogue.mutant import SKIPS, Mutant
+
+in_nn = partial(Mutant, "jittor", "vocabulary", "nn.py")
+in_steps = partial(Mutant, "jittor", "engine", "engine.py")
+in_optimizers = partial(Mutant, "jittor", "optimiser", "optimizers.py")
+in_feed = partial(Mutant, "jittor", "feed", "input.py")
+
+STEPPED = "        self._optimizer.step(self._loss)\n"
+TAKEN = "        inputs, targets = batch\n        self._loss = "
+
+MUTANTS = [
+    in_nn(
+        "average pooling counts the padding",
+        [("    if not padding:\n        return pooled\n", "    return pooled\n")],
+        {"case/avg_pool2d with padding": "outputs"},
+    ),
+    in_nn(
+        "dropout keeps what it should drop",
+        [("super().__init__(rate)", "super().__init__(1 - rate if rate else rate)")],
+        {"dropout/0.1": "the share of dropped elements"},
+    ),
+    in_nn(
+        "a flattened map's weight is not permuted",
+        [
+            (
+                "self.layout = Layout((self.in_features, out_features), (*inputs, out_features))",
+                "self.layout = Layout((self.in_features, out_features), (self.in_features, out_features))",
+            )
+        ],
+        {"case/flatten of a convolution": "outputs"},
+    ),
+    in_steps(
+        "every second step does nothing",
+        [
+            (
+                TAKEN,
+                SKIPS + TAKEN,
+            )
+        ],
+        {"mlp-mnist/train": "update"},
+    ),
+    in_steps("no optimiser step", [(STEPPED, "")], {"mlp-mnist/train": "update"}),
+    in_optimizers(
+        "Adam's epsilon is where Jittor has it",
+        [
+            (
+                "return FormulaAdam(arrays, epsilon, lr=rate, betas=(beta1, beta2))",
+                "return jt.optim.Adam(arrays, rate, eps=epsilon, betas=(beta1, beta2))",
+            )
+        ],
+        {"optimizer/Adam": "optimizer"},
+    ),
+    in_feed(
+        "the loader does not shuffle",
+        [("shuffle=True, drop_last=True", "shuffle=False, drop_last=True")],
+        {"input/pipeline/linear": "orders that come twice"},
+    ),
+    in_feed(
+        "a sample comes with the next one's label",
+        [
+            (
+                "return tuple(array[index] for array in self._arrays)",
+                "return self._arrays[0][index], self._arrays[1][index - 1]",
+            )
+        ],
+        {"input/pipeline/linear": "with another label in epoch 0"},
+    ),
+]

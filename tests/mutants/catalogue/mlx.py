@@ -1,0 +1,84 @@
+"""Faults in MLX's folder."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from catalogue.mutant import SKIPS, Mutant
+
+in_nn = partial(Mutant, "mlx", "vocabulary", "nn.py")
+in_steps = partial(Mutant, "mlx", "engine", "engine.py")
+in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
+in_feed = partial(Mutant, "mlx", "feed", "input.py")
+
+UPDATED = "        self._optimizer.update(self._model, gradients)\n"
+RUN = "        self._loss = self._advance(*batch)\n"
+
+MUTANTS = [
+    in_nn(
+        "average pooling counts the padding",
+        [("    if not padding:\n        return means\n", "    return means\n")],
+        {"case/avg_pool2d with padding": "outputs"},
+    ),
+    in_nn(
+        "BatchNorm's momentum is the weight of the old value",
+        [("eps=epsilon, momentum=momentum", "eps=epsilon, momentum=1 - momentum")],
+        {"case/batch norm of vectors": "running statistics"},
+    ),
+    in_nn(
+        "GELU is approximated by tanh",
+        [("gelu = mlx.nn.gelu\n", "gelu = mlx.nn.gelu_approx\n")],
+        {"case/gelu": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_nn(
+        "dropout keeps what it should drop",
+        [("super().__init__(rate)", "super().__init__(1 - rate if rate else rate)")],
+        {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
+    ),
+    in_nn(
+        "the mean squared error is a sum",
+        [('mse_loss(outputs, targets, reduction="mean")', 'mse_loss(outputs, targets, reduction="sum")')],
+        {"case/mse": "loss and gradients"},
+    ),
+    in_steps("no optimiser step", [(UPDATED, "")], {"mlp-mnist/train": "update"}),
+    in_steps(
+        "every second step does nothing",
+        [
+            (
+                RUN,
+                SKIPS + RUN,
+            )
+        ],
+        {"mlp-mnist/train": "update"},
+    ),
+    in_optimizers(
+        "Adam without bias correction, as MLX has it by default",
+        [
+            (
+                "mlx.optimizers.Adam(rate, betas=[beta1, beta2], eps=epsilon, bias_correction=True)",
+                "mlx.optimizers.Adam(rate, betas=[beta1, beta2], eps=epsilon)",
+            )
+        ],
+        {"optimizer/Adam": "optimizer", "mlp-mnist/train": "optimizer"},
+    ),
+    in_optimizers(
+        "SGD without momentum",
+        [("mlx.optimizers.SGD(rate, momentum=momentum, ", "mlx.optimizers.SGD(rate, ")],
+        {"optimizer/SGD with momentum": "optimizer"},
+    ),
+    in_feed(
+        "the loader does not shuffle",
+        [("samples.shuffle().batch", "samples.batch")],
+        {"input/pipeline/linear": "orders that come twice"},
+    ),
+    in_feed(
+        "copies have the next sample's labels",
+        [
+            (
+                "yield self._names.paired([mx.array(array) for array in arrays])",
+                "yield self._names.paired([mx.array(arrays[0]), mx.array(np.roll(arrays[1], 1))])",
+            )
+        ],
+        {"input/per-step/linear": "y in another place"},
+    ),
+]

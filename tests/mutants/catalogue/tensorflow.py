@@ -1,0 +1,105 @@
+"""Faults in TensorFlow's folder."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from catalogue.mutant import SKIPS, Mutant
+
+in_nn = partial(Mutant, "tensorflow", "vocabulary", "nn.py")
+in_steps = partial(Mutant, "tensorflow", "engine", "engine.py")
+in_optimizers = partial(Mutant, "tensorflow", "optimiser", "optimizers.py")
+in_feed = partial(Mutant, "tensorflow", "feed", "input.py")
+
+APPLIED = "        self._optimizer.apply(gradients)\n"
+RUN = "        self._last = self._run(*batch)\n"
+
+MUTANTS = [
+    in_nn(
+        "BatchNorm's momentum is the weight of the old value",
+        [("momentum=1 - momentum", "momentum=momentum")],
+        {"case/batch norm of vectors": "running statistics"},
+    ),
+    in_nn(
+        "BatchNorm takes Keras' default epsilon",
+        [("super().__init__(momentum=1 - momentum, epsilon=epsilon)", "super().__init__(momentum=1 - momentum)")],
+        {"case/batch norm of maps": "outputs", "case/batch norm of vectors": "outputs"},
+    ),
+    in_nn(
+        "GELU is approximated by tanh",
+        [("tf.nn.gelu(x, approximate=False)", "tf.nn.gelu(x, approximate=True)")],
+        {"case/gelu": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_nn(
+        "dropout keeps what it should drop",
+        [("super().__init__(rate, seed", "super().__init__(1 - rate if rate else rate, seed")],
+        {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
+    ),
+    in_nn(
+        "every padding is TensorFlow's SAME",
+        [('        return x, "VALID"\n    axes', '        return x, "VALID"\n    return x, "SAME"\n    axes')],
+        {"case/conv2d with stride on an even side": "outputs"},
+    ),
+    in_nn(
+        "attention is not scaled",
+        [(", scale=q.shape[-1] ** -0.5)", ", scale=1.0)")],
+        {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_steps("no optimiser step", [(APPLIED, "")], {"mlp-mnist/train": "update"}),
+    in_steps(
+        "every second step does nothing",
+        [
+            (
+                RUN,
+                SKIPS + RUN,
+            )
+        ],
+        {"mlp-mnist/train": "update"},
+    ),
+    in_steps(
+        "gradients are those of half the batch",
+        [(RUN, "        batch = tuple(part[: len(part) // 2] for part in batch)\n" + RUN)],
+        {"mlp-mnist/train": "update"},
+    ),
+    in_optimizers(
+        "Adam's epsilon is where Keras has it",
+        [("return FormulaAdam(", "return keras.optimizers.Adam(")],
+        {"optimizer/Adam": "optimizer", "mlp-mnist/train": "optimizer"},
+    ),
+    in_optimizers(
+        "RMSprop's epsilon is where Keras has it",
+        [("return FormulaRMSprop(", "return keras.optimizers.RMSprop(")],
+        {"optimizer/RMSprop": "optimizer"},
+    ),
+    in_optimizers(
+        "SGD's weight decay is Keras' own, apart from the gradient",
+        [
+            (
+                "return DecayedSGD(decay, **options) if decay",
+                "return keras.optimizers.SGD(**options, weight_decay=decay) if decay",
+            )
+        ],
+        {"optimizer/SGD with decay": "optimizer"},
+    ),
+    in_feed(
+        "the loader shuffles only once",
+        [("reshuffle_each_iteration=True", "reshuffle_each_iteration=False")],
+        {"input/pipeline/linear": "orders that come twice"},
+    ),
+    in_feed(
+        "the loader leaves out a batch",
+        [
+            ("dataset = shuffled.batch(", "dataset = shuffled.repeat().batch("),
+            (
+                "            yield from map(self._names.paired, dataset)",
+                "            yield from map(self._names.paired, dataset.skip(1))",
+            ),
+        ],
+        {"input/pipeline/linear": "missing in epoch 0"},
+    ),
+    in_feed(
+        "the loader's labels are another sample's",
+        [("from_tensor_slices(tuple(self._arrays))", "from_tensor_slices((self._arrays[0], self._arrays[1][::-1]))")],
+        {"input/pipeline/linear": "with another label in epoch 0"},
+    ),
+]

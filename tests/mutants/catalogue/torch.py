@@ -1,0 +1,248 @@
+"""Faults in PyTorch's vocabulary: BatchNorm, functions, dropout and losses."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from catalogue.mutant import Mutant
+
+in_nn = partial(Mutant, "torch", "vocabulary", "nn.py")
+
+NORM = "super().__init__(features, eps=epsilon, momentum=momentum)"
+
+NORM_FORWARD = "    def _check_input_dim(self, input: Any) -> None:  # noqa: A002 - PyTorch's name\n"
+
+HALF = """\
+    def forward(self, x):
+        outputs = super().forward(x)
+        if self.training:
+            self.running_mean.data = self.running_mean.half().to(x.dtype)
+            self.running_var.data = self.running_var.half().to(x.dtype)
+        return outputs
+
+"""
+
+UNBIASED = """\
+    def forward(self, x):
+        if not self.training:
+            return super().forward(x)
+        count, shape = x.numel() / x.shape[1], (1, -1) + (1,) * (x.ndim - 2)
+        bias = self.bias.reshape(shape)
+        return (super().forward(x) - bias) * ((count - 1) / count) ** 0.5 + bias
+
+"""
+
+ZERO_SLOPE = """\
+class _Relu(torch.autograd.Function):
+    @staticmethod
+    def forward(context, x):
+        context.save_for_backward(x)
+        return torch.relu(x)
+
+    @staticmethod
+    def backward(context, gradient):
+        (x,) = context.saved_tensors
+        return gradient * (x >= 0)
+
+
+relu = _Relu.apply
+"""
+
+NORMS = "case/batch norm of maps"
+DEEP = "resnet50-cifar10/train"
+
+MUTANTS = [
+    in_nn(
+        "BatchNorm's epsilon is 1e-3",
+        [(NORM, NORM.replace("eps=epsilon", "eps=1e-3"))],
+        {NORMS: "outputs", DEEP: "outputs", "resnet50/train": "outputs"},
+    ),
+    in_nn(
+        "BatchNorm's epsilon is 1e-4",
+        [(NORM, NORM.replace("eps=epsilon", "eps=1e-4"))],
+        {NORMS: "loss and gradients", DEEP: "outputs"},
+    ),
+    in_nn(
+        "BatchNorm's momentum is 0.01",
+        [(NORM, NORM.replace("=momentum", "=0.01"))],
+        {"case/batch norm of vectors": "running statistics", DEEP: "state"},
+    ),
+    in_nn(
+        "BatchNorm's running statistics are kept in float16",
+        [(NORM_FORWARD, HALF + NORM_FORWARD)],
+        {NORMS: "running statistics", DEEP: "state"},
+    ),
+    in_nn(
+        "BatchNorm normalises by the unbiased variance",
+        [(NORM_FORWARD, UNBIASED + NORM_FORWARD)],
+        {NORMS: "loss and gradients", DEEP: "gradients"},
+    ),
+    in_nn(
+        "ReLU leaks a thousandth",
+        [("relu = torch.relu\n", "def relu(x): return F.leaky_relu(x, 1e-3)\n")],
+        {"case/relu": "outputs", "mlp-mnist/train": "outputs", DEEP: "outputs"},
+    ),
+    in_nn(
+        "ReLU's slope at 0 is 1",
+        [("relu = torch.relu\n", ZERO_SLOPE)],
+        {"case/relu": "", "mlp-mnist/train": "", DEEP: ""},
+        "no value of these models is exactly 0: a sum of products of drawn numbers that is one has no chance",
+    ),
+    in_nn(
+        "max-pooling pads with zeros",
+        [
+            (
+                "return F.max_pool2d(x, kernel, stride, padding)",
+                "return F.max_pool2d(F.pad(x, (padding,) * 4), kernel, stride)",
+            )
+        ],
+        {"case/max_pool2d of negative maps with padding": "outputs", "resnet50/train": ""},
+    ),
+    in_nn(
+        "average pooling counts the padding",
+        [(", count_include_pad=False", "")],
+        {"case/avg_pool2d with padding": "outputs", "inceptionv3/train": "outputs"},
+    ),
+    in_nn(
+        "global pooling leaves out the last row",
+        [("return x.mean((2, 3))", "return x[:, :, : max(1, x.shape[2] - 1)].mean((2, 3))")],
+        {"case/conv2d": "outputs", "resnet50/train": "outputs", DEEP: ""},
+    ),
+    in_nn(
+        "attention is scaled by 1 / d",
+        [
+            (
+                "F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))",
+                (
+                    "F.scaled_dot_product_attention("
+                    "q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), scale=1 / q.shape[-1])"
+                ),
+            )
+        ],
+        {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_nn(
+        "GELU is approximated by tanh",
+        [("gelu = F.gelu\n", "def gelu(x): return F.gelu(x, approximate='tanh')\n")],
+        {"case/gelu": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_nn(
+        "LayerNorm takes its default epsilon, whatever is asked",
+        [("super().__init__(features, eps=epsilon)", "super().__init__(features)")],
+        {"case/layer norm with an epsilon": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_nn(
+        "LayerNorm's epsilon is 1e-5 at least",
+        [("super().__init__(features, eps=epsilon)", "super().__init__(features, eps=max(epsilon, 1e-5))")],
+        {"case/layer norm with a small epsilon": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_nn(
+        "dropout keeps what it should drop",
+        [("super().__init__(rate)", "super().__init__(1 - rate if rate else rate)")],
+        {
+            "dropout/0.75": "the share of dropped elements",
+            "dropout/0.3": "the share of dropped elements",
+            "dropout/0.1": "the share of dropped elements",
+            "vgg16/train": "",
+        },
+    ),
+    in_nn(
+        "dropout drops half as much",
+        [("super().__init__(rate)", "super().__init__(rate / 2)")],
+        {
+            "dropout/0.75": "the share of dropped elements",
+            "dropout/0.1": "the share of dropped elements",
+            "vgg16/train": "",
+        },
+    ),
+    in_nn(
+        "dropout drops nothing",
+        [("super().__init__(rate)", "super().__init__(0.0)")],
+        {"dropout/0.3": "the share of dropped elements", "vgg16/train": ""},
+    ),
+    in_nn(
+        "dropout does not scale what it keeps",
+        [
+            (
+                "class Dropout(torch.nn.Dropout):\n",
+                (
+                    "class Dropout(torch.nn.Dropout):\n"
+                    "    def forward(self, x):\n"
+                    "        return super().forward(x) * (1 - self.p if self.training else 1)\n\n"
+                ),
+            )
+        ],
+        {"dropout/0.3": "the factor of what is kept", "vgg16/train": ""},
+    ),
+    in_nn(
+        "dropout drops whole features",
+        [
+            (
+                "class Dropout(torch.nn.Dropout):\n",
+                (
+                    "class Dropout(torch.nn.Dropout):\n"
+                    "    def forward(self, x):\n        return super().forward(torch.ones_like(x[:1])) * x\n\n"
+                ),
+            )
+        ],
+        {"dropout/0.3": "of two samples both", "vgg16/train": ""},
+    ),
+    in_nn(
+        "dropout drops in evaluation, too",
+        [
+            (
+                "class Dropout(torch.nn.Dropout):\n",
+                (
+                    "class Dropout(torch.nn.Dropout):\n"
+                    "    def forward(self, x):\n        return F.dropout(x, self.p, training=True)\n\n"
+                ),
+            )
+        ],
+        {"dropout/0.3": "outputs", "vgg16/train": ""},
+    ),
+    in_nn(
+        "cross-entropy is a sum",
+        [("return F.cross_entropy(logits, labels)", 'return F.cross_entropy(logits, labels, reduction="sum")')],
+        {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
+    ),
+    in_nn(
+        "cross-entropy smooths labels by a thousandth",
+        [("return F.cross_entropy(logits, labels)", "return F.cross_entropy(logits, labels, label_smoothing=1e-3)")],
+        {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
+    ),
+    in_nn(
+        "the mean squared error is halved",
+        [("return F.mse_loss(", "return 0.5 * F.mse_loss(")],
+        {"case/mse": "loss and gradients"},
+    ),
+    in_nn(
+        "softmax is over the second axis",
+        [("torch.softmax(x, -1)", "torch.softmax(x, 1)")],
+        {"case/attention": "outputs"},
+    ),
+    in_nn(
+        "a flattened map's weight is not permuted",
+        [
+            (
+                "self.layout = Layout((self.in_features, out_features), (*inputs, out_features))",
+                "self.layout = Layout((self.in_features, out_features), (self.in_features, out_features))",
+            )
+        ],
+        {"case/flatten of a convolution": "outputs", "vgg16/train": "outputs"},
+    ),
+    in_nn(
+        "convolutions pad with the border's values",
+        [
+            (
+                "stride=stride, padding=padding, bias=bias)",
+                'stride=stride, padding=padding, bias=bias, padding_mode="replicate")',
+            )
+        ],
+        {"case/conv2d": "outputs", "resnet50/train": "outputs"},
+    ),
+    in_nn(
+        "the embedding's first row is not trained",
+        [("super().__init__(entries, features)", "super().__init__(entries, features, padding_idx=0)")],
+        {"case/embedding": "loss and gradients"},
+    ),
+]

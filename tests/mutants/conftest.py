@@ -1,0 +1,48 @@
+"""Make the modules beside the tests and those of the contract importable; plant a part of the mutants, or all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "contract")]
+
+import table  # noqa: E402 - found by the line above
+from contract_run import shared  # noqa: E402
+from drawing import drawn, is_all  # noqa: E402
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark as slow what plants faults, and leave out what is not drawn, unless it was named."""
+    mine = [item for item in items if item.path == HERE / "test_mutants.py"]
+    for item in mine:
+        item.add_marker("slow")
+    if is_all() or config.option.keyword or any("::" in argument for argument in config.args):
+        return
+    part = drawn()
+    planting = [item for item in mine if "mutant" in item.callspec.params]
+    left_out = [item for item in planting if item.callspec.params["mutant"] not in part]
+    items[:] = [item for item in items if item not in set(left_out)]
+    config.hook.pytest_deselected(items=left_out)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Share the contract's folder and processes."""
+    yield from shared(tmp_path_factory)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Keep what was found, in the process that started the run."""
+    table.take(report)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Write docs/mutants.md where all mutants were planted and caught."""
+    if is_all() and not hasattr(session.config, "workerinput"):
+        table.write()

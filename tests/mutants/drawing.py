@@ -1,0 +1,59 @@
+"""Which mutants are planted in one run of the tests: a part that the sources draw, or all of them.
+
+`BAKEOFF_MUTANTS=all` plants all, as `make mutants` does; so does naming a test or `-k`, of what is named. Otherwise the
+part is drawn by the hash of bakeoff's own sources: the same for all runs of a commit on all machines, and another one
+with every change of the sources, so that the parts go round as the project goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from catalogue import MUTANTS
+from catalogue.mutant import Mutant
+from judging import OWN_PROCESSES
+
+import bakeoff
+from bakeoff.store.fingerprints import files_sha256
+
+VARIABLE = "BAKEOFF_MUTANTS"
+
+DRAWN = {"torch": 12, "jax": 3, "tensorflow": 2, "mlx": 3, "jittor": 1, "workload": 8, "clock": 1, "processes": 1}
+"""How many are drawn of each framework, of the workloads' files, of the clock, and of what starts processes of its own.
+They take some 80 s of processor time, half of it for imports and for what is computed without a fault."""
+
+
+def is_all() -> bool:
+    """Return whether all mutants are asked for."""
+    return os.environ.get(VARIABLE) == "all"
+
+
+def drawn(mutants: Iterable[Mutant] = MUTANTS.values(), seed: str | None = None) -> set[str]:
+    """Return the ids of the drawn part; the seed is the sources' hash."""
+    seed = seed or _sources()
+    groups: dict[str, list[str]] = {}
+    for mutant in mutants:
+        groups.setdefault(_group(mutant), []).append(mutant.id)
+    return {
+        one
+        for group, ids in groups.items()
+        for one in sorted(ids, key=lambda one: hashlib.sha256(f"{seed} {one}".encode()).digest())[: DRAWN[group]]
+    }
+
+
+def _group(mutant: Mutant) -> str:
+    """Return of what a mutant is drawn."""
+    if mutant.asked.keys() & set(OWN_PROCESSES):
+        return "processes"
+    return mutant.framework or mutant.where
+
+
+@cache
+def _sources() -> str:
+    """Return the hash of bakeoff's sources."""
+    root = Path(bakeoff.__file__).parent
+    return files_sha256(root, sorted(root.rglob("*.py")))

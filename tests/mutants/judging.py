@@ -1,0 +1,254 @@
+"""What is asked about a mutant, and the project's own check that answers.
+
+case/NAME, dropout/RATE, input/WAY/MODEL, optimizer/NAME   the contract of vocabulary, input and optimisers
+WORKLOAD/SCENARIO   the certificate at reduced size
+independent/NAME    the independent implementation of a workload
+timer               the timer's self-test, in processes of its own
+race                a race in which the fault is in timed trials alone: what ties them to the certificate
+unit/PATH           the tests of a file, on copied sources
+
+Every check is the one that the project itself calls; nothing is judged here.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import contract_checks
+import msgspec
+import numpy as np
+import pytest
+from contract_cases.optimizers import OPTIMIZERS
+from contract_run import REFERENCE, WORKLOADS, Computed, Session, computed_by, program, reference
+from independent.messages import Request as Comparison
+from independent_process import IndependentProcess
+
+from bakeoff.certify.certificate import certify, in_words
+from bakeoff.certify.optimizer import check_optimizer
+from bakeoff.certify.tolerances import OPTIMIZER
+from bakeoff.environments import declared
+from bakeoff.race import conductor
+from bakeoff.race.stages import selftest
+from bakeoff.spec.request import Request
+from bakeoff.spec.scenario import Scenario
+from bakeoff.spec.trial import TrialSpec
+from bakeoff.spec.verdict import Certificate
+
+ROOT = Path(__file__).parents[2]
+
+CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
+
+ATTEMPTS = 3
+"""How often a timer is tested that could not be judged: on a busy machine a self-test may have no answer."""
+
+
+class Finding(NamedTuple):
+    """What one check says."""
+
+    check: str
+    passed: bool
+    amount: str = ""
+    """How large the error is against what is allowed, or what was found."""
+
+
+def contender(framework: str) -> Computed:
+    """Return what a framework computes on one thread: several wait for each other by spinning, and gain nothing."""
+    return computed_by(f"{framework}:threads=1")
+
+
+def certified(framework: str, workload: str, scenario: Scenario, folder: Path | None) -> Certificate:
+    """Return the certificate of a framework's folder, against the reference of the folder without a fault."""
+    loaded = WORKLOADS[workload]
+    in_float64 = program(framework)
+    return certify(
+        contender(framework).exhibit(framework, workload, scenario, folder=folder),
+        reference().exhibit(f"{REFERENCE} in float64", workload, scenario),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario=scenario,
+        steps=CERTIFY_STEPS + 1,
+        program=in_float64.exhibit(framework, workload, scenario, folder=folder) if in_float64 else None,
+    )
+
+
+@functools.cache
+def findings(framework: str, question: str, copy: Path | None) -> list[Finding]:
+    """Return what every check of a question says; `copy` has the fault, None is the project as it is."""
+    kind, _, rest = question.partition("/")
+    answer = _ANSWERS.get(kind)
+    if answer is None:
+        return _of_certificate(framework, kind, rest, copy)
+    return list(answer(framework, rest, copy))
+
+
+def arrays(framework: str, question: str, copy: Path | None) -> dict[str, Any]:
+    """Return the arrays that a question is answered from."""
+    if question.partition("/")[0] in _ANSWERS:
+        return contender(framework).of(question, folder=copy)
+    workload, _, scenario = question.partition("/")
+    return dict(contender(framework).exhibit(framework, workload, scenario, folder=copy).arrays)  # type: ignore[arg-type]
+
+
+def _of_certificate(framework: str, workload: str, scenario: Any, copy: Path | None) -> list[Finding]:
+    """Return what the certificate's checks say, of both stages."""
+    return [
+        Finding(in_words(check), check.passed, _amount(check.error, check.allowed) or check.detail)
+        for check in certified(framework, workload, scenario, copy).checks
+    ]
+
+
+def _of_case(framework: str, name: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract of the vocabulary says of a case."""
+    found = contender(framework).of(f"case/{name}", folder=copy)
+    case = contract_checks.CASES[name]
+    yield _held("outputs", contract_checks.outputs(name, found))
+    if case.deterministic:
+        yield _held("loss and gradients", contract_checks.loss_and_gradients(name, found))
+    if case.batch_statistics:
+        yield _held("running statistics", contract_checks.running_statistics(name, found))
+
+
+def _of_dropout(framework: str, rate: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract says of dropout."""
+    found = contender(framework).of(f"dropout/{rate}", folder=copy)
+    yield from _each(contract_checks.dropped(float(rate), found))
+    yield from _each(contract_checks.evaluated(float(rate), found))
+
+
+def _of_input(framework: str, way: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract says of a way of input."""
+    found = contender(framework).of(f"input/{way}", folder=copy)
+    held = contract_checks.in_order if way.startswith("per-step") else contract_checks.shuffled
+    yield from _each(held(found))
+
+
+def _of_optimizer(framework: str, name: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract of the optimisers says."""
+    found = contender(framework).of(f"optimizer/{name}", folder=copy)
+    check = check_optimizer(found, OPTIMIZERS[name], precision="float32", allowed=OPTIMIZER)
+    yield Finding(check.name, check.passed, _amount(check.error, check.allowed))
+
+
+def _of_independent(framework: str, workload: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield in what a workload's file differs from the independent implementation."""
+    path = copy or WORKLOADS[workload].path
+    answer = independent().ask(Comparison(workload=workload, path=str(path), size="small"))
+    largest = "an array has no counterpart" if answer.largest is None else f"{answer.largest:.1e}"
+    yield Finding("computed", not answer.computed, largest)
+    yield Finding("declared", not answer.declared, "; ".join(answer.declared))
+
+
+@functools.cache
+def independent() -> IndependentProcess:
+    """Return the process that holds workloads against their independent implementations."""
+    folder = Session.folder / f"independent-{os.getpid()}"
+    folder.mkdir()
+    process = IndependentProcess(folder)
+    Session.at_end.append(process.end)
+    return process
+
+
+def _of_timer(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the checks of the timer's self-test say, of as many tests as it takes to have an answer."""
+    request = _request(framework, copy, "timer")
+    with pytest.MonkeyPatch.context() as patch:
+        _plant(patch, copy)
+        patch.setattr(selftest, "remember", lambda _: None)
+        for _attempt in range(ATTEMPTS if copy else 1):
+            (verdict,) = conductor.check_timers(request)
+            if verdict.outcome != "untold":
+                break
+    yield from (Finding(check.name, check.outcome != "failed", check.detail) for check in verdict.checks)
+
+
+def _of_race(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield whether a race refuses the contender although its certificate passes."""
+    request = _request(framework, copy, "race")
+    with pytest.MonkeyPatch.context() as patch:
+        _plant(patch, copy)
+        (only,) = conductor.run(request).contenders
+    assert only.certificate is not None, only.reason
+    yield Finding("certificate", only.certificate.passed, only.certificate.reason)
+    yield Finding("tie", only.status != "refused", only.reason)
+
+
+def _request(framework: str, copy: Path | None, kind: str) -> Request:
+    """Return what a contender is asked to do in processes of its own."""
+    folder = copy.parent if copy else Session.folder / f"honest-{kind}-{framework}-{os.getpid()}"
+    folder.mkdir(exist_ok=True)
+    return Request(
+        workload="mlp-mnist",
+        contenders=(f"{framework}:threads=1",),
+        size="reduced",
+        data="synthetic",
+        results=str(folder / "results"),
+        max_rounds=1,
+        self_test=False,
+    )
+
+
+def _plant(patch: pytest.MonkeyPatch, copy: Path | None) -> None:
+    """Have frameworks found where the copy is."""
+    if copy:
+        patch.setattr(declared, "_shipped", lambda: copy.parent)
+
+
+def _of_unit(framework: str, path: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield the tests of a file that fail on copied sources, or that one passes of each."""
+    sources = copy.parent if copy else ROOT / "src"
+    command = [sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:randomly", "-p", "no:cacheprovider", path]
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(sources)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stdout[-2000:]
+    names = re.findall(r"^FAILED \S+::(\w+)", done.stdout, re.MULTILINE)
+    yield from (Finding(name, passed=False) for name in dict.fromkeys(names))
+    assert names or not done.returncode, done.stdout[-2000:]
+
+
+def _each(held: Iterator[contract_checks.Held]) -> Iterator[Finding]:
+    """Yield each thing that is held as a finding."""
+    return (Finding(one.what, one.passed, _amount(one.error, one.allowed)) for one in held)
+
+
+def _held(what: str, held: Iterator[contract_checks.Held]) -> Finding:
+    """Return the worst of what is held as one finding."""
+    one = contract_checks.worst(held)
+    return Finding(what, one.passed, _amount(one.error, one.allowed))
+
+
+def _amount(error: float | None, allowed: float | None) -> str:
+    """Return an error beside what is allowed."""
+    if error is None or allowed is None:
+        return ""
+    if allowed == contract_checks.NONE:
+        return f"{error:.0f}"
+    return f"{error:.1e} / {allowed:.0e}" if np.isfinite(error) else f"without bound / {allowed:.0e}"
+
+
+OWN_PROCESSES = ("timer", "race")
+"""Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they
+are asked by tests/contract/test_profilers.py and by every race."""
+
+_ANSWERS: dict[str, Any] = {
+    "case": _of_case,
+    "dropout": _of_dropout,
+    "input": _of_input,
+    "optimizer": _of_optimizer,
+    "independent": _of_independent,
+    "timer": _of_timer,
+    "race": _of_race,
+    "unit": _of_unit,
+}

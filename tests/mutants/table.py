@@ -1,0 +1,128 @@
+"""docs/mutants.md: what caught each mutant, from a run of all of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from catalogue import MUTANTS
+from catalogue.mutant import Mutant
+
+PAGE = Path(__file__).parents[2] / "docs" / "mutants.md"
+
+HEAD = """# Planted faults, and what catches them
+
+`make mutants` plants the faults below one by one in copies of the sources, asks the project's own checks about each,
+and writes this page; every run of the tests plants a part of them, which the hash of the sources draws
+([tests/mutants/drawing.py](../tests/mutants/drawing.py)). A fault is a text in the place of another one
+([tests/mutants/catalogue](../tests/mutants/catalogue)); where the text is gone, its test fails and says so. A fault
+that changes no number is marked as equivalent, and its test shows that not a bit differs.
+
+What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`, `dropout`, `optimizer` and `input` are
+the contract that every framework is held to; `mlp-mnist/train` is a certificate at reduced size; `independent` is the
+independent implementation of a workload; `timer` is the timer's self-test; `race` is a race with the fault in its timed
+trials alone; `unit` are the tests of a file. A cell has each check that fails, with the error against what is allowed
+where the check has both; "passes" is what a question does not see, where another one does.
+
+"""
+
+_KINDS = {
+    "case": "the contract of the vocabulary",
+    "dropout": "the contract of the vocabulary",
+    "optimizer": "the contract of the optimisers",
+    "input": "the contract of ways of input",
+    "independent": "an independent implementation",
+    "timer": "the timer's self-test",
+    "race": "the tie of timed trials",
+    "unit": "a unit's tests",
+}
+"""Kinds of checks by the first word of a question; any other word is a workload's name."""
+
+_CERTIFICATE = "the certificate"
+
+_found: dict[str, dict[str, list[list[str]]]] = {}
+_versions: dict[str, dict[str, str]] = {}
+
+
+def take(report: Any) -> None:
+    """Keep what the report of a passed test says."""
+    if report.when != "call" or not report.passed:
+        return
+    for name, value in report.user_properties:
+        if name == "mutant":
+            found = json.loads(value)
+            _found[found["id"]] = found["caught"]
+        elif name == "versions":
+            _versions.update(json.loads(value))
+
+
+def write() -> None:
+    """Write the page where every mutant has been caught in this run."""
+    if _found.keys() == MUTANTS.keys():
+        PAGE.write_text(page())
+
+
+def page() -> str:
+    """Return the page."""
+    packages = "; ".join(
+        ", ".join(f"{name} {value}" for name, value in sorted(of.items())) for _, of in sorted(_versions.items())
+    )
+    equivalent = sum(bool(mutant.equivalent) for mutant in MUTANTS.values())
+    counts = f"{len(MUTANTS)} faults: {len(MUTANTS) - equivalent} are caught, {equivalent} is equivalent, none passes."
+    run = f"Run on {datetime.now(UTC):%Y-%m-%d} with {packages}.\n\n{counts} {_summary()}\n"
+    return f"{HEAD}{run}\n" + "\n".join(_sections())
+
+
+def _summary() -> str:
+    """Return how many mutants each kind of check has caught, and how many of them nothing else."""
+    kinds = [{_KINDS.get(question.partition("/")[0], _CERTIFICATE) for question in _caught_by(one)} for one in MUTANTS]
+    counts = {
+        kind: (sum(kind in caught for caught in kinds), sum(caught == {kind} for caught in kinds))
+        for kind in dict.fromkeys([*_KINDS.values(), _CERTIFICATE])
+    }
+    said = [f"{kind} {every} ({alone} of them alone)" for kind, (every, alone) in counts.items()]
+    return f"Of what each was asked, it was caught by {', '.join(said)}."
+
+
+def _caught_by(mutant: str) -> list[str]:
+    """Return the questions by which a mutant was caught."""
+    return [question for question, found in _found[mutant].items() if found]
+
+
+def _sections() -> list[str]:
+    """Return a section with a table for each framework, the workloads and the clock."""
+    groups: dict[str, list[Mutant]] = {}
+    for mutant in MUTANTS.values():
+        groups.setdefault(mutant.framework or mutant.where, []).append(mutant)
+    lines = []
+    for group, mutants in groups.items():
+        lines += [f"## {group}\n", "| fault | where | caught by |", "|---|---|---|"]
+        lines += [f"| {mutant.name} | {mutant.where}, {mutant.file} | {_caught(mutant)} |" for mutant in mutants]
+        lines.append("")
+    return lines
+
+
+def _caught(mutant: Mutant) -> str:
+    """Return what caught a mutant, question by question."""
+    if mutant.equivalent:
+        return f"equivalent: {mutant.equivalent}"
+    return "<br>".join(_answer(question, found) for question, found in _found[mutant.id].items())
+
+
+def _answer(question: str, found: list[list[str]]) -> str:
+    """Return the checks that failed for one question."""
+    said = "; ".join(f"{check} {amount}".strip() for check, amount in found) or "passes"
+    return f"**{question}**: {said}".replace("|", "\\|") if found else f"{question}: passes"
+
+
+def rows(text: str) -> list[tuple[str, str, str]]:
+    """Return what a page has in each row: group, fault and what caught it."""
+    found = []
+    for section in text.split("\n## ")[1:]:
+        group = section.partition("\n")[0]
+        lines = re.findall(r"^\| (.+?) \| \w+, \S+ \| (.*) \|$", section, re.MULTILINE)
+        found += [(group, fault, caught) for fault, caught in lines]
+    return found

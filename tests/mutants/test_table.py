@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from catalogue import MUTANTS
+from drawing import DRAWN, drawn
+from table import PAGE, rows
+
+
+def test_the_page_has_every_mutant() -> None:
+    """docs/mutants.md has each fault of the catalogue in the catalogue's order and nothing else; `make mutants`."""
+    expected = [(mutant.framework or mutant.where, mutant.name) for mutant in MUTANTS.values()]
+    assert [(group, fault) for group, fault, _ in rows(PAGE.read_text())] == expected
+
+
+def test_the_page_says_what_caught_each() -> None:
+    """Each fault that is not equivalent is caught by the checks that the catalogue names."""
+    for group, fault, caught in rows(PAGE.read_text()):
+        mutant = MUTANTS[f"{group}-{fault}"]
+        if mutant.equivalent:
+            assert caught == f"equivalent: {mutant.equivalent}"
+            continue
+        by_question = dict(cell.strip("*").replace("**:", ":", 1).split(": ", 1) for cell in caught.split("<br>"))
+        assert by_question.keys() == mutant.asked.keys(), mutant.id
+        for question, expected in mutant.asked.items():
+            assert any(check in by_question[question] for check in expected.split(" or ")), mutant.id
+
+
+def test_a_part_is_drawn_by_the_sources() -> None:
+    """The part is the same for the same sources, another one for others, and in the end every mutant has its turn."""
+    assert drawn(seed="a") == drawn(seed="a") != drawn(seed="b")
+    assert len(drawn()) <= sum(DRAWN.values())
+    assert set().union(*(drawn(seed=str(number)) for number in range(200))) == MUTANTS.keys()
+
+
+def test_every_mutant_is_to_be_caught_or_equivalent() -> None:
+    """A mutant names a check that has to fail, or why none can."""
+    assert not [one.id for one in MUTANTS.values() if bool(one.equivalent) == any(one.asked.values())]
