@@ -20,5 +20,7 @@ def test_every_kind_of_optimizer_is_tried() -> None:
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizer_computes_its_formula(framework: str, mode: str, name: str) -> None:
     """The optimiser that a step really uses computes the one formula, whatever the framework's own defaults are."""
-    check = check_optimizer(computed(framework, mode).of(f"optimizer/{name}"), OPTIMIZERS[name], precision="float32", allowed=OPTIMIZER)
+    check = check_optimizer(
+        computed(framework, mode).of(f"optimizer/{name}"), OPTIMIZERS[name], precision="float32", allowed=OPTIMIZER
+    )
     assert check.passed, check.detail

@@ -69,9 +69,15 @@ def asked(*contenders: str, **others: Any) -> dict[str, Any]:
 
 @contextmanager
 def started(folder: Path, command: list[str]) -> Iterator[subprocess.Popen[str]]:
-    """Start a command in a folder and in a session of its own; whatever a test leaves of it is killed."""
+    """Start a command in a folder, with nothing remembered, in a session of its own; what a test leaves is killed."""
     with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        command,
+        cwd=folder,
+        env=os.environ | {"BAKEOFF_HOME": str(folder / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
     ) as process:
         try:
             yield process
