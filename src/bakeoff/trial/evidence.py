@@ -131,6 +131,7 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
         found = Gathering(engine, step, beside, trial, batches)
         found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
         draws.append(Results(found.arrays, _numbers(found.losses)))
+        del step, found  # two models at a time are enough: the reference's own is one
     spreads = evidence.spreads | {precision: spread(precision, reference, draws)}
     return msgspec.structs.replace(evidence, spreads=spreads)
 

@@ -42,7 +42,7 @@ MUTANTS = [
     ),
     in_nn(
         "attention is not scaled",
-        [(", scale=q.shape[-1] ** -0.5)", ", scale=1.0)")],
+        [("tf.constant(q.shape[-1] ** -0.5, q.dtype)", "tf.constant(1.0, q.dtype)")],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
     ),
     in_steps("no optimiser step", [(APPLIED, "")], {"mlp-mnist/train": "update"}),
