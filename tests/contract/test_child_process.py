@@ -70,10 +70,11 @@ def test_one_process_serves_many_requests(child: Child, work: Work) -> None:
 
 
 def test_a_death_fails_the_work_that_caused_it(child: Child, work: Work) -> None:
-    """Work that ends its process is answered with exit code and last output; the next work has a fresh process."""
-    fault = child.ask(work("dies", "import os, sys; sys.stderr.write('a last word'); sys.stderr.flush(); os._exit(7)"))
+    """Work that ends its process is answered with how it ended and its last output; the next work has a fresh process."""
+    lines = "import os, sys; sys.stderr.write('a last word'); sys.stderr.flush(); os.kill(os.getpid(), 9)"
+    fault = child.ask(work("dies", lines))
     assert "dies: " in fault.fault
-    assert "has ended with 7" in fault.fault
+    assert "has ended with -9" in fault.fault
     assert "a last word" in fault.fault
     assert not child.ask(work("whole", "")).fault
     assert child.starts == 2
