@@ -70,7 +70,7 @@ def test_one_process_serves_many_requests(child: Child, work: Work) -> None:
 
 
 def test_a_death_fails_the_work_that_caused_it(child: Child, work: Work) -> None:
-    """Work that ends its process is answered with how it ended and its last output; the next work has a fresh process."""
+    """Work that ends its process is answered with how, and its last output; the next work has a fresh process."""
     lines = "import os, sys; sys.stderr.write('a last word'); sys.stderr.flush(); os.kill(os.getpid(), 9)"
     fault = child.ask(work("dies", lines))
     assert "dies: " in fault.fault
