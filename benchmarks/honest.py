@@ -193,12 +193,15 @@ def main() -> None:
         for seed in range(asked.seeds)
     ]
     compute(cases, asked.folder)
+    found = rows(cases)
     batches = ", ".join(map(str, asked.batches))
+    every, refused, failed = (sum(row[key] for row in found) for key in ("certificates", "refused", "failed"))
     about = (
         "Certificates of honest contenders: the share of what is allowed that the worst of each check uses\n\n"
-        f"{asked.scenario}, {asked.size} size, batches {batches}, seeds 0 to {asked.seeds - 1}."
+        f"{asked.scenario}, {asked.size} size, batches {batches}, seeds 0 to {asked.seeds - 1}: {every} certificates, "
+        f"{refused} refused, {failed} not made."
     )
-    write(rows(cases), about, asked.output)
+    write(found, about, asked.output)
 
 
 if __name__ == "__main__":

@@ -227,6 +227,15 @@ def test_a_later_loss_may_be_off_by_as_much_as_any_before_it() -> None:
     assert failed(judged(exhibit(losses=off), shaken)) == ["loss"]
 
 
+def test_a_loss_that_passed_is_shown_with_what_is_allowed_at_its_own_step() -> None:
+    """The largest error of all steps stands beside the bound of that step, not beside another's."""
+    shaken = exhibit(measured=spreads(losses=[1e-6, 1e-3, 1e-3, 1e-3, 1e-3, 1e-3]))
+    losses = [LOSSES[0] * (1 + 2e-5), *LOSSES[1:5], LOSSES[5] * (1 + 3e-3)]
+    (check,) = [check for check in judged(exhibit(losses=losses), shaken).checks if check.name == "loss"]
+    assert check.detail.startswith("loss at step 5: ")
+    assert (check.error, check.allowed) == (pytest.approx(3e-3), pytest.approx(1e-2))
+
+
 def test_the_first_loss_is_always_held() -> None:
     """Nothing has magnified it yet: a model of which even that says nothing is held to half of it."""
     wild = exhibit(measured=spreads(losses=[None] * 6))

@@ -117,15 +117,14 @@ def check_losses(case: Case) -> Check:
     errors = loss_errors(found, expected)[: sum(map(math.isfinite, most))]
     # The first step that is too far is reported: what follows it is its consequence.
     beyond = [step for step, error in enumerate(errors) if not error <= most[step]]
-    step = beyond[0] if beyond else max(range(len(errors)), key=lambda step: errors[step] / most[step])
+    step = beyond[0] if beyond else max(range(len(errors)), key=lambda step: errors[step])
     detail = (
         f"loss at step {step}: {_number(found[step])} against {_number(expected[step])} "
         f"(relative {errors[step]:.1e}, allowed {most[step]:.0e})"
     )
     if len(errors) < len(found):
         detail += f"; of {len(found)} steps the first {len(errors)} are held"
-    error = finite(max(errors)) if not beyond else finite(errors[step])
-    return Check(name="loss", passed=not beyond, detail=detail, error=error, allowed=most[step])
+    return Check(name="loss", passed=not beyond, detail=detail, error=finite(errors[step]), allowed=most[step])
 
 
 def _number(loss: float | None) -> str:

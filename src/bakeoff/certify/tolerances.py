@@ -32,6 +32,11 @@ a draw need not be larger than a contender's own roundings to show them."""
 ROOM = 4.0
 """Times the spread that a contender may be off."""
 
+LATER_ROOM = 10.0
+"""The same for losses after the first: they follow updates, which carry on whether a kink was hit, so that they vary
+more from draw to draw. Found at reduced size, batches 1 and 16, in PyTorch, TensorFlow and MLX: 1.5 times the spread at
+most where the loss is held, 0.8 times for what ROOM holds (benchmarks/results/honest-2026-11-22.md)."""
+
 MOST = 0.5
 """The largest allowed error that still holds anything: what is magnified further is not held, and the report says so.
 """
@@ -136,9 +141,9 @@ def ran_tolerance(precision: str, output: float) -> float:
     return _OWN_ROUNDINGS * UNIT_ROUNDOFF[precision] if precision in _SHORT else min(output, OWN_OUTPUTS)
 
 
-def _room(spread: float | None, least: float) -> float:
+def _room(spread: float | None, least: float, room: float = ROOM) -> float:
     """Return what a spread allows; a spread that is not finite allows everything."""
-    return float("inf") if spread is None else max(ROOM * spread, least)
+    return float("inf") if spread is None else max(room * spread, least)
 
 
 def _held(spread: float | None, least: float) -> float:
@@ -152,13 +157,16 @@ def _losses(found: Spread, least: float, steps: int) -> tuple[float, ...]:
 
     The first is held in any case: no update has magnified anything yet.
     """
-    first, *later = _carried(found.losses[:steps], least) or (MOST,)
-    return (min(MOST, _room(found.losses[0], least)) if found.losses else first, *later)
+    if not found.losses:
+        return (MOST,)
+    _, *later = _carried(found.losses[:steps], least)
+    return (min(MOST, _room(found.losses[0], least)), *later)
 
 
 def _carried(spreads: Sequence[float | None], least: float) -> tuple[float, ...]:
     """Return what each step's spread allows, at least as much as any before it; infinite beyond MOST."""
-    return tuple(one if one <= MOST else float("inf") for one in accumulate((_room(s, least) for s in spreads), max))
+    allowed = accumulate((_room(spread, least, LATER_ROOM) for spread in spreads), max)
+    return tuple(one if one <= MOST else float("inf") for one in allowed)
 
 
 def _update(precision: str, device: str, gradient_norm: float) -> UpdateTolerance:
