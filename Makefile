@@ -27,7 +27,7 @@ test: check ## every check and every test, with every framework (15 to 20 minute
 test-quick: check ## lint, types and every test that is not slow, without any framework (under 3 minutes on 2 cores)
 	$(BIN)/pytest $(SPREAD) -m "not slow"
 
-mutants: $(READY) ## plant every fault of tests/mutants in every framework, and write docs/mutants.md (10 minutes on 2 cores)
+mutants: $(READY) ## plant every fault of tests/mutants in every framework, and write docs/mutants.md (4 to 12 minutes on 2 cores)
 	$(BIN)/bakeoff env create $(TESTED)
 	BAKEOFF_MUTANTS=all $(BIN)/pytest tests/mutants $(SPREAD)
 
