@@ -38,6 +38,7 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
     reference = state.comparison.reference
     if reference is not None:
         yield _in_float64(state, reference, "reference", anew=anew)
+    is_agreed = False
     for plan in state.comparison.contenders:
         asked = plan.in_float64()
         has_own = asked is not None and not (reference is not None and asked.runs_as(reference))
@@ -45,11 +46,12 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
             yield _in_float64(state, asked, "program", anew=anew)
         yield _evidence(state, plan, "certify")
         certificate = state.certificate(plan)
-        if certificate.passed and reference is not None:
-            _remember(state, reference, "reference")
-            if asked is not None and has_own:
-                _remember(state, asked, "program")
+        is_agreed = is_agreed or (certificate.passed and not certificate.ready_made)
+        if certificate.passed and asked is not None and has_own:
+            _remember(state, asked, "program")
         yield Certified(certificate)
+    if reference is not None and is_agreed:
+        _remember(state, reference, "reference")
 
 
 every_one = partial(wanted, anew=True)
