@@ -86,6 +86,17 @@ class Specs:
         )
         return Trial(spec, plan.interpreter)
 
+    def timed(self, plan: ContenderPlan, round_number: int, *, resident: bool) -> Trial:
+        """Return a contender's timed trial, whose compiler finds what earlier rounds have left in its cache."""
+        return self.trial(plan, "time", round_number, resident=resident, cache=self._cache_state(plan))
+
+    def _cache_state(self, plan: ContenderPlan) -> CacheState:
+        """Return whether a contender's compiler finds anything in its cache."""
+        if plan.cache_variables is None:
+            return ""
+        cache = self.cache_folder(plan)
+        return "warm" if cache.is_dir() and any(cache.iterdir()) else "cold"
+
     def _spreads(self) -> tuple[str, ...]:
         """Return the precisions that contenders run in, as timed and as programs."""
         plans = self._comparison.contenders
@@ -93,8 +104,11 @@ class Specs:
         return tuple(sorted(precisions | ({"float64"} if any(plan.program for plan in plans) else set())))
 
     def cache_folder(self, plan: ContenderPlan) -> Path:
-        """Return the folder in which a contender's compiler keeps its work between two trials of compiling."""
-        return self._folder / f"{CACHE_FOLDER}-{self._names[plan.contender.label]}"
+        """Return the folder in which a contender's compiler keeps its work from one round to the next.
+
+        It lies beside the batches and ends with this run: nobody's records bring programs along.
+        """
+        return self._inputs / f"{CACHE_FOLDER}-{self._names[plan.contender.label]}"
 
     def shuffled(self, plans: Sequence[ContenderPlan], round_number: int) -> list[ContenderPlan]:
         """Return a round's contenders in their random order, which the comparison's seed fixes."""
