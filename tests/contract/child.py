@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
-from contract_cases import dropout
+from contract_cases import dropout, steady
 from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS
 from contract_cases.vocabulary import CASES, labels
@@ -101,7 +101,10 @@ def _answered(made: Made, job: Job, request: Request) -> Answer:
 
 def _done(made: Made, request: Request) -> dict[str, Any]:
     """Do one piece of work."""
-    return made.work[request.name]() if request.trial is None else _trial(made.engine, request.trial)
+    if request.trial is None:
+        return made.work[request.name]()
+    work = _steady if request.name.startswith("steady/") else _trial
+    return work(made.engine, request.trial)
 
 
 @contextmanager
@@ -321,6 +324,13 @@ def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
     """Apply one optimiser to given gradients, and return the parameters after each step."""
     states = engine.optimize(OPTIMIZERS[name], probe_parameters(), probe_gradients())
     return {f"optimizer/{t}/{key}": value for t, state in enumerate(states) for key, value in state.items()}
+
+
+def _steady(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
+    """Repeat steps of one workload from a snapshot, with the dropout that it has."""
+    step = engine.build(make_model(trial), trial.scenario, trial.contender.options)
+    batches = Batches(Path(trial.inputs_path))
+    return steady.repeated(step, [step.prepare(batches.at(index)) for index in range(batches.count)])
 
 
 def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:

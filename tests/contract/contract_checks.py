@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from contract_cases import dropout
+from contract_cases import dropout, steady
 from contract_cases.vocabulary import CASES, expected_gradients, expected_loss, expected_state
 
 from bakeoff.certify.sample import distance
@@ -174,6 +174,22 @@ def shuffled(found: Arrays) -> Iterator[Held]:
         yield Held(f"with another label in epoch {number}", float(_differing(y, found["samples_y"][place])), NONE)
     orders = {tuple(order.tolist()) for order in (*epochs, np.arange(count))}
     yield Held("orders that come twice", float(len(epochs) + 1 - len(orders)), NONE)
+
+
+def repeats(found: Arrays) -> Iterator[Held]:
+    """Yield how many arrays differ between steps after a snapshot and those after `restore`: all bits are held.
+
+    Also what a restore has compiled, and how many losses are equal: steps that change nothing repeat in any case.
+    """
+    first, *others = steady.PASSES
+    names = [name.partition("/")[2] for name in found if name.startswith(f"{first}/")]
+    for again in others:
+        differing = [name for name in names if not np.array_equal(found[f"{first}/{name}"], found[f"{again}/{name}"])]
+        for kind in sorted({name.partition("/")[0] for name in names}):
+            count = sum(name.partition("/")[0] == kind for name in differing)
+            yield Held(f"{kind} that differ in steps done {again}", float(count), NONE)
+    yield Held("compiled after a restore", float(np.abs(np.diff(found["counts"])).max()), NONE)
+    yield Held("equal losses", float(steady.STEPS - len(set(found[f"{first}/losses"].tolist()))), NONE)
 
 
 def _differing(found: NDArray[Any], expected: NDArray[Any]) -> int:

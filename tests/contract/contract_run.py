@@ -137,6 +137,11 @@ class Computed:
         evidence = msgspec.json.decode(str(arrays.pop("evidence")), type=Evidence)
         return Exhibit(label=label, evidence=evidence, arrays=arrays, precision=self._options["precision"])
 
+    def steady(self, workload: str, folder: Path | None = None) -> dict[str, NDArray[Any]]:
+        """Return what steps from a snapshot give, and again after `restore`; `folder` as in `exhibit`."""
+        trial = msgspec.structs.replace(self._trial(workload, "train"), purpose="time")
+        return self.of(f"steady/{workload}", trial, folder)
+
     def settings(self, workload: str, scenario: Scenario) -> dict[str, Any]:
         """Return what was read back after a workload in a scenario."""
         settings: dict[str, Any] = json.loads(str(self._workload(workload, scenario)["settings"]))

@@ -130,6 +130,28 @@ class Step(Protocol):
     def state(self) -> Arrays:
         """Return the present value of every running statistic, by canonical name; empty in a model that has none."""
 
+    def snapshot(self) -> Any:
+        """Return a copy, on the device, of all that running steps changes; None in a scenario that does not train.
+
+        That is parameters, the optimiser's state with its step count, running statistics, loss scaling, and the random
+        state, so that Dropout draws the same again: steps after `restore` repeat those that came after `snapshot`.
+        """
+
+    def restore(self, snapshot: Any) -> None:
+        """Put a snapshot of this step back, and return when that is complete on the device.
+
+        It goes into the arrays that are there where the framework has such, so that memory lies where it lay and
+        compiled code finds it. Nothing is traced or compiled for it, and a snapshot can be put back any number of
+        times. It runs before every timed block, so it is no more than the copies. Without training it does nothing.
+        """
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return the arrays that the optimiser keeps, one by one, in the precision that it computes in; for counting.
+
+        Named by `bakeoff.frameworks.slots`, in any layout; step counts are left out. Nothing in a scenario that does
+        not train, or where the optimiser keeps nothing.
+        """
+
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Return what is really in force, read back from the framework.
 

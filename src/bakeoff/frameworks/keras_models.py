@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bakeoff.frameworks import keras_optimizers
 from bakeoff.frameworks.ready_made import ReadyMadeModel
 from bakeoff.frameworks.steps import NO_LOSS, NO_OUTPUTS, for_scenario, training_parts
 from bakeoff.spec.errors import UnsupportedError
@@ -18,7 +19,7 @@ from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,6 +103,38 @@ class KerasStep:
     def state(self) -> Arrays:
         """Return nothing: running statistics are the workload's to compare, and these are the model's own."""
         return {}
+
+    def snapshot(self) -> list[Any] | None:
+        """Return copies of the model's variables, Dropout's generators among them, and of the optimiser's."""
+        return self._copies(self._changing()) if self._trains else None
+
+    def restore(self, snapshot: list[Any] | None) -> None:
+        """Put a snapshot back into Keras' variables."""
+        if snapshot is not None:
+            self._put_back(self._changing(), snapshot)
+
+    def _copies(self, variables: Sequence[Any]) -> list[Any]:
+        """Copy variables on the device; a framework's step has the way."""
+        raise NotImplementedError
+
+    def _put_back(self, variables: Sequence[Any], copies: Sequence[Any]) -> None:
+        """Put copies back."""
+        raise NotImplementedError
+
+    def _changing(self) -> list[Any]:
+        """Return the variables that a training step changes; Keras makes some of them at the first one."""
+        network, optimizer = self._network, self._network.optimizer
+        if not optimizer.built:
+            optimizer.build(network.trainable_variables)
+        return [*network.variables, *optimizer.variables]
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return the optimiser's arrays one by one, by Keras' paths of the variables."""
+        if not self._trains:
+            return iter(())
+        optimizer = self._network.optimizer
+        paths = [variable.path for variable in self._network.trainable_variables]
+        return keras_optimizers.arrays(getattr(optimizer, "inner_optimizer", optimizer), paths)
 
     def keras_settings(self) -> dict[str, str | int | float | bool | None]:
         """Return the settings that Keras has."""

@@ -13,7 +13,7 @@ from bakeoff.spec.batch import Batch
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -59,6 +59,17 @@ class WithoutLoss:
         del batch
         msg = "a step that computes outputs only has no gradients"
         raise UnsupportedError(msg)
+
+    def snapshot(self) -> Any:
+        """Return None: steps change nothing."""
+        return None
+
+    def restore(self, snapshot: Any) -> None:
+        """Do nothing: there is nothing to put back."""
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return nothing: there is no optimiser."""
+        return iter(())
 
 
 class WithoutOutputs:

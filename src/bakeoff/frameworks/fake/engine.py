@@ -13,13 +13,14 @@ import numpy as np
 
 from bakeoff.frameworks.fake import peaks
 from bakeoff.frameworks.fake.faults import strike
+from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
 from bakeoff.frameworks.steps import WithoutLoss, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
 from bakeoff.spec.selftest import Profiled
 from bakeoff.workloads.optimizers import trajectory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -87,6 +88,9 @@ class Step:
         self._held: NDArray[Any] | None = None
         """The memory of the last step."""
         self._steps = 0
+        """In this process so far."""
+        self._trained = 0
+        """Steps that are in the parameters: `restore` sets them back."""
         self._started = 0
         """Steps since the last wait: two of them only in a block."""
         self._calls = 0
@@ -124,6 +128,7 @@ class Step:
         if self._steps == 0:
             duration_ns += self._number("first_ms") * 1e6
         self._steps += 1
+        self._trained += 1
         if self._options["mode"] == "compiled" and self._steps in (1, self._number("recompile_at")):
             duration_ns += self._compile()
         if self._options["fault"] == "asynchronous":
@@ -181,8 +186,8 @@ class Step:
             return math.nan
         if self._options["fault"] == "frozen":
             return 2.3 * 0.98 * (1.0 + self._seen[-1] - self._seen[0])
-        wrong = 1.01 if self._options["wrong"] == "loss" and self._steps == WRONG_STEP else 1.0
-        return 2.3 * 0.98**self._steps * wrong
+        wrong = 1.01 if self._options["wrong"] == "loss" and self._trained == WRONG_STEP else 1.0
+        return 2.3 * 0.98**self._trained * wrong
 
     def outputs(self, batch: Batch) -> NDArray[np.float64]:
         """Return outputs that follow from the inputs; after some training they name the labels."""
@@ -193,7 +198,7 @@ class Step:
         outputs = np.stack(means, axis=1)
         if self._options["wrong"] == "outputs":
             outputs = outputs[:, ::-1]
-        if self._steps <= LEARNED_STEPS or not classes:
+        if self._trained <= LEARNED_STEPS or not classes:
             return outputs
         (labels,) = batch.targets.values()
         return outputs + 100.0 * np.eye(classes)[labels]
@@ -220,15 +225,15 @@ class Step:
 
     def parameters(self) -> Arrays:
         """Return the weights, and what so many steps have made of them."""
-        weights = self._trained() if self._trains and self._steps else dict(self._model.weights)
+        weights = self._moved() if self._trains and self._trained else dict(self._model.weights)
         if self._options["wrong"] == "parameters":
             weights["extra"] = np.zeros(3)
         return weights
 
-    def _trained(self) -> Arrays:
+    def _moved(self) -> Arrays:
         """Return the weights after the steps so far, or after those that a fault leaves of them."""
         wrong, optimizer = self._options["wrong"], self._model.optimizer
-        steps = {"frozen": 0, "skipped": (self._steps + 1) // 2}.get(wrong, self._steps)
+        steps = {"frozen": 0, "skipped": (self._trained + 1) // 2}.get(wrong, self._trained)
         if optimizer is None or not steps:
             return dict(self._model.weights)
         if wrong == "rate":
@@ -238,6 +243,19 @@ class Step:
     def state(self) -> Arrays:
         """Return the state."""
         return dict(self._model.state)
+
+    def snapshot(self) -> int:
+        """Return all that the script's parameters follow from."""
+        return self._trained
+
+    def restore(self, snapshot: int) -> None:
+        """Set it back; what belongs to the process, such as its drift, goes on."""
+        self._trained = snapshot
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return an array for each parameter, as an Adam's first moment."""
+        for name, gradient in self._gradients().items():
+            yield slot_name(FIRST_MOMENT, name), np.asarray(gradient, np.float32)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Return the options back."""

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling
+from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling, snapshots
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
@@ -25,7 +25,7 @@ from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, 
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -263,6 +263,18 @@ class TrainStep(WithoutOutputs, Step):
             if finite is None or finite or state.scale.scale <= 1:
                 return border.export(gradients)
             self._state = state._replace(scale=scale)
+
+    def snapshot(self) -> State:
+        """Return a copy of the state: parameters, optimiser, statistics, the key of Dropout and the loss scaling."""
+        return snapshots.copied(self._state)
+
+    def restore(self, snapshot: State) -> None:
+        """Put a copy of a snapshot in the state's place: the next step consumes it."""
+        self._state = snapshots.copied(snapshot)
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return the optimiser's arrays one by one."""
+        return snapshots.optimizer_arrays(self._state.optimizer)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force; `donation` is whether a step has really consumed the arrays it was given."""

@@ -7,13 +7,13 @@ example beside the package, Haiku is in maintenance and has a ResNet only.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from bakeoff.frameworks.jax import memory, profiling
+from bakeoff.frameworks.jax import memory, profiling, snapshots
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
 from bakeoff.frameworks.ready_made import find
@@ -22,7 +22,7 @@ from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from bakeoff.frameworks.engine import Model
     from bakeoff.frameworks.steps import DeviceBatch
@@ -71,6 +71,16 @@ class Step(KerasStep):
     def wait(self) -> None:
         """Return when the step's variables are there, too: Keras has waited for its result only."""
         jax.block_until_ready([variable.value for variable in self._network.variables])
+
+    def _copies(self, variables: Sequence[Any]) -> list[Any]:
+        """Copy the arrays that variables have at present: Keras' step consumes them."""
+        copied: list[Any] = snapshots.copied([variable.value for variable in variables])
+        return copied
+
+    def _put_back(self, variables: Sequence[Any], copies: Sequence[Any]) -> None:
+        """Give variables copies of copies."""
+        for variable, value in zip(variables, snapshots.copied(list(copies)), strict=True):
+            variable.assign(value)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""

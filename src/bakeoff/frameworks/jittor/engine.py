@@ -18,14 +18,14 @@ home.settle()
 
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
-from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks  # noqa: E402
+from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, snapshots  # noqa: E402
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
 from bakeoff.spec.record import DeviceMemory  # noqa: E402
 from bakeoff.spec.selftest import Profiled  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -204,6 +204,18 @@ class TrainStep(WithoutOutputs, Step):
             nn.put(array, before[name])
         jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
         return found
+
+    def snapshot(self) -> snapshots.Snapshot:
+        """Return copies of network and optimiser; Dropout's random numbers start anew here, and again at `restore`."""
+        return snapshots.take(self._network, self._optimizer)
+
+    def restore(self, snapshot: snapshots.Snapshot) -> None:
+        """Copy a snapshot into the arrays that are there."""
+        snapshots.put_back(snapshot, self._network, self._optimizer)
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return the optimiser's arrays one by one."""
+        return snapshots.optimizer_arrays(self._network, self._optimizer)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser."""

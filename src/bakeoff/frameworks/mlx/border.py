@@ -31,16 +31,17 @@ class Border:
     def __init__(self, model: Any) -> None:
         """Note every array by MLX's path to it."""
         layers = {path: type(layer) for path, layer in model.named_modules()}
-        self._names = {path: _canonical_name(path, layers) for path, _ in tree_flatten(model.parameters())}
-        self._first_last = {path for path in self._names if _is_output_first(path, layers)}
+        self.names = {path: _canonical_name(path, layers) for path, _ in tree_flatten(model.parameters())}
+        """The canonical name of each."""
+        self._first_last = {path for path in self.names if _is_output_first(path, layers)}
         self._trained = {path for path, _ in tree_flatten(model.trainable_parameters())}
 
     def load(self, model: Any, weights: Arrays) -> None:
         """Set parameters and state from canonical arrays; raise ModelFileError where they differ from the model's."""
-        given = {path: self._to_native(path, weights[name]) for path, name in self._names.items() if name in weights}
-        own = {(self._names[path], array.shape) for path, array in tree_flatten(model.parameters())}
-        shapes = {(self._names[path], array.shape) for path, array in given.items()}
-        unknown = weights.keys() - self._names.values()
+        given = {path: self._to_native(path, weights[name]) for path, name in self.names.items() if name in weights}
+        own = {(self.names[path], array.shape) for path, array in tree_flatten(model.parameters())}
+        shapes = {(self.names[path], array.shape) for path, array in given.items()}
+        unknown = weights.keys() - self.names.values()
         if differing := sorted({name for name, _ in own ^ shapes} | unknown):
             msg = (
                 f"the model's parameters and its weights differ in: {', '.join(differing)}; "
@@ -62,7 +63,7 @@ class Border:
         """Return canonical arrays in float64 that share no memory with MLX's."""
         found = {path: np.array(array, np.float64) for path, array in arrays}
         return {
-            self._names[path]: np.moveaxis(array, 0, -1) if path in self._first_last else array
+            self.names[path]: np.moveaxis(array, 0, -1) if path in self._first_last else array
             for path, array in found.items()
         }
 

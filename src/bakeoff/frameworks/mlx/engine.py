@@ -15,7 +15,7 @@ import mlx.nn
 import numpy as np
 from mlx.utils import tree_flatten
 
-from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, threads
+from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, snapshots, threads
 from bakeoff.frameworks.mlx.border import Border
 from bakeoff.frameworks.mlx.compilation import executed
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
@@ -24,7 +24,7 @@ from bakeoff.spec.options import DEFAULT
 from bakeoff.spec.selftest import Profiled
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -226,6 +226,20 @@ class TrainStep(WithoutOutputs, Step):
         # What it leaves in the model are the arrays that it has differentiated by, and moved statistics.
         self._model.update(before)
         return self._border.parameters(gradients)
+
+    def snapshot(self) -> Any:
+        """Return references to all arrays of model, optimiser and random state, once they are there."""
+        mx.eval(self._state)
+        return snapshots.copied(self._state)
+
+    def restore(self, snapshot: Any) -> None:
+        """Put the arrays of a snapshot back, once those that started steps still compute are there."""
+        self.wait()
+        snapshots.put_back(self._state, snapshot)
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return the optimiser's arrays one by one."""
+        return snapshots.optimizer_arrays(self._optimizer, self._border.names)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser."""

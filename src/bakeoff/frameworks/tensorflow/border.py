@@ -41,6 +41,14 @@ def state(model: Any) -> dict[str, Any]:
     return {name: variable for name, variable in _walk(model, "") if not variable.trainable}
 
 
+def generators(model: Any) -> list[Any]:
+    """Return the state of every generator that a Dropout draws from; Keras has none in one that drops nothing."""
+    if isinstance(model, keras.layers.Layer):
+        return [model.seed_generator.state] if hasattr(model, "seed_generator") else []
+    modules = [child for _, child in _children(model) if not isinstance(child, keras.Variable)]
+    return [state for module in modules for state in generators(module)]
+
+
 def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Go through the variables of a module or layer, each with its path of attributes."""
     attributes = _ATTRIBUTES.get(type(module))
@@ -50,14 +58,21 @@ def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:
             if variable is not None:
                 yield f"{path}{name}", variable
         return
+    for name, child in _children(module):
+        if isinstance(child, keras.Variable):
+            yield f"{path}{name}", child
+        else:
+            yield from _walk(child, f"{path}{name}.")
+
+
+def _children(module: Any) -> Iterator[tuple[Any, Any]]:
+    """Go through the variables, layers and modules that are attributes of a module, or stand in its list."""
     children: Iterable[tuple[Any, Any]] = (
         enumerate(module) if isinstance(module, nn.ModuleList) else vars(module).items()
     )
     for name, child in children:
-        if isinstance(child, keras.Variable):
-            yield f"{path}{name}", child
-        elif isinstance(child, (tf.Module, keras.layers.Layer)):
-            yield from _walk(child, f"{path}{name}.")
+        if isinstance(child, (keras.Variable, tf.Module, keras.layers.Layer)):
+            yield name, child
 
 
 def load(model: Any, weights: Mapping[str, NDArray[Any]]) -> None:

@@ -11,14 +11,15 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from bakeoff.frameworks import keras_optimizers
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, peaks, profiling, switches
+from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, peaks, profiling, snapshots, switches
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation, DeviceMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -190,6 +191,9 @@ class TrainStep(WithoutOutputs, Step):
         self._native = optimizers.make(optimizer)
         self._optimizer = precision.optimizer(self._native)
         self._optimizer.build(self._variables)
+        statistics, draws = self._statistics.values(), border.generators(self._net)
+        self._changing = [*self._variables, *statistics, *self._optimizer.variables, *draws]
+        """What steps change."""
         self._run = _in_mode(self._train, mode)
         self._differentiate = _in_mode(self._loss_and_gradients, mode)
 
@@ -222,6 +226,18 @@ class TrainStep(WithoutOutputs, Step):
         for name, variable in self._statistics.items():
             variable.assign(before[name])
         return {name: gradient.numpy() for name, gradient in zip(self._parameters, gradients, strict=True)}
+
+    def snapshot(self) -> list[Any]:
+        """Return copies of all variables, those of the optimiser, its loss scaling and Dropout's generators too."""
+        return snapshots.copies(self._changing)
+
+    def restore(self, snapshot: list[Any]) -> None:
+        """Copy a snapshot into the variables' own memory."""
+        snapshots.put_back(self._changing, snapshot)
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return the optimiser's arrays one by one."""
+        return keras_optimizers.arrays(self._native, self._parameters)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser."""

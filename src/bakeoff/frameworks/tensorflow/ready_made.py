@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import keras
 import tensorflow as tf
@@ -10,11 +10,11 @@ import tensorflow as tf
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
 from bakeoff.frameworks.ready_made import find
 from bakeoff.frameworks.steps import on_device
-from bakeoff.frameworks.tensorflow import memory, profiling, switches
+from bakeoff.frameworks.tensorflow import memory, profiling, snapshots, switches
 from bakeoff.spec.record import Compilation, DeviceMemory
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from bakeoff.frameworks.engine import Model
     from bakeoff.frameworks.steps import DeviceBatch
@@ -49,6 +49,14 @@ class Step(KerasStep):
     def wait(self) -> None:
         """Return when the step's variables are assigned, too: Keras has waited for its result only."""
         tf.test.experimental.sync_devices()
+
+    def _copies(self, variables: Sequence[Any]) -> list[Any]:
+        """Copy variables on the device."""
+        return snapshots.copies(variables)
+
+    def _put_back(self, variables: Sequence[Any], copies: Sequence[Any]) -> None:
+        """Copy into the variables' own memory."""
+        snapshots.put_back(variables, copies)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""

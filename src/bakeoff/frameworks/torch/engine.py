@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling
+from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, snapshots
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision
 from bakeoff.frameworks.torch.switches import Switches, kernel_of
@@ -16,7 +16,7 @@ from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import ModuleType
 
     from numpy.typing import NDArray
@@ -236,6 +236,22 @@ class TrainStep(WithoutOutputs, Step):
         for name, tensor in statistics.items():
             tensor.copy_(before[name])
         return gradients
+
+    def snapshot(self) -> snapshots.Snapshot:
+        """Return a copy of network, optimiser, loss scaling and random state; Dropout draws the same after it."""
+        taken = snapshots.take(self._network, self._optimizer, self._update.scale_state())
+        self._synchronize()
+        return taken
+
+    def restore(self, snapshot: snapshots.Snapshot) -> None:
+        """Copy a snapshot into the tensors that are there, which compiled code and CUDA know by their addresses."""
+        snapshots.put_back(snapshot, self._network, self._optimizer)
+        self._update.put_scale_back(snapshot.scaler)
+        self._synchronize()
+
+    def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Return the optimiser's arrays one by one."""
+        return snapshots.optimizer_arrays(self._network, self._optimizer)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser; None for foreach or fused: PyTorch chooses by the device."""

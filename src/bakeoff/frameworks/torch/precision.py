@@ -100,6 +100,13 @@ class Update:
         """Return how the loss is scaled; None where it is not."""
         return None
 
+    def scale_state(self) -> dict[str, Any]:
+        """Return what steps change of the loss scaling: nothing where there is none."""
+        return {}
+
+    def put_scale_back(self, state: dict[str, Any]) -> None:
+        """Put back what `scale_state` has returned."""
+
 
 class ScaledUpdate(Update):
     """The same by PyTorch's GradScaler, which skips an update whose gradients overflow and then halves its scale."""
@@ -136,6 +143,14 @@ class ScaledUpdate(Update):
         """Return how the loss is scaled."""
         grows = f"times {self._scaler.get_growth_factor():g} after {self._scaler.get_growth_interval()} steps"
         return f"dynamic: {grows}, times {self._scaler.get_backoff_factor():g} at an overflow"
+
+    def scale_state(self) -> dict[str, Any]:
+        """Return the scale, and for how many steps it has not overflowed."""
+        return dict(self._scaler.state_dict())
+
+    def put_scale_back(self, state: dict[str, Any]) -> None:
+        """Fill the scaler's own tensors."""
+        self._scaler.load_state_dict(state)
 
 
 def _why_not(name: str, device: str) -> str:

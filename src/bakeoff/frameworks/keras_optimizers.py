@@ -1,0 +1,32 @@
+"""Which arrays Keras' optimisers keep, on whichever framework Keras runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bakeoff.frameworks.slots import FIRST_MOMENT, MEAN_SQUARE, MOMENTUM, SECOND_MOMENT, slot_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+_SLOTS = {
+    "Adam": {"_momentums": FIRST_MOMENT, "_velocities": SECOND_MOMENT},
+    "SGD": {"momentums": MOMENTUM},
+    "RMSprop": {"_velocities": MEAN_SQUARE},
+}
+"""In which lists Keras' classes keep their arrays, one for each variable; AdamW is an Adam."""
+
+
+def arrays(optimizer: Any, names: Iterable[str]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Return a built optimiser's arrays one by one, by slot and its variables' names, in their own precision."""
+    names = list(names)
+    kinds = [base.__name__ for base in type(optimizer).__mro__]
+    for kind in _SLOTS.keys() & kinds:
+        for attribute, slot in _SLOTS[kind].items():
+            if kept := getattr(optimizer, attribute, None):
+                for name, variable in zip(names, kept, strict=True):
+                    yield slot_name(slot, name), np.asarray(variable)
