@@ -20,7 +20,7 @@ from bakeoff.race.foresight import foreseen
 from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
-from bakeoff.race.stages import attempts, certify, energy, epochs, memory, peaks, rounds, selftest
+from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, memory, peaks, rounds, selftest
 from bakeoff.race.stages.stage import Stage, State
 from bakeoff.race.workers.guard import guarded
 from bakeoff.race.workers.process import MARK, ProcessWorker
@@ -50,6 +50,7 @@ COMPARISON: tuple[Stage, ...] = (
     selftest.wanted,
     peaks.wanted,
     memory.wanted,
+    compiling.wanted,
     energy.wanted,
 )
 """What a comparison runs, in this order: the answer comes first, and what is behind it while the time budget lasts."""

@@ -49,6 +49,7 @@ class Specs:
     ) -> Trial:
         """Return a contender's trial; the batch size is by default the comparison's."""
         comparison, options = self._comparison, plan.contender.options
+        cache = cache or self._cache_state(plan, purpose)
         batch_size = comparison.batch_size if batch_size is None else batch_size
         name = KINDS[purpose].folder.format(
             purpose=purpose,
@@ -86,13 +87,9 @@ class Specs:
         )
         return Trial(spec, plan.interpreter)
 
-    def timed(self, plan: ContenderPlan, round_number: int, *, resident: bool) -> Trial:
-        """Return a contender's timed trial, whose compiler finds what earlier rounds have left in its cache."""
-        return self.trial(plan, "time", round_number, resident=resident, cache=self._cache_state(plan))
-
-    def _cache_state(self, plan: ContenderPlan) -> CacheState:
-        """Return whether a contender's compiler finds anything in its cache."""
-        if plan.cache_variables is None:
+    def _cache_state(self, plan: ContenderPlan, purpose: Purpose) -> CacheState:
+        """Return whether a contender's compiler finds anything in the cache that its trials share."""
+        if not KINDS[purpose].cached or plan.cache_variables is None or plan.cache_kept:
             return ""
         cache = self.cache_folder(plan)
         return "warm" if cache.is_dir() and any(cache.iterdir()) else "cold"

@@ -103,6 +103,8 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Variables of the user's environment that change what it does; records hold their values."""
     cache_variables: dict[str, str] | None = None
     """Variables that make its compiler keep what it compiles in {cache}; None where it cannot keep it."""
+    cache_kept: bool = False
+    """All of its trials share what earlier comparisons have compiled; a cold start is a trial of its own."""
     colour: str = GREY
     title: str = ""
 

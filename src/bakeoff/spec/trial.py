@@ -34,6 +34,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     saves: bool = False
     """Whether it saves the state of training in its warm-up and begins each timed part with it; its memory is read
     just before, because a second copy of the state is none of the contender's."""
+    cached: bool = False
+    """Whether its compiler finds what earlier trials of this run have left in its cache; the first finds it empty."""
     folder: str = "{purpose}-{label}"
     """The name of a trial's folder; `{label}` is the contender's, made fit for a file system."""
 
@@ -43,15 +45,15 @@ KINDS: dict[Purpose, Kind] = {
     # A contender's own code in float64: the first stage of its certificate.
     "program": Kind(steps=False),
     "certify": Kind(steps=False, learns=True),
-    "memory": Kind(weighed=True),
+    "memory": Kind(weighed=True, cached=True),
     "compile": Kind(folder="compile-{cache}-{label}"),
-    "energy": Kind(folder="energy{round}-{label}"),
+    "energy": Kind(cached=True, folder="energy{round}-{label}"),
     # The clock and `wait` have to be honest, however batches come.
-    "selftest": Kind(own_input=False, saves=True),
+    "selftest": Kind(own_input=False, saves=True, cached=True),
     # Nothing of the workload is built: it is about the machine.
     "peak": Kind(own_input=False),
-    "time": Kind(tied=True, saves=True, folder="r{round:02d}-{label}"),
-    "epochs": Kind(batches="epoch", folder="epochs{round}-{label}"),
+    "time": Kind(tied=True, saves=True, cached=True, folder="r{round:02d}-{label}"),
+    "epochs": Kind(batches="epoch", cached=True, folder="epochs{round}-{label}"),
     "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),
 }
 """Every kind of trial: worker and parent both decide by this table."""

@@ -168,13 +168,13 @@ def active(state: State) -> list[ContenderPlan]:
 def together(state: State, plans: Sequence[ContenderPlan], number: int) -> Wanted:
     """Return a round of workers that are resident together and alternate in blocks; a lost one drops out."""
     order = state.specs.shuffled(plans, number)
-    trials = tuple(state.specs.timed(plan, number, resident=True) for plan in order)
+    trials = tuple(state.specs.trial(plan, "time", number, resident=True) for plan in order)
     return Wanted(trials, partial(_alternate, state, number, state.elapsed_s()))
 
 
 def by_itself(state: State, plan: ContenderPlan, number: int) -> Wanted:
     """Return a contender's part of a round whose workers run one after another."""
-    trial = state.specs.timed(plan, number, resident=False)
+    trial = state.specs.trial(plan, "time", number)
     return Wanted((trial,), partial(_alternate, state, number, state.elapsed_s()))
 
 
