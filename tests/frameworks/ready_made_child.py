@@ -50,11 +50,10 @@ def main(framework: str, scenario: Any, options: str) -> None:
     random = np.random.RandomState(0)
     x = random.standard_normal((BATCH, *models["full"].size.input_shape)).astype(np.float32)
     batch = step.prepare(labelled(x, np.arange(BATCH, dtype=np.int32)))
-    losses = []
-    for _ in range(2):
-        step.run(batch)
-        step.wait()
-        losses += [step.result()] if scenario == "train" else []
+    snapshot = step.snapshot()
+    losses = _losses(step, batch, scenario)
+    step.restore(snapshot)
+    again = _losses(step, batch, scenario)
     outputs = step.outputs(batch)
     told = {
         "name": library.name(WORKLOAD),
@@ -62,11 +61,23 @@ def main(framework: str, scenario: Any, options: str) -> None:
         "refused": refused,
         "parameters": sum(math.prod(value.shape) for value in step.parameters().values()),
         "losses": losses,
+        "again": again,
+        "optimizer": sum(array.size for _, array in step.optimizer_state()),
         "shape": outputs.shape,
         "finite": bool(np.isfinite(outputs).all()),
         "settings": step.settings(),
     }
     sys.stdout.write(f"\n{json.dumps(told)}\n")
+
+
+def _losses(step: Any, batch: Any, scenario: str) -> list[float]:
+    """Run two steps and return their losses."""
+    losses = []
+    for _ in range(2):
+        step.run(batch)
+        step.wait()
+        losses += [step.result()] if scenario == "train" else []
+    return losses
 
 
 def _reasons(library: Any, workloads: tuple[str, ...]) -> dict[str, str]:

@@ -38,6 +38,14 @@ def test_a_ready_made_model_computes(name: str) -> None:
 
 
 @MODELS
+def test_a_ready_made_model_repeats_its_steps(name: str) -> None:
+    """After `restore` it does the same steps again, and its optimiser has an array for each parameter in training."""
+    found = told(name)
+    assert found["again"] == found["losses"]
+    assert found["optimizer"] == (PARAMETERS[name] if SCENARIOS[name] == "train" else 0)
+
+
+@MODELS
 def test_its_parameters_are_its_own(name: str) -> None:
     """It has the parameters of its library's model, more than the workload's where that has other layers."""
     assert told(name)["parameters"] == PARAMETERS[name] >= load("resnet50-cifar10").size("full").parameters

@@ -2,6 +2,7 @@
 
 case/NAME, dropout/RATE, input/WAY/MODEL, optimizer/NAME   the contract of vocabulary, input and optimisers
 WORKLOAD/SCENARIO   the certificate at reduced size
+steady/WORKLOAD     the contract of snapshots
 independent/NAME    the independent implementation of a workload
 timer               the timer's self-test, in processes of its own
 race                a race in which the fault is in timed trials alone: what ties them to the certificate
@@ -136,6 +137,11 @@ def _of_optimizer(framework: str, name: str, copy: Path | None) -> Iterator[Find
     yield Finding(check.name, check.passed, _amount(check.error, check.allowed))
 
 
+def _of_steady(framework: str, workload: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract says of steps that are done again from a snapshot."""
+    yield from _each(contract_checks.repeats(contender(framework).steady(workload, folder=copy)))
+
+
 def _of_independent(framework: str, workload: str, copy: Path | None) -> Iterator[Finding]:
     """Yield in what a workload's file differs from the independent implementation."""
     path = copy or WORKLOADS[workload].path
@@ -247,6 +253,7 @@ _ANSWERS: dict[str, Any] = {
     "dropout": _of_dropout,
     "input": _of_input,
     "optimizer": _of_optimizer,
+    "steady": _of_steady,
     "independent": _of_independent,
     "timer": _of_timer,
     "race": _of_race,

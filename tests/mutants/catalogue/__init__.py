@@ -1,13 +1,19 @@
-"""Every planted fault: a file for each framework, one for workloads and one for the clock."""
+"""Every planted fault: a file for each framework, one each for snapshots, workloads and the clock."""
 
 from __future__ import annotations
 
-from catalogue import clock, jax, jittor, mlx, tensorflow, torch, torch_steps, workloads
+from catalogue import clock, jax, jittor, mlx, snapshots, tensorflow, torch, torch_steps, workloads
 from catalogue.mutant import Mutant
 
-MUTANTS: dict[str, Mutant] = {
-    mutant.id: mutant
-    for module in (torch, torch_steps, jax, tensorflow, mlx, jittor, workloads, clock)
+_EVERY: list[Mutant] = [
+    mutant
+    for module in (torch, torch_steps, jax, tensorflow, mlx, jittor, workloads, clock, snapshots)
     for mutant in module.MUTANTS
+]
+
+_FRAMEWORKS = list(dict.fromkeys(mutant.framework for mutant in _EVERY))
+
+MUTANTS: dict[str, Mutant] = {
+    mutant.id: mutant for mutant in sorted(_EVERY, key=lambda mutant: _FRAMEWORKS.index(mutant.framework))
 }
-"""By their ids."""
+"""By their ids; those of a framework stand together."""

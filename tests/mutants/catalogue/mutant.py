@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Where = Literal["vocabulary", "engine", "optimiser", "feed", "clock", "workload"]
+Where = Literal["vocabulary", "engine", "optimiser", "feed", "clock", "snapshot", "workload"]
 
 SKIPS = """\
         self._calls = getattr(self, '_calls', 0) + 1

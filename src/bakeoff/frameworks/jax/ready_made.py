@@ -78,7 +78,7 @@ class Step(KerasStep):
         return copied
 
     def _put_back(self, variables: Sequence[Any], copies: Sequence[Any]) -> None:
-        """Give variables copies of copies."""
+        """Assign copies of the copies: the next step consumes what it is given."""
         for variable, value in zip(variables, snapshots.copied(list(copies)), strict=True):
             variable.assign(value)
 

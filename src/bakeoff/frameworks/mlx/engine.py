@@ -227,15 +227,14 @@ class TrainStep(WithoutOutputs, Step):
         self._model.update(before)
         return self._border.parameters(gradients)
 
-    def snapshot(self) -> Any:
-        """Return references to all arrays of model, optimiser and random state, once they are there."""
-        mx.eval(self._state)
-        return snapshots.copied(self._state)
+    def snapshot(self) -> snapshots.Snapshot:
+        """Return references to all arrays; Dropout's random numbers start anew here, and again at `restore`."""
+        return snapshots.take(self._model.state, self._optimizer.state)
 
-    def restore(self, snapshot: Any) -> None:
+    def restore(self, snapshot: snapshots.Snapshot) -> None:
         """Put the arrays of a snapshot back, once those that started steps still compute are there."""
         self.wait()
-        snapshots.put_back(self._state, snapshot)
+        snapshots.put_back(snapshot, self._model.state, self._optimizer.state)
 
     def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Return the optimiser's arrays one by one."""

@@ -1,8 +1,8 @@
-"""What a training step changes in MLX: arrays never change themselves, so a snapshot is references to them."""
+"""What a training step changes in MLX: arrays never change themselves, so a snapshot refers to them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import mlx.core as mx
 import mlx.optimizers
@@ -25,20 +25,30 @@ _SLOTS: dict[type[Any], dict[str, str]] = {
 """What MLX's optimisers call their arrays; the learning rate and the count of steps stand beside them."""
 
 
-def copied(tree: Any) -> Any:
-    """Return the containers of a tree anew, around the same arrays, which nothing overwrites while they are held."""
-    if isinstance(tree, dict):
-        return {name: copied(value) for name, value in tree.items()}
-    return [copied(value) for value in tree] if isinstance(tree, (list, tuple)) else tree
+class Snapshot(NamedTuple):
+    """What steps change."""
+
+    model: Any
+    """MLX's containers anew, around the same arrays, which nothing overwrites while they are held."""
+    optimizer: Any
+    seed: int
+    """Of the random numbers after the snapshot."""
 
 
-def put_back(tree: Any, saved: Any) -> None:
+def take(model: Any, optimizer: Any) -> Snapshot:
+    """Return references, and start the random numbers anew: MLX shows the state of its generator, and takes a seed."""
+    mx.eval(model, optimizer)
+    taken = Snapshot(_copied(model), _copied(optimizer), int(np.random.default_rng().integers(2**31)))
+    mx.random.seed(taken.seed)
+    return taken
+
+
+def put_back(snapshot: Snapshot, model: Any, optimizer: Any) -> None:
     """Put arrays back into the containers that a compiled function has captured; the containers stay."""
-    for key, value in saved.items() if isinstance(saved, dict) else enumerate(saved):
-        if isinstance(value, (dict, list)) and value:
-            put_back(tree[key], value)
-        elif isinstance(value, mx.array):
-            tree[key] = value
+    _put(model, snapshot.model)
+    _put(optimizer, snapshot.optimizer)
+    mx.random.seed(snapshot.seed)
+    mx.eval(mx.random.state)
 
 
 def optimizer_arrays(optimizer: Any, names: Mapping[str, str]) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -48,3 +58,19 @@ def optimizer_arrays(optimizer: Any, names: Mapping[str, str]) -> Iterator[tuple
         parameter, _, own = path.rpartition(".")
         if parameter and own in slots:
             yield slot_name(slots[own], names[parameter]), np.array(array)
+
+
+def _copied(tree: Any) -> Any:
+    """Return a tree's containers anew."""
+    if isinstance(tree, dict):
+        return {name: _copied(value) for name, value in tree.items()}
+    return [_copied(value) for value in tree] if isinstance(tree, (list, tuple)) else tree
+
+
+def _put(tree: Any, saved: Any) -> None:
+    """Put saved arrays into a tree's own containers."""
+    for key, value in saved.items() if isinstance(saved, dict) else enumerate(saved):
+        if isinstance(value, mx.array):
+            tree[key] = value
+        elif isinstance(value, (dict, list)):
+            _put(tree[key], value)
