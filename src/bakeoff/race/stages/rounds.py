@@ -46,9 +46,9 @@ class Turns(msgspec.Struct, frozen=True, kw_only=True):
 class BlockSizes(msgspec.Struct, frozen=True, kw_only=True):
     """How long a block is."""
 
-    lead_s: float = 0.1
+    lead_s: float = 0.05
     """A lead-in lasts at least this long: right after a switch steps are slower, and not equally in all frameworks."""
-    timed_s: float = 0.15
+    timed_s: float = 0.1
     """The timed part lasts about this long in the middle of the contenders, who all time the same steps: long beside
     the clock's resolution, short beside the bursts of other processes, so that neighbours share them."""
     fewest_steps: int = 2
@@ -60,8 +60,8 @@ class FencedPart(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: int = 10
     """At least: a p90 of fewer is their longest."""
-    seconds: float = 0.3
-    """At least: the length of two blocks."""
+    seconds: float = 0.15
+    """At least: the length of a block."""
     limit: int = 400
     """Steps at most, where that is enough: more would only swell the record."""
 

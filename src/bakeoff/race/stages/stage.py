@@ -36,7 +36,7 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: int = 20
     """At least where steps are short: MSER-5 needs several batches of 5."""
-    seconds: float = 1.0
+    seconds: float = 0.5
     """At least."""
     limit: int = 400
     """Steps at most."""
