@@ -61,7 +61,7 @@ def test_batches_go_on_where_they_were() -> None:
     stepper.streamed(2)
     stepper.fenced(1)
     assert [what for what in step.done if what != "wait"] == ["a", "b", "c", "a", "b"]
-    assert stepper.steps_run == 5
+    assert stepper.position == 5
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 
-from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.compiling import compiling
-from bakeoff.race import conductor
+from bakeoff.race import conductor, prepare
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.spec.record import Compilation
 from bakeoff.store.results import read_records
@@ -20,24 +19,44 @@ COMPILED = "fake:mode=compiled,compile_ms=40,first_ms=5,step_ms=1"
 NO_PROBE_S = 0.001
 
 
-def trials(path: str) -> list[str]:
-    """Name the trials of compiling."""
-    return sorted(name for name, record in read_records(Path(path)).records.items() if record.trial.cache)
+def of_caches(path: str) -> list[tuple[str, str]]:
+    """Name the trials that had a cache to keep what they compiled in, each with what it found there."""
+    records = read_records(Path(path)).records.values()
+    return sorted((record.trial.name[:3], record.trial.cache) for record in records if record.trial.cache)
 
 
 def test_a_first_step_is_told_in_its_parts_cold_and_warm(race: Any) -> None:
-    """Cold is what every timed process pays; warm finds the cache of a process before it."""
+    """Cold is what the first round pays; warm finds what that has left."""
     (contender,) = race(COMPILED, max_rounds=3).contenders
     known = contender.compiling
-    assert (known.cold.trace_s, known.cold.compile_s, known.cold.processes) == (0, pytest.approx(0.04), 3)
+    assert (known.cold.trace_s, known.cold.compile_s, known.cold.processes) == (0, pytest.approx(0.04), 1)
     assert known.cold.first_step_s == contender.first_step_s == pytest.approx(0.046)
-    assert (known.warm.compile_s, known.warm.first_step_s, known.warm.processes) == (0, pytest.approx(0.006), 1)
+    assert (known.warm.compile_s, known.warm.first_step_s, known.warm.processes) == (0, pytest.approx(0.006), 2)
     assert (known.count, known.again) == (1, [])
 
 
-def test_where_timed_processes_find_what_others_compiled_cold_is_the_trial_that_does_not(race: Any) -> None:
-    """A framework that always keeps what it compiled has its cold start in the one process without it."""
-    records = read_records(Path(race(COMPILED, max_rounds=3).path)).records.values()
+def test_the_first_round_is_cold_and_the_others_are_warm(race: Any) -> None:
+    """Only what can keep its work has a cache; nothing of it stays in the comparison's folder."""
+    outcome = race(COMPILED, max_rounds=3)
+    assert of_caches(outcome.path) == [("r01", "cold"), ("r02", "warm"), ("r03", "warm")]
+    assert not list(Path(outcome.path).rglob("compiled"))
+    (eager,) = race("fake:step_ms=2", max_rounds=3).contenders
+    assert (eager.compiling.cold.compile_s, eager.compiling.warm, eager.compiling.count) == (0, None, 0)
+
+
+def test_where_all_share_what_was_compiled_before_a_cold_start_is_a_trial_of_its_own(
+    race: Any, request_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A framework that compiles for minutes keeps its work from comparison to comparison, as its users do."""
+    given = prepare._with_options
+
+    def kept(*asked: Any) -> Any:
+        return msgspec.structs.replace(given(*asked), cache_kept=True)
+
+    monkeypatch.setattr(prepare, "_with_options", kept)
+    outcome = race(COMPILED, max_rounds=3)
+    assert of_caches(outcome.path) == [("com", "cold")]
+    records = read_records(Path(outcome.path)).records.values()
     found = Compilation(trace_ns=0, compile_ns=0, count=1)
     known = compiling(
         [
@@ -47,19 +66,13 @@ def test_where_timed_processes_find_what_others_compiled_cold_is_the_trial_that_
     )
     assert known is not None
     assert (known.cold.compile_s, known.cold.processes) == (pytest.approx(0.04), 1)
-    assert known.warm is not None
-    assert known.warm.compile_s == 0
 
 
-def test_only_what_can_keep_its_work_is_started_twice_more(race: Any) -> None:
-    """One cold and one warm trial, for a compiled contender only; neither is timed, and the cache is removed."""
-    outcome = race(COMPILED, "fake:step_ms=2", max_rounds=3)
-    cold, warm = trials(outcome.path)
-    assert (cold[:13], warm[:13]) == ("compile-cold-", "compile-warm-")
-    assert all(not read_records(Path(outcome.path)).records[name].blocks for name in (cold, warm))
-    assert not list(Path(outcome.path).glob("cache*"))
-    eager = next(one for one in outcome.contenders if one.label == "fake:step_ms=2")
-    assert (eager.compiling.cold.compile_s, eager.compiling.warm, eager.compiling.count) == (0, None, 0)
+def test_a_resumed_comparison_starts_cold_again(race: Any, request_of: Any) -> None:
+    """Programs that were compiled in an earlier run are not taken from its folder: records bring none along."""
+    path = race(COMPILED, max_rounds=2).path
+    conductor.run(request_of(COMPILED, max_rounds=3, resume=True), launch=InlineWorker, probe_s=NO_PROBE_S)
+    assert of_caches(path) == [("r01", "cold"), ("r02", "warm"), ("r03", "cold")]
 
 
 def test_compiling_within_the_timed_steps_is_a_finding(race: Any) -> None:
@@ -71,25 +84,3 @@ def test_compiling_within_the_timed_steps_is_a_finding(race: Any) -> None:
     assert len(said) == 1
     assert said[0].startswith("fake:mode=compiled")
     assert again in said[0]
-
-
-def test_an_interrupted_pair_of_trials_goes_on(race: Any, request_of: Any, tmp_path: Path) -> None:
-    """Where the cold trial is there and its cache too, only the warm one is run; without the cache there is none."""
-
-    class Interrupted(InlineWorker):
-        """Ends the comparison when the warm trial is started."""
-
-        def __init__(self, folder: Path, trial: Any, interpreter: str) -> None:
-            if trial.cache == "warm":
-                raise KeyboardInterrupt
-            super().__init__(folder, trial, interpreter)
-
-    with pytest.raises(KeyboardInterrupt):
-        race(COMPILED, launch=Interrupted, max_rounds=3)
-    (folder,) = (path.parent for path in tmp_path.glob("results/*/comparison.json"))
-    (cold,) = trials(str(folder))
-    assert cold.startswith("compile-cold-")
-    request = request_of(COMPILED, max_rounds=3, resume=True)
-    conductor.run(request, launch=InlineWorker, probe_s=NO_PROBE_S)
-    assert len(trials(str(folder))) == 2
-    assert judge_comparison(folder).contenders[0].compiling.warm.compile_s == 0

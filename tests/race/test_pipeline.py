@@ -15,11 +15,11 @@ from tests.race.inline import InlineWorker
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.race.progress import Certified, Event, Finished, Prepared, RoundEnded, RoundStarted, TrialEnded
-from bakeoff.race.stages import rounds
+from bakeoff.race.stages import stage
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.protocol import Answer, Command, RunBlock
 from bakeoff.spec.record import Record
-from bakeoff.spec.trial import TrialSpec
+from bakeoff.spec.trial import SNAPSHOT_STEPS, TrialSpec
 from bakeoff.store.results import read_records
 
 NOISES = [
@@ -89,7 +89,7 @@ def test_a_against_a_keeps_its_labels(race: Any) -> None:
     ]
     records = read_records(Path(outcome.path)).records.values()
     assert {label: sum(r.trial.contender.label == label for r in records) for label in labels} == dict.fromkeys(
-        labels, 5
+        labels, 1 + outcome.rounds
     )
 
 
@@ -161,12 +161,11 @@ def test_a_failure_before_the_race_leaves_no_certificate(race: Any, fault: str, 
 
 @pytest.mark.parametrize("fault", REASONS)
 def test_a_failure_to_measure_memory_costs_only_that(race: Any, fault: str) -> None:
-    """Where the memory trial fails, its number is missing; the contender is timed all the same, alone to be safe."""
+    """Where the memory cannot be read, its number is missing; the contender is timed all the same."""
     faulty = f"fake:step_ms=50,fault={fault},fault_at=memory"
     outcome = race("fake:step_ms=60", faulty)
     assert by_label(outcome)[faulty].memory is None
     assert [verdict.verdict for verdict in outcome.verdicts] == ["slower"]
-    assert not outcome.resident
 
 
 @pytest.mark.parametrize("fault", REASONS)
@@ -251,23 +250,36 @@ def test_the_records_alone_give_the_outcome(race: Any, tmp_path: Path) -> None:
     assert msgspec.structs.replace(judge_comparison(copy), path=outcome.path) == outcome
 
 
-def test_the_warm_up_is_frozen_after_round_2_for_all(race: Any) -> None:
-    """The longest cut of the first two rounds is every contender's warm-up from round 3 on."""
-    slow_start = "fake:step_ms=10,drift=-0.001"
-    outcome = race("fake:step_ms=10,process_noise=0.05", slow_start, "fake:step_ms=10,process_noise=0.05")
-    assert outcome.cut_steps == 50
-    assert outcome.rounds > 3
+def test_every_turn_of_every_round_times_the_same_steps(race: Any) -> None:
+    """All contenders time the same steps of training from the saved state, behind the same warm-up in all rounds."""
+    outcome = race("fake:step_ms=2.5,process_noise=0.3", "fake:step_ms=7,noise=0.2", max_rounds=4, aim="until-sure")
     records = timed(outcome)
-    assert {len(r.warm_steps_ns) for r in records if r.trial.round_number > 2} == {outcome.cut_steps}
-    assert all(len(r.warm_steps_ns) > outcome.cut_steps for r in records if r.trial.round_number <= 2)
-    assert all(block.first_step > outcome.cut_steps for record in records for block in record.blocks)
+    blocks = [block for record in records for block in record.blocks]
+    assert outcome.rounds > 1
+    assert outcome.first_step == SNAPSHOT_STEPS
+    assert {(block.first_step, block.restored) for block in blocks} == {(SNAPSHOT_STEPS, True)}
+    assert len({len(block.steps_ns) for block in blocks}) == 1
+    for label in by_label(outcome):
+        mine = [record for record in records if record.trial.contender.label == label]
+        assert len({len(record.warm_steps_ns) for record in mine}) == 1
+        assert len({block.lead_steps for record in mine for block in record.blocks}) == 1
 
 
-def test_a_short_warm_up_is_evened_out(race: Any) -> None:
-    """A slow contender that warmed up in few steps gets as many as the quick one's cut, so that no block is lost."""
+def test_what_training_does_to_a_steps_cost_moves_no_turn(race: Any) -> None:
+    """A step that takes longer the further training is takes as long in the last turn as in the first."""
+    outcome = race("fake:step_ms=10,slows=0.01", "fake:step_ms=10")
+    for record in timed(outcome):
+        first, *others = (block.elapsed_ns for block in record.blocks)
+        assert others == [first] * len(others)
+    assert outcome.verdicts[0].ratio > 1.1
+
+
+def test_all_warm_up_as_long_as_the_slowest_to_settle(race: Any) -> None:
+    """Who is slow to settle warms up longer, and in the first round the others do so, too."""
     outcome = race("fake:step_ms=2.5,drift=-0.0001", "fake:step_ms=100")
-    assert outcome.cut_steps == 200
-    assert [one.rounds for one in outcome.contenders] == [3, 3]
+    counts = {record.trial.contender.label: len(record.warm_steps_ns) for record in timed(outcome)}
+    assert counts["fake:step_ms=2.5,drift=-0.0001"] == 400
+    assert counts["fake:step_ms=100"] == 200
 
 
 def test_a_budget_under_three_rounds_gives_no_verdict(race: Any) -> None:
@@ -332,7 +344,7 @@ def test_workers_that_do_not_fit_run_one_after_another(
     race: Any, monkeypatch: pytest.MonkeyPatch, free: int | None
 ) -> None:
     """With too little memory, or where it is not known, workers are not resident together; the verdict is the same."""
-    monkeypatch.setattr(rounds, "available_memory_bytes", lambda: free)
+    monkeypatch.setattr(stage, "available_memory_bytes", lambda: free)
     outcome = race("fake:step_ms=50", "fake:step_ms=60")
     assert [(v.verdict, v.rounds) for v in outcome.verdicts] == [("faster", 3)]
     assert not outcome.resident
@@ -340,13 +352,12 @@ def test_workers_that_do_not_fit_run_one_after_another(
 
 
 def test_workers_that_fit_alternate_in_blocks(race: Any) -> None:
-    """With memory enough, every round has at least four blocks of each, in the same turns, with twelve timed steps."""
+    """With memory enough, every round has eight blocks of each, in the same turns."""
     outcome = race("fake:step_ms=50", "fake:step_ms=60")
     assert outcome.resident
     for record in timed(outcome):
         assert record.trial.resident
-        assert [block.turn for block in record.blocks] == list(range(4))
-        assert sum(len(block.steps_ns) for block in record.blocks) >= 12
+        assert [block.turn for block in record.blocks] == list(range(8))
 
 
 def test_one_resident_workers_turns_follow_the_seed(race: Any) -> None:

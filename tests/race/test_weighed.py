@@ -13,6 +13,7 @@ import pytest
 from tests.race.inline import InlineWorker
 from tests.report.shown import data_of, markdown
 
+from bakeoff.race.stages.stage import State
 from bakeoff.race.workers import watched
 from bakeoff.race.workers.watched import WeighedWorker, weighing
 from bakeoff.report.sections.memory import device_memory_table
@@ -28,7 +29,20 @@ def scale(pids: object) -> Iterator[SimpleNamespace]:
 def test_what_was_seen_from_outside_is_in_the_record(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parent hands over what it has read; it is in the record beside what the process tells of itself."""
     monkeypatch.setattr(watched, "peak_watched", scale)
-    launch = lambda *trial: WeighedWorker(InlineWorker(*trial))  # noqa: E731
+
+    def launch(folder: Path, trial: Any, interpreter: str) -> Any:
+        worker = InlineWorker(folder, trial, interpreter)
+        return WeighedWorker(worker) if trial.purpose == "memory" else worker
+
+    given = State.racing
+
+    def on_cuda(state: State) -> list[Any]:
+        plans = given(state)
+        for plan in plans:
+            plan.contender.options["device"] = "cuda"
+        return plans
+
+    monkeypatch.setattr(State, "racing", on_cuda)
     memory = race("fake", launch=launch, max_rounds=3).contenders[0].memory
     assert (memory.device_process_bytes, memory.device_readings, memory.device_reason) == (3_000_000_000, 40, "")
     assert memory.peak_bytes is not None

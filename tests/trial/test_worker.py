@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bakeoff.spec import protocol
-from bakeoff.spec.trial import CACHE_FOLDER, TrialSpec
+from bakeoff.spec.trial import CACHE_FOLDER, SNAPSHOT_STEPS, TrialSpec
 from bakeoff.store.files import read_record, write_trial
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.worker import TrialProcess
@@ -40,15 +40,15 @@ def test_a_trial_from_start_to_record(worker: TrialProcess, folder: Path) -> Non
     built = worker.obey(protocol.Build())
     assert isinstance(built, protocol.Built)
     assert built.first_step_ns == 6_000_000
-    assert worker.obey(protocol.Warm(steps=3)) == protocol.Warmed(steps_ns=[1_000_000] * 3)
+    assert worker.obey(protocol.Warm(steps=12)) == protocol.Warmed(steps_ns=[1_000_000] * 12)
     assert worker.obey(protocol.RunBlock(lead=2, steps=3, turn=5)) == protocol.Ran(steps=3, elapsed_ns=3_000_000)
     assert not (folder / "record.json").exists()
     assert worker.obey(protocol.Quit()) == protocol.Done()
     record = read_record(folder)
     assert (record.outcome, record.start_ns, record.first_step_ns) == ("done", 123, 6_000_000)
-    assert (record.clock, record.warm_steps_ns) == ("virtual", [1_000_000] * 3)
+    assert (record.clock, record.warm_steps_ns) == ("virtual", [1_000_000] * 12)
     (block,) = record.blocks
-    assert (block.turn, block.first_step, block.lead_steps, block.lead_ns) == (5, 6, 2, 2_000_000)
+    assert (block.turn, block.first_step, block.lead_steps, block.lead_ns) == (5, SNAPSHOT_STEPS, 2, 2_000_000)
     assert (block.steps_ns, block.elapsed_ns) == ([1_000_000, 2_000_000, 3_000_000], 3_000_000)
     assert record.settings["threads"] == 1
     assert record.versions == {"fake": "1.0"}

@@ -118,6 +118,14 @@ Budget = Annotated[
         show_default=False,
     ),
 ]
+WaitForCalm = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TIME",
+        help="Before each round, wait until other processes rest, at most so long in all: 90s, 5m, 1h.",
+        show_default=False,
+    ),
+]
 Epochs = Annotated[
     int | None,
     typer.Option(

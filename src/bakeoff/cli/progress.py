@@ -31,6 +31,7 @@ from bakeoff.race.progress import (
     TrialEnded,
     TrialStarted,
     Tried,
+    Waiting,
 )
 from bakeoff.race.workers import orphans
 from bakeoff.report.standings import kind, ratio_text, slower_first
@@ -90,6 +91,7 @@ class Lines:
         """Write to this stream, and flush after each line: a log is read while it grows."""
         self._stream = stream
         self._margin = 0.0
+        self._waits = False
 
     def __call__(self, event: StudyEvent | Event) -> None:
         """Write what is worth a line."""
@@ -99,6 +101,10 @@ class Lines:
                 self._write("\n".join([f"{_title(comparison)}; records in {event.path}", *_notes(event)]))
             case TrialEnded() | Certified() | TimerTested() | Tried():
                 self._write(_of_one(event))
+            case Waiting():
+                self._waited(event)
+            case RoundStarted():
+                self._waits = False
             case RoundEnded():
                 self._write(f"{_round(event)}; {_pairs(event.verdicts, self._margin)}")
             case Finished(reason):
@@ -108,6 +114,12 @@ class Lines:
                     self._write(line)
             case _:
                 pass  # Too small for a line in a log.
+
+    def _waited(self, event: Waiting) -> None:
+        """Write that rounds wait, once until they go on."""
+        if not self._waits:
+            self._write(_waiting(event))
+        self._waits = True
 
     def _write(self, line: str) -> None:
         """Write a line where a reader of the log sees it at once."""
@@ -163,8 +175,8 @@ class LiveTable:
             case TimerTested(verdict):
                 passed = verdict.outcome == "passed"
                 self._keep([] if passed else [f"{verdict.contender}: timer {timer_text(verdict)}"])
-            case RoundStarted(number):
-                self._round = f"round {number}"
+            case RoundStarted() | Waiting():
+                self._round = f"round {event.round_number}" if isinstance(event, RoundStarted) else _waiting(event)
             case RoundEnded():
                 self._standing, self._verdicts = _round(event), event.verdicts
             case Finished(reason):
@@ -225,6 +237,8 @@ def _notes(event: Prepared) -> list[str]:
         notes.append(f"going on with {event.resumed} trials that are there already")
     if event.again:
         notes.append(f"doing again what was killed, timed out, crashed or could not start: {', '.join(event.again)}")
+    if event.foreseen:
+        notes.append(event.foreseen)
     if event.calm is False:
         notes.append("the machine is not calm: other processes load it, so intervals will be wide")
     return notes
@@ -267,6 +281,11 @@ def timer_text(verdict: TimerVerdict) -> str:
     """Return how the self-test of a timer has ended."""
     said = {"passed": "passed", "failed": "failed", "untold": "could not be told"}[verdict.outcome]
     return f"self-test {said}" + (f": {verdict.reason}" if verdict.reason else "")
+
+
+def _waiting(event: Waiting) -> str:
+    """Return what a round waits for."""
+    return f"waiting for a calm machine, at most {duration(event.left_s)}: others take {event.share:.0%} of it"
 
 
 def _finished(reason: str) -> str:

@@ -33,6 +33,7 @@ def run(
     data: parameters.Data = None,
     rounds: parameters.Rounds = None,
     budget: parameters.Budget = None,
+    wait_for_calm: parameters.WaitForCalm = None,
     how_much: parameters.HowMuch = False,
     until_sure: parameters.UntilSure = False,
     epochs: parameters.Epochs = None,
@@ -70,6 +71,9 @@ def _request(params: dict[str, Any], asked: sweep.Asked) -> "Request":
         "aim": _aim(how_much=how_much, until_sure=params["until_sure"]),
         "max_rounds": params["rounds"],
         "budget_s": None if params["budget"] is None else parameters.seconds(params["budget"], "--budget"),
+        "calm_wait_s": parameters.seconds(params["wait_for_calm"], "--wait-for-calm")
+        if params["wait_for_calm"]
+        else 0.0,
         "margin": parameters.share(params["margin"], "--margin"),
         "trial_limit_s": parameters.seconds(params["trial_limit"], "--trial-limit"),
         "command": shlex.join(["bakeoff", *sys.argv[1:]]),

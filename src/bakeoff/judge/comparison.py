@@ -14,7 +14,7 @@ from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.ledger import marked
 from bakeoff.judge.light import light_of, peak_of
 from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
-from bakeoff.judge.rounds import CUT_ROUNDS, block_times, frozen_cut, pairs_of, round_times
+from bakeoff.judge.rounds import CUT_ROUNDS, block_times, kept_blocks, pairs_of, repeated_turns, round_times, saved_step
 from bakeoff.judge.tied import why_untied
 from bakeoff.judge.timer import timer_verdict, why_short
 from bakeoff.stats.differences import process_median
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.judge.light import Light
-    from bakeoff.judge.rounds import RoundTime
+    from bakeoff.judge.rounds import Kept, RoundTime
     from bakeoff.spec.comparison import Comparison, ContenderPlan
-    from bakeoff.spec.record import Record
+    from bakeoff.spec.record import Memory, Record
     from bakeoff.spec.selftest import TimerVerdict
     from bakeoff.spec.verdict import Certificate, Interval, Verdict
 
@@ -43,10 +43,9 @@ def judge_comparison(folder: Path) -> Outcome:
 
 def history(folder: Path) -> list[Pair]:
     """Return every pair of a comparison round by round, as its verdict was reached from them."""
-    outcome, records = judge_comparison(folder), read_records(folder).records
-    return pairs_of(
-        _ranked(outcome.contenders), of_purpose(records.values(), "time"), outcome.rounds, outcome.cut_steps
-    )
+    outcome = judge_comparison(folder)
+    timed = of_purpose(read_records(folder).records.values(), "time")
+    return pairs_of(_ranked(outcome.contenders), timed, outcome.rounds, kept_blocks(timed))
 
 
 def _ranked(contenders: Iterable[ContenderOutcome]) -> list[str]:
@@ -66,14 +65,15 @@ def assess(
     known = certificates or {
         plan.contender.label: certificate_of(comparison, records, folder, plan) for plan in comparison.contenders
     }
-    cut = frozen_cut(records.values()) or 0
-    contenders = [
-        contender_outcome(comparison, plan, known[plan.contender.label], records, cut) for plan in comparison.contenders
-    ]
     timed = of_purpose(records.values(), "time")
+    kept = kept_blocks(timed)
+    contenders = [
+        contender_outcome(comparison, plan, known[plan.contender.label], records, kept)
+        for plan in comparison.contenders
+    ]
     rounds = max((record.trial.round_number for record in timed), default=0)
     stop: Ended = "budget" if ended == "budget" else ""
-    pairs = pairs_of(_ranked(contenders), timed, rounds, cut)
+    pairs = pairs_of(_ranked(contenders), timed, rounds, kept)
     procedure = comparison.procedure
     verdicts = decide(pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim)
     foreign, flagged_rounds = flagged_share(timed)
@@ -84,7 +84,9 @@ def assess(
         verdicts=verdicts,
         rounds=rounds,
         processes=sum(record.outcome == "done" for record in timed),
-        cut_steps=cut,
+        cut_steps=kept.cut,
+        repeated_turns=repeated_turns(timed),
+        first_step=saved_step(timed),
         resident=any(record.trial.resident for record in timed) or not timed,
         calm=None if foreign is None else flagged_rounds == 0,
         foreign_share=foreign,
@@ -122,15 +124,18 @@ NS = 1e-9
 
 
 def contender_outcome(
-    comparison: Comparison, plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], cut: int
+    comparison: Comparison, plan: ContenderPlan, certificate: Certificate, records: Mapping[str, Record], kept: Kept
 ) -> ContenderOutcome:
-    """Return what is known of one contender; `cut` is the length of the warm-up in steps."""
+    """Return what is known of one contender, from the blocks that count."""
     label = plan.contender.label
     mine = of_contender(records.values(), label)
     timed = of_purpose(mine, "time")
     done = finished(timed)
-    times = round_times(timed, cut)
-    certified, selftest, weighed = last(mine, "certify"), last(mine, "selftest"), last(mine, "memory")
+    times = round_times(timed, kept)
+    certified, selftest = last(mine, "certify"), last(mine, "selftest")
+    # What a compiler's cache has shortened is no first step of a user's.
+    cold = [record for record in done if record.trial.cache != "warm"] or done
+    weighed = [record.memory for record in (finished(of_purpose(mine, "memory")) or done) if record.memory]
     evidence = certified.evidence if certified else None
     timer = timer_verdict(selftest) if selftest else None
     # A ready-made model is not the workload's, and may do less.
@@ -147,10 +152,11 @@ def contender_outcome(
         certificate=certificate,
         timer=timer,
         rounds=len(times),
-        first_step_s=_median(done, lambda record: record.first_step_ns),
+        first_step_s=_median(cold, lambda record: record.first_step_ns),
         import_s=_median(finished(mine), lambda record: record.import_ns),
         build_s=_median(done, lambda record: record.build_ns),
-        memory=weighed.memory if weighed else None,
+        memory=_middle_memory(weighed),
+        memory_peaks_bytes=[one.peak_bytes for one in weighed if one.peak_bytes is not None],
         light=light,
         accuracy=evidence.accuracy if evidence else None,
         learning_steps=evidence.learning_steps if evidence else 0,
@@ -159,11 +165,11 @@ def contender_outcome(
         versions=latest.versions if latest else {},
         python=latest.python if latest else "",
         steady=all(mser5(record.warm_steps_ns).steady for record in done if record.trial.round_number <= CUT_ROUNDS),
-        blocks=block_times(done, cut),
+        blocks=block_times(done, kept),
         gpu=gpu_rounds(done),
         **{name: judged(mine) for name, judged in OF_ITS_TRIALS.items()},
     )
-    return _with_times(outcome, done, times, cut) if times else outcome
+    return _with_times(outcome, done, times, kept.cut) if times else outcome
 
 
 def _with_times(
@@ -186,6 +192,12 @@ def _with_times(
         compile_s=None if outcome.first_step_s is None else max(0.0, outcome.first_step_s - middle_s),
         counters=block_counters(blocks),
     )
+
+
+def _middle_memory(weighed: Sequence[Memory]) -> Memory | None:
+    """Return the memory of the process whose peak is the median; None where none was read."""
+    by_peak = sorted(weighed, key=lambda one: one.peak_bytes or 0)
+    return by_peak[(len(by_peak) - 1) // 2] if by_peak else None
 
 
 def _medians(times: Mapping[int, RoundTime]) -> list[float]:

@@ -31,7 +31,7 @@ class Compiling(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender compiles, and when."""
 
     cold: Start
-    """With no cache, as in every timed process: medians over rounds."""
+    """With no cache: medians over the processes that had none."""
     warm: Start | None = None
     """With the compiler's cache as an earlier process left it; None where nothing outlives the process."""
     count: int | None = None
@@ -45,11 +45,12 @@ def compiling(records: Sequence[Record]) -> Compiling | None:
     done = [record for record in records if record.outcome == "done" and record.compilation is not None]
     timed = [record for record in done if record.trial.purpose == "time"]
     cold, warm = ([record for record in done if record.trial.cache == state] for state in ("cold", "warm"))
+    uncached = [record for record in timed if not record.trial.cache]
     if not timed:
         return None
     counts = [record.compilations for record in timed if record.compilations is not None]
     return Compiling(
-        cold=_start(cold if cold and _found_all(timed) else timed),
+        cold=_start(uncached if uncached and not (cold and _found_all(uncached)) else cold or timed),
         warm=_start(warm) if warm else None,
         count=max(counts, default=None),
         again=_again(timed),

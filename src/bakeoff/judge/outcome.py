@@ -72,6 +72,10 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     compiling: Compiling | None = None
     """None where records do not hold it."""
     memory: Memory | None = None
+    """Of the process whose peak is the median of `memory_peaks_bytes`."""
+    memory_peaks_bytes: list[int] = []
+    """Peak resident size of each process in which it was read: the timed ones, before anything of bakeoff's is kept in
+    them; in older records one process of its own."""
     light: Light | None = None
     """Its step against the machine's peaks; None where peaks or the model's work are unknown, and of ready-made models,
     whose work is not the workload's."""
@@ -116,7 +120,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     processes: int = 0
     """Fresh processes that were timed."""
     cut_steps: int = 0
-    """Warm-up steps that were frozen after round 2."""
+    """Warm-up steps that were frozen after round 2; 0 where every timed part began with the saved state of training."""
+    repeated_turns: int = 0
+    """Turns that were run again, for all contenders of the round alike, because others disturbed one of them."""
+    first_step: int | None = None
+    """The steps of training behind the state that every timed part began with; None where each went on training."""
     resident: bool = True
     """Workers of a round were resident together, alternating blocks; False: one after another."""
     calm: bool | None = None

@@ -39,34 +39,85 @@ class RoundTime(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, turns=turns)
 
 
-def round_times(records: Iterable[Record], cut: int) -> dict[int, RoundTime]:
-    """Return a contender's times by round, without the blocks that began within the warm-up."""
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """Which blocks count, decided by counters alone: never by how long a block took."""
+
+    cut: int
+    """Length of the warm-up in steps: blocks that began within it do not count, unless they began with the saved state
+    of training, as all do in newer records."""
+    attempts: dict[tuple[int, str], dict[int, int]]
+    """By round and, where it has the machine for itself, contender: for each planned turn, the turn that stands for it;
+    only where one was repeated."""
+
+    def blocks(self, record: Record) -> list[tuple[int, Block]]:
+        """Return the blocks of a timed trial that count, each with the planned turn that it stands for."""
+        stands = self.attempts.get(_place(record), {})
+        planned = [block for block in record.blocks if block.repeats is None]
+        by_turn = {block.turn: block for block in record.blocks}
+        chosen = [(block.turn, by_turn.get(stands.get(block.turn, block.turn), block)) for block in planned]
+        return [(turn, block) for turn, block in chosen if block.restored or block.first_step >= self.cut]
+
+
+def kept_blocks(timed: Sequence[Record]) -> Kept:
+    """Return which blocks count of all timed trials of a comparison.
+
+    A turn that was repeated because others disturbed it stands back for its repeat, for all contenders of the round
+    alike, unless the repeat was disturbed, too.
+    """
+    attempts: dict[tuple[int, str], dict[int, int]] = {}
+    for place in dict.fromkeys(_place(record) for record in timed):
+        blocks = [block for record in timed if _place(record) == place for block in record.blocks]
+        disturbed = {block.turn for block in blocks if is_flagged(block.signals)}
+        again = {block.repeats: block.turn for block in blocks if block.repeats is not None}
+        attempts[place] = {turn: repeat for turn, repeat in again.items() if repeat not in disturbed}
+    return Kept(cut=frozen_cut(timed) or 0, attempts=attempts)
+
+
+def repeated_turns(timed: Iterable[Record]) -> int:
+    """Return how many turns were repeated, each counted once for all contenders of its round."""
+    again = {(_place(record), block.turn) for record in timed for block in record.blocks if block.repeats is not None}
+    return len(again)
+
+
+def saved_step(timed: Iterable[Record]) -> int | None:
+    """Return the steps of training behind the state that every timed part began with; None where it was not saved."""
+    blocks = [block for record in timed for block in record.blocks]
+    steps = {block.first_step for block in blocks}
+    return steps.pop() if len(steps) == 1 and all(block.restored for block in blocks) else None
+
+
+def _place(record: Record) -> tuple[int, str]:
+    """Return whose turns are decided on together: all of a round, or one contender that has the machine for itself."""
+    return record.trial.round_number, "" if record.trial.resident else record.trial.contender.label
+
+
+def round_times(records: Iterable[Record], kept: Kept) -> dict[int, RoundTime]:
+    """Return a contender's times by round, from the blocks that count."""
     times = {}
     for record in records:
-        blocks = [block for block in record.blocks if block.first_step >= cut]
+        blocks = kept.blocks(record)
         if record.outcome != "done" or not blocks:
             continue
         times[record.trial.round_number] = RoundTime(
-            turns={block.turn: _step_s(block) for block in blocks},
-            mean_s=sum(b.elapsed_ns for b in blocks) * NS / sum(len(b.steps_ns) for b in blocks),
-            flagged=frozenset(block.turn for block in blocks if is_flagged(block.signals)),
+            turns={turn: _step_s(block) for turn, block in blocks},
+            mean_s=sum(b.elapsed_ns for _, b in blocks) * NS / sum(len(b.steps_ns) for _, b in blocks),
+            flagged=frozenset(turn for turn, block in blocks if is_flagged(block.signals)),
             resident=record.trial.resident,
         )
     return times
 
 
-def block_times(done: Sequence[Record], cut: int) -> list[BlockTime]:
-    """Return the mean step time of every timed block after the warm-up."""
+def block_times(done: Sequence[Record], kept: Kept) -> list[BlockTime]:
+    """Return the mean step time of every timed block that counts."""
     return [
         BlockTime(
             round_number=record.trial.round_number,
-            turn=block.turn,
+            turn=turn,
             step_s=_step_s(block),
             flagged=is_flagged(block.signals),
         )
         for record in done
-        for block in record.blocks
-        if block.first_step >= cut
+        for turn, block in kept.blocks(record)
     ]
 
 
@@ -86,17 +137,22 @@ class BlockTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def frozen_cut(records: Iterable[Record]) -> int | None:
-    """Return the length of the warm-up in steps, the longest of the first rounds; None before them."""
+    """Return the length of the warm-up in steps, the longest of the first rounds; None before them.
+
+    None, too, where every timed part began with the saved state: then a warm-up cuts nothing off.
+    """
     timed = [r for r in records if r.trial.purpose == "time" and r.outcome == "done"]
+    if all(block.restored for record in timed for block in record.blocks):
+        return None
     searched = [r for r in timed if r.trial.round_number <= CUT_ROUNDS]
     if not any(r.trial.round_number >= CUT_ROUNDS for r in timed):
         return None
     return max(mser5(record.warm_steps_ns).steps for record in searched) if searched else None
 
 
-def pairs_of(ranked: Sequence[str], timed: Sequence[Record], rounds: int, cut: int) -> list[Pair]:
+def pairs_of(ranked: Sequence[str], timed: Sequence[Record], rounds: int, kept: Kept) -> list[Pair]:
     """Return every pair of ranked contenders, which are labels, with its log-ratio in each round."""
-    times = {label: round_times([r for r in timed if r.trial.contender.label == label], cut) for label in ranked}
+    times = {label: round_times([r for r in timed if r.trial.contender.label == label], kept) for label in ranked}
     pairs = []
     for first, second in combinations(ranked, 2):
         both = [(times[first].get(number), times[second].get(number)) for number in range(1, rounds + 1)]

@@ -48,7 +48,10 @@ def why_short(timed: Iterable[Record]) -> str:
     blocks = [block for record in timed if record.clock == "monotonic" for block in record.blocks]
     if len(blocks) < FEWEST_BLOCKS:
         return ""
-    missing = [(block.signals.wall_ns - block.lead_ns - block.elapsed_ns, block.elapsed_ns) for block in blocks]
+    missing = [
+        (block.signals.wall_ns - block.lead_ns - (block.restore_ns or 0) - block.elapsed_ns, block.elapsed_ns)
+        for block in blocks
+    ]
     gap_ns, elapsed_ns = sorted(missing, key=lambda one: abs(one[0]) / max(one[1], 1))[len(missing) // BEST]
     share = gap_ns / max(elapsed_ns, 1)
     if abs(share) <= SHARE or abs(gap_ns) <= SLACK_NS:

@@ -6,7 +6,7 @@ import gc
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import cycle, islice
+from itertools import islice
 from typing import Any, Protocol
 
 Clock = Callable[[], int]
@@ -35,10 +35,24 @@ class Stepper:
         iterator is the contender's own input: taking a batch from it is part of the step, and is timed.
         """
         self._step = step
-        self._is_resident = isinstance(batches, list)
-        self._batches = cycle(batches) if isinstance(batches, list) else batches
+        self._resident = batches if isinstance(batches, list) else None
+        self._feed = iter(()) if isinstance(batches, list) else batches
         self._clock = clock
-        self.steps_run = 0
+        self.position = 0
+        """Steps of training behind the present state; `rewind` puts it back."""
+
+    def rewind(self, position: int) -> None:
+        """Go back to the batch that this step of training takes; a feed of the contender's own cannot, and goes on."""
+        self.position = position
+
+    def _next(self, steps: int) -> Iterable[Any]:
+        """Return the batches of the coming steps, and count these."""
+        first = self.position
+        self.position += steps
+        if self._resident is None:
+            return islice(self._feed, steps)
+        # What choosing them costs stays outside of the timed part.
+        return [self._resident[index % len(self._resident)] for index in range(first, first + steps)]
 
     def fenced(self, steps: int, seconds: float = 0.0, limit: int = 1_000_000) -> list[int]:
         """Run steps and wait for each: at least `steps` and for `seconds`, at most `limit`; return the time of each."""
@@ -46,11 +60,11 @@ class Stepper:
         durations: list[int] = []
         began = clock()
         while len(durations) < steps or (clock() - began < seconds * 1e9 and len(durations) < limit):
+            batches = iter(self._next(1))
             start = clock()
-            run(next(self._batches))
+            run(next(batches))
             wait()
             durations.append(clock() - start)
-        self.steps_run += len(durations)
         return durations
 
     def streamed(self, steps: int) -> tuple[list[int], int]:
@@ -59,10 +73,7 @@ class Stepper:
         Return, in nanoseconds from the start, when each step's dispatch returned, and when all steps were done.
         """
         run, clock = self._step.run, self._clock
-        batches: Iterable[Any] = islice(self._batches, steps)
-        if self._is_resident:
-            # What cycling through them costs stays outside of the timed part.
-            batches = list(batches)
+        batches = self._next(steps)
         stamps = [0] * steps
         start = clock()
         for index, batch in enumerate(batches):
@@ -70,7 +81,6 @@ class Stepper:
             stamps[index] = clock()
         self._step.wait()
         end = clock()
-        self.steps_run += steps
         return [stamp - start for stamp in stamps], end - start
 
 

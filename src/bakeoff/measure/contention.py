@@ -72,11 +72,19 @@ def between(before: Counters, after: Counters) -> Signals:
 
 
 def is_flagged(*blocks: Signals) -> bool:
-    """Return whether other processes disturbed these blocks, taken together; blocks of unknown share do not count."""
+    """Return whether others disturbed these blocks, taken together; blocks of unknown share do not count.
+
+    Others are other processes and, on a virtual machine, the time that the hypervisor gave to other machines.
+    """
     measured = [signals for signals in blocks if signals.foreign_share is not None]
     available_ns = _cores() * sum(signals.wall_ns for signals in measured)
-    foreign_ns = _cores() * sum((signals.foreign_share or 0.0) * signals.wall_ns for signals in measured)
-    return foreign_ns > max(FOREIGN_LIMIT * available_ns, FOREIGN_TICKS * _tick_ns())
+    taken_ns = _cores() * sum(_taken(signals) * signals.wall_ns for signals in measured)
+    return taken_ns > max(FOREIGN_LIMIT * available_ns, FOREIGN_TICKS * _tick_ns())
+
+
+def _taken(signals: Signals) -> float:
+    """Return the share of all processor time that went to others, or to other machines."""
+    return (signals.foreign_share or 0.0) + (signals.steal_share or 0.0)
 
 
 def _foreign_share(before: Counters, after: Counters, wall_ns: int, cpu_ns: int) -> float | None:

@@ -9,8 +9,8 @@ import msgspec
 
 from bakeoff.measure.contention import FOREIGN_LIMIT, between, read
 
-PROBE_S = 3.0
-"""How long to watch: 300 clock ticks, so that one tick is a third of a percent."""
+PROBE_S = 1.0
+"""How long to watch: 100 clock ticks of each core, so that one tick is at most a percent."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,8 +26,13 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def calm(self) -> bool | None:
-        """Return whether other processes use less than the share at which blocks are flagged; None where unknown."""
-        return None if self.foreign_share is None else self.foreign_share <= FOREIGN_LIMIT
+        """Return whether others take less than the share at which blocks are flagged; None where unknown.
+
+        Others are other processes and, on a virtual machine, other machines on the same processors.
+        """
+        if self.foreign_share is None:
+            return None
+        return self.foreign_share + (self.steal_share or 0.0) <= FOREIGN_LIMIT
 
 
 def probe(seconds: float = PROBE_S) -> Noise:

@@ -125,7 +125,7 @@ def sums(make: Callable[[int], Probe], clock: Clock, count: int) -> Timing:
     stepper = Stepper(probe, [None], clock)
     stepper.fenced(1)
     timing = Timing(size=count, count=1, blocks_ns=stepper.fenced(SIZES.sums))
-    if (found := float(probe.read()[0])) != 1.0 + stepper.steps_run:
-        msg = f"after {stepper.steps_run} sums of ones there is {found}"
+    if (found := float(probe.read()[0])) != 1.0 + stepper.position:
+        msg = f"after {stepper.position} sums of ones there is {found}"
         raise ValueError(msg)
     return timing

@@ -21,12 +21,18 @@ class TimerProbe:
         clock: Clock,
         fetch: Callable[[], object],
         profile: Callable[[Callable[[], None]], Profiled],
+        put_back: Callable[[], None] = lambda: None,
     ) -> None:
-        """Take the timer; `fetch` fetches the last step's result, `profile` calls a function under a profiler."""
+        """Take the timer.
+
+        `fetch` fetches the last step's result, `profile` calls a function under a profiler, `put_back` puts the saved
+        state of training back, so that single and double blocks begin with the same steps.
+        """
         self._stepper = stepper
         self._clock = clock
         self._fetch = fetch
         self._profile = profile
+        self._put_back = put_back
 
     def read(self, *, steps: int, pairs: int, profiled_steps: int, profiles: int) -> TimerTest:
         """Run one pass and return its readings."""
@@ -36,6 +42,7 @@ class TimerProbe:
         for pair in range(pairs):
             # Mirrored orders, so that a drift of the machine cancels.
             for count in (steps, 2 * steps) if pair % 2 == 0 else (2 * steps, steps):
+                self._put_back()
                 _, block_ns = self._stepper.streamed(count)
                 blocks.append((count, block_ns, self._fetched(), self._fetched()))
         fenced_ns, reports = self._profiled(profiled_steps, profiles)

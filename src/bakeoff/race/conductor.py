@@ -16,6 +16,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.search import judge_search
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.measure.noise import PROBE_S, probe
+from bakeoff.race.foresight import foreseen
 from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
@@ -44,15 +45,15 @@ if TYPE_CHECKING:
 
 COMPARISON: tuple[Stage, ...] = (
     certify.wanted,
+    rounds.wanted,
+    epochs.wanted,
     selftest.wanted,
     peaks.wanted,
     memory.wanted,
     compiling.wanted,
-    rounds.wanted,
-    epochs.wanted,
     energy.wanted,
 )
-"""What a comparison runs, in this order."""
+"""What a comparison runs, in this order: the answer comes first, and what is behind it while the time budget lasts."""
 
 REMEMBERED: tuple[Stage, ...] = (selftest.wanted, peaks.wanted)
 """What is made once on a machine, and not at all where a request has no `self_test`."""
@@ -142,7 +143,8 @@ def _owned(folder: Path, kind: str, launch: Launcher) -> Iterator[None]:
 
 def _prepared(state: State, calm: bool | None = None) -> Prepared:  # noqa: FBT001 - what the probe saw, or None
     """Return the event that all is ready."""
-    return Prepared(state.comparison, str(state.folder), len(state.records), calm, state.again)
+    found = len(state.records)
+    return Prepared(state.comparison, str(state.folder), found, calm, foreseen(state.comparison), state.again)
 
 
 def _begun(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:

@@ -253,6 +253,7 @@ def _with_options(
         framework_sha256=folder_sha256(declared.path),
         variables=variables_of(declared.info, options),
         cache_variables=_cache_variables(declared, options),
+        cache_kept=bool(declared.info.cache and declared.info.cache.kept),
         colour=declared.info.colour,
         title=declared.info.title,
     )

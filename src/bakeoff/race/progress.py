@@ -21,6 +21,8 @@ class Prepared(msgspec.Struct, frozen=True):
     resumed: int
     calm: bool | None
     """False: foreign load was seen before the start; None: not known here."""
+    foreseen: str = ""
+    """What the time budget cannot buy, and what would; empty where nothing is foreseen."""
     again: tuple[str, ...] = ()
     """Trials that came to nothing before, and are done again."""
 
@@ -56,6 +58,14 @@ class TimerTested(msgspec.Struct, frozen=True):
     verdict: TimerVerdict
 
 
+class Waiting(msgspec.Struct, frozen=True):
+    """Others take processor time, and the next round waits until they rest, at most so long."""
+
+    share: float
+    """Of all processor time, what others take."""
+    left_s: float
+
+
 class RoundStarted(msgspec.Struct, frozen=True):
     """A round begins with these contenders, by label."""
 
@@ -78,6 +88,8 @@ class RoundEnded(msgspec.Struct, frozen=True):
     elapsed_s: float
     left_s: float | None
     """At most, until the last round or the end of the budget; None where neither limits it."""
+    round_s: float
+    """How long this round took."""
     verdicts: tuple[Verdict, ...]
 
 
@@ -103,6 +115,7 @@ Event = (
     | TrialEnded
     | Certified
     | TimerTested
+    | Waiting
     | RoundStarted
     | Running
     | RoundEnded

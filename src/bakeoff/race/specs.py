@@ -49,6 +49,7 @@ class Specs:
     ) -> Trial:
         """Return a contender's trial; the batch size is by default the comparison's."""
         comparison, options = self._comparison, plan.contender.options
+        cache = cache or self._cache_state(plan, purpose)
         batch_size = comparison.batch_size if batch_size is None else batch_size
         name = KINDS[purpose].folder.format(
             purpose=purpose,
@@ -86,6 +87,13 @@ class Specs:
         )
         return Trial(spec, plan.interpreter)
 
+    def _cache_state(self, plan: ContenderPlan, purpose: Purpose) -> CacheState:
+        """Return whether a contender's compiler finds anything in the cache that its trials share."""
+        if not KINDS[purpose].cached or plan.cache_variables is None or plan.cache_kept:
+            return ""
+        cache = self.cache_folder(plan)
+        return "warm" if cache.is_dir() and any(cache.iterdir()) else "cold"
+
     def _spreads(self) -> tuple[str, ...]:
         """Return the precisions that contenders run in, as timed and as programs."""
         plans = self._comparison.contenders
@@ -93,8 +101,11 @@ class Specs:
         return tuple(sorted(precisions | ({"float64"} if any(plan.program for plan in plans) else set())))
 
     def cache_folder(self, plan: ContenderPlan) -> Path:
-        """Return the folder in which a contender's compiler keeps its work between two trials of compiling."""
-        return self._folder / f"{CACHE_FOLDER}-{self._names[plan.contender.label]}"
+        """Return the folder in which a contender's compiler keeps its work from one round to the next.
+
+        It lies beside the batches and ends with this run: nobody's records bring programs along.
+        """
+        return self._inputs / f"{CACHE_FOLDER}-{self._names[plan.contender.label]}"
 
     def shuffled(self, plans: Sequence[ContenderPlan], round_number: int) -> list[ContenderPlan]:
         """Return a round's contenders in their random order, which the comparison's seed fixes."""

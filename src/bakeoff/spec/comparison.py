@@ -33,6 +33,8 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
     """None, for until-sure alone: no limit."""
     budget_s: float | None = None
     """No round but the first starts after this time; None: no limit."""
+    calm_wait_s: float = 0.0
+    """For so long in all, rounds wait for other processes to rest before they start; 0: they do not wait."""
     trial_limit_s: float = 600.0
     """A worker that has not answered a command after this time is ended."""
     seed: int = 0
@@ -48,6 +50,7 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
         checks = (
             ("margin", self.margin, 0.0 < self.margin < 1.0, "between 0 and 1, such as 0.05 or 5%"),
             ("budget", self.budget_s, self.budget_s is None or self.budget_s > 0, "above 0, such as 90s or 5m"),
+            ("wait for calm", self.calm_wait_s, self.calm_wait_s >= 0, "from 0 on, such as 90s or 5m"),
             ("trial limit", self.trial_limit_s, self.trial_limit_s > 0, "above 0, such as 90s or 10m"),
             ("seed", self.seed, 0 <= self.seed < 2**32, "a whole number from 0 to 4294967295"),
             ("epochs", self.epochs, self.epochs is None or self.epochs >= 1, "a whole number from 1 on"),
@@ -62,7 +65,7 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
                 raise UsageError(msg)
 
 
-ANEW = ("aim", "max_rounds", "budget_s", "trial_limit_s", "repeats")
+ANEW = ("aim", "max_rounds", "budget_s", "calm_wait_s", "trial_limit_s", "repeats")
 """Fields of Procedure that may change when a comparison is resumed: how long to go on. What is measured and how it is
 decided stays as it was fixed."""
 
@@ -100,6 +103,8 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Variables of the user's environment that change what it does; records hold their values."""
     cache_variables: dict[str, str] | None = None
     """Variables that make its compiler keep what it compiles in {cache}; None where it cannot keep it."""
+    cache_kept: bool = False
+    """All of its trials share what earlier comparisons have compiled; a cold start is a trial of its own."""
     colour: str = GREY
     title: str = ""
 

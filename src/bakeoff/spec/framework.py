@@ -32,6 +32,9 @@ class CacheSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The values of the option `mode` in which it does so."""
     variables: tuple[Variable, ...] = ()
     """Variables to set, beside the others, so that it keeps everything in {cache}."""
+    kept: bool = False
+    """All trials share what earlier comparisons have left, because compiling takes minutes; only the trial of a cold
+    start has a {cache} of its own."""
 
 
 class OptionSupport(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

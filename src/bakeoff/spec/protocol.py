@@ -16,7 +16,10 @@ class Build(msgspec.Struct, frozen=True, tag="BUILD"):
 
 
 class Warm(msgspec.Struct, frozen=True, tag="WARM"):
-    """Run at least `steps` steps and for at least `seconds`, waiting for each; at most `limit` steps."""
+    """Run at least `steps` steps and for at least `seconds`, waiting for each; at most `limit` steps.
+
+    In a timed trial, the state of training after SNAPSHOT_STEPS steps is saved on the way.
+    """
 
     steps: int
     seconds: float = 0.0
@@ -24,16 +27,21 @@ class Warm(msgspec.Struct, frozen=True, tag="WARM"):
 
 
 class RunBlock(msgspec.Struct, frozen=True, tag="RUN"):
-    """Run one block: `lead` steps that are not timed, then `steps` that are, waiting once after each part."""
+    """Run one block: `lead` steps that are not timed, then `steps` that are, waiting once after each part.
+
+    Where the warm-up has saved the state of training, it is put back between the two, outside of the timed part.
+    """
 
     lead: int
     steps: int
     turn: int
     """Which pass over the contenders this block belongs to; blocks of one turn are neighbours in time."""
+    repeats: int | None = None
+    """The turn that this one repeats, because other processes disturbed it."""
 
 
 class Fence(msgspec.Struct, frozen=True, tag="FENCE"):
-    """Run `lead` untimed steps, then steps as WARM does, waiting for each of them: the fenced clock."""
+    """Run `lead` untimed steps, put the saved state back, then run steps as WARM does: the fenced clock."""
 
     lead: int
     steps: int
@@ -146,6 +154,8 @@ class Ran(msgspec.Struct, frozen=True, tag="ran"):
 
     steps: int
     elapsed_ns: int
+    disturbed: bool = False
+    """Other processes, or other machines on the same processors, disturbed it: by counters, not by its time."""
 
 
 class Tested(msgspec.Struct, frozen=True, tag="tested"):

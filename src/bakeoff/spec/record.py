@@ -52,8 +52,14 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     """Steps that were run without a pause: a lead-in that is not timed, and a timed part."""
 
     turn: int
+    repeats: int | None = None
+    """The turn that this one repeats, because other processes disturbed it; None for a turn that was planned."""
     first_step: int
-    """How many steps the process had run before the timed part."""
+    """The steps of training behind the state that the timed part began with: in blocks of a race the same for all. In
+    records made before the state was put back, all steps that the process had run."""
+    restore_ns: int | None = None
+    """How long it took, between lead-in and timed part, to put the saved state of training back; None where it was not,
+    as in records older than this field."""
     lead_steps: int
     lead_ns: int
     steps_ns: list[int]
@@ -63,6 +69,11 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     signals: Signals
     compilations: int | None = None
     """Programs that were traced or compiled within the timed part, where none should be."""
+
+    @property
+    def restored(self) -> bool:
+        """Whether the timed part began with the saved state of training."""
+        return self.restore_ns is not None
 
 
 class Compilation(msgspec.Struct, frozen=True, kw_only=True):

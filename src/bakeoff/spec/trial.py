@@ -31,6 +31,11 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Whether training goes on after the certificate's steps, for the accuracy on held-out data."""
     tied: bool = False
     """Whether it keeps what it computes, to be held against the certificate's evidence."""
+    saves: bool = False
+    """Whether it saves the state of training in its warm-up and begins each timed part with it; its memory is read
+    just before, because a second copy of the state is none of the contender's."""
+    cached: bool = False
+    """Whether its compiler finds what earlier trials of this run have left in its cache; the first finds it empty."""
     folder: str = "{purpose}-{label}"
     """The name of a trial's folder; `{label}` is the contender's, made fit for a file system."""
 
@@ -40,18 +45,22 @@ KINDS: dict[Purpose, Kind] = {
     # A contender's own code in float64: the first stage of its certificate.
     "program": Kind(steps=False),
     "certify": Kind(steps=False, learns=True),
-    "memory": Kind(weighed=True),
+    "memory": Kind(weighed=True, cached=True),
     "compile": Kind(folder="compile-{cache}-{label}"),
-    "energy": Kind(folder="energy{round}-{label}"),
+    "energy": Kind(cached=True, folder="energy{round}-{label}"),
     # The clock and `wait` have to be honest, however batches come.
-    "selftest": Kind(own_input=False),
+    "selftest": Kind(own_input=False, saves=True, cached=True),
     # Nothing of the workload is built: it is about the machine.
     "peak": Kind(own_input=False),
-    "time": Kind(tied=True, folder="r{round:02d}-{label}"),
-    "epochs": Kind(batches="epoch", folder="epochs{round}-{label}"),
+    "time": Kind(tied=True, saves=True, cached=True, folder="r{round:02d}-{label}"),
+    "epochs": Kind(batches="epoch", cached=True, folder="epochs{round}-{label}"),
     "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),
 }
 """Every kind of trial: worker and parent both decide by this table."""
+
+SNAPSHOT_STEPS = 10
+"""The state of training that timed parts begin with is that after so many steps: the optimiser's state is no longer
+zero, and a warm-up has at least as many steps, however long they are."""
 
 CacheState = Literal["", "cold", "warm"]
 
@@ -91,7 +100,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     inputs_path: str
     """The folder with the batches, see `Inputs`."""
     cache: CacheState = ""
-    """In trials of compiling, cold: the compiler's cache is empty; warm: it is as the cold trial left it."""
+    """Where the compiler can keep what it makes, cold: its cache is empty; warm: it is as earlier trials of the same
+    contender left it; empty where it keeps nothing."""
     ceiling_bytes: int | None = None
     """In an attempt at a batch size: the process is ended when it holds more than this beyond its import."""
     resident: bool = False

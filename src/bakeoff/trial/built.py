@@ -14,6 +14,7 @@ from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.feeding import feed_of, mode_of, resident
 from bakeoff.trial.model import make_model
 from bakeoff.trial.ready_made import build_ready_made, ready_made_name
+from bakeoff.trial.saved import SavedState
 from bakeoff.trial.tied import Ties
 from bakeoff.workloads import plan
 
@@ -53,6 +54,7 @@ class Running:
     compiled_before: Compilation
     """The reading before the first step."""
     ties: Ties
+    saved: SavedState
     long_run: LongRun = field(default_factory=LongRun)
 
     def processes(self) -> list[int]:
@@ -98,9 +100,9 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     before = step.compilation()
     (first_step_ns,) = stepper.fenced(1)
     draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
-    return Running(opened, step, feed, stepper, before, Ties(opened, step, drops=drops)), Built(
-        build_ns=build_ns, first_step_ns=first_step_ns
-    )
+    ties, saved = Ties(opened, step, drops=drops), SavedState(step, stepper)
+    running = Running(opened, step, feed, stepper, before, ties, saved)
+    return running, Built(build_ns=build_ns, first_step_ns=first_step_ns)
 
 
 def compiled_between(before: Compilation, after: Compilation) -> Compilation:

@@ -6,6 +6,7 @@ that it is done. A new kind of measurement is one more function here and its lin
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from bakeoff.spec import protocol
 from bakeoff.spec.record import Block, Evidence, Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
+from bakeoff.spec.trial import KINDS, SNAPSHOT_STEPS
 from bakeoff.trial import peaks
 from bakeoff.trial.built import Running, Unrun, compiled_between
 from bakeoff.trial.evidence import gather, with_spread
@@ -41,15 +43,32 @@ _MEMORY = _MemorySteps()
 
 
 def warm(running: Running, draft: Draft, command: protocol.Warm) -> protocol.Warmed:
-    """Run the steps of a warm-up and wait for each."""
-    durations = running.ties.warm(running.stepper, command)
+    """Run the steps of a warm-up and wait for each; in a trial that saves its state, do that on the way."""
+    durations = _until_saved(running, draft)
+    left_s = max(0.0, command.seconds - sum(durations) * 1e-9)
+    steps, limit = (max(0, count - len(durations)) for count in (command.steps, command.limit))
+    rest = msgspec.structs.replace(command, steps=steps, seconds=left_s, limit=limit)
+    durations += running.ties.warm(running.stepper, rest)
     draft.append("warm_steps_ns", *durations)
     return protocol.Warmed(steps_ns=durations)
+
+
+def _until_saved(running: Running, draft: Draft) -> list[int]:
+    """Run the steps until the state is saved, read the peak of the memory, and save it; return the steps' times."""
+    if not KINDS[running.opened.trial.purpose].saves or running.saved.is_saved:
+        return []
+    missing = max(0, SNAPSHOT_STEPS - running.stepper.position)
+    durations = running.ties.warm(running.stepper, protocol.Warm(steps=missing))
+    with suppress(Exception):  # A memory that cannot be read costs no race.
+        draft.put(memory=_memory(running))
+    running.saved.save()
+    return durations
 
 
 def fence(running: Running, draft: Draft, command: protocol.Fence) -> protocol.Warmed:
     """Run a lead-in, and then steps that are each waited for, and the one that completes the tie."""
     running.stepper.streamed(command.lead)
+    running.saved.put_back()
     durations = running.stepper.fenced(command.steps, command.seconds, command.limit)
     draft.append("fenced_steps_ns", *durations)
     draft.put(tie=running.ties.conclude(running.stepper))
@@ -61,14 +80,17 @@ def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> pro
     stepper, step = running.stepper, running.step
     before = contention.read(running.processes())
     _, lead_ns = stepper.streamed(command.lead)
-    first_step = stepper.steps_run
+    restore_ns = _put_back(running)
+    first_step = stepper.position
     compiled_before = step.compilation()
     steps_ns, elapsed_ns = stepper.streamed(command.steps)
     compiled = compiled_between(compiled_before, step.compilation())
     after = contention.read(running.processes())
     block = Block(
         turn=command.turn,
+        repeats=command.repeats,
         first_step=first_step,
+        restore_ns=restore_ns,
         lead_steps=command.lead,
         lead_ns=lead_ns,
         steps_ns=steps_ns,
@@ -77,7 +99,16 @@ def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> pro
         compilations=compiled.count,
     )
     draft.append("blocks", block)
-    return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns)
+    return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns, disturbed=contention.is_flagged(block.signals))
+
+
+def _put_back(running: Running) -> int | None:
+    """Put the saved state of training back; return how long that took, None where there is none."""
+    if not running.saved.is_saved:
+        return None
+    began_ns = running.opened.clock()
+    running.saved.put_back()
+    return running.opened.clock() - began_ns
 
 
 def check_timer(running: Running, draft: Draft, command: protocol.CheckTimer) -> protocol.Tested:
@@ -85,7 +116,7 @@ def check_timer(running: Running, draft: Draft, command: protocol.CheckTimer) ->
     step, opened = running.step, running.opened
     has_loss = SCENARIOS[opened.trial.scenario].has_loss
     fetch = step.result if has_loss else partial(step.outputs, step.prepare(opened.batches.at(0)))
-    probe = TimerProbe(running.stepper, opened.clock, fetch, partial(_profile, step))
+    probe = TimerProbe(running.stepper, opened.clock, fetch, partial(_profile, step), running.saved.put_back)
     test = probe.read(
         steps=command.steps,
         pairs=command.pairs,
@@ -125,6 +156,8 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     opened, step = unrun.opened, unrun.step
     seen = input_pass(opened.trial, step, opened.batches)
     evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
+    held = Memory(baseline_bytes=opened.baseline_bytes, peak_bytes=memory.peak_resident_bytes())
+    draft.put(memory=held)
     draft.put(evidence=msgspec.structs.replace(evidence, input_pass=seen))
 
 
@@ -138,16 +171,20 @@ def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) 
 def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemory) -> None:
     """Run steps, at most so many, and read the peaks; nothing else is measured in this process."""
     running.stepper.fenced(_MEMORY.fewest, _MEMORY.most_s, command.steps)
+    draft.put(memory=_memory(running))
+
+
+def _memory(running: Running) -> Memory:
+    """Return the peaks so far."""
     device = running.step.device_memory()
-    found = Memory(
+    return Memory(
         baseline_bytes=running.opened.baseline_bytes,
         peak_bytes=memory.peak_resident_bytes(),
         device_peak_bytes=device.peak_bytes,
         device_reserved_bytes=device.reserved_bytes,
         device_preallocation=device.preallocation,
-        steps=running.stepper.steps_run,
+        steps=running.stepper.position,
     )
-    draft.put(memory=found)
 
 
 def measure_peaks(opened: Opened, draft: Draft, command: protocol.MeasurePeaks) -> None:

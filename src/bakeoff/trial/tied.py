@@ -49,7 +49,7 @@ class Ties:
         self._step.run(self._step.prepare(self._opened.batches.at(0)))
         self._step.wait()
         again = _number(self._step.result())
-        return Tie(drops=self.tie.drops, losses=self._losses, again=again, steps=stepper.steps_run)
+        return Tie(drops=self.tie.drops, losses=self._losses, again=again, steps=stepper.position)
 
     def _note(self) -> None:
         """Read the loss of the step that has run."""

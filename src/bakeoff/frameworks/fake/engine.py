@@ -121,7 +121,7 @@ class Step:
         if self._started > 1:
             strike(self._options, "block")
         duration_ns = self._step_ns * math.exp(self._random.normal(0.0, self._number("noise")))
-        duration_ns *= 1.0 + self._number("drift") * self._steps
+        duration_ns *= 1.0 + self._number("drift") * self._steps + self._number("slows") * self._trained
         self._held = None  # Before the next is taken: twice as much would be held else.
         self._held = self._allocate(len(batch))
         if self._random.random() < self._number("outliers"):

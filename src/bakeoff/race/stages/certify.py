@@ -12,12 +12,12 @@ import msgspec
 
 from bakeoff.race.progress import Certified, Event
 from bakeoff.race.remembered import keep, name_of, recall
-from bakeoff.race.stages.stage import Adopted, State, Wanted, alone, built_then
+from bakeoff.race.stages.stage import Adopted, State, Wanted, alone, built_then, in_turn
 from bakeoff.spec.protocol import Certify, MeasureSpread
 from bakeoff.store.evidence import EVIDENCE_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.trial import Purpose
@@ -30,28 +30,50 @@ COMPUTING = ("certify/*.py", "trial/*.py", "frameworks/*.py", "workloads/*.py")
 """
 
 
+SMALL_MACS = 10**9
+"""A step of so few multiply-accumulates holds under a gigabyte, whatever its layers: each value that it keeps came from
+9 of them at least in a convolution, and from far more in a linear layer. Trials of such steps start together, so that
+their imports overlap; they compute one after another."""
+
+
 def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | Event]:
     """Want the reference's trial and those of each contender, and report each certificate.
 
     With `anew`, nothing that is remembered stands for a trial.
     """
     reference = state.comparison.reference
-    if reference is not None:
-        yield _in_float64(state, reference, "reference", anew=anew)
+    programs = {plan.contender.label: own for plan in state.comparison.contenders if (own := _program(state, plan))}
+    exact = ([_in_float64(state, reference, "reference", anew=anew)] if reference is not None else []) + [
+        _in_float64(state, own, "program", anew=anew) for own in programs.values()
+    ]
+    yield from _started_together(state, exact)
+    yield from _started_together(state, [_evidence(state, plan, "certify") for plan in state.comparison.contenders])
     is_agreed = False
     for plan in state.comparison.contenders:
-        asked = plan.in_float64()
-        has_own = asked is not None and not (reference is not None and asked.runs_as(reference))
-        if asked is not None and has_own:
-            yield _in_float64(state, asked, "program", anew=anew)
-        yield _evidence(state, plan, "certify")
         certificate = state.certificate(plan)
         is_agreed = is_agreed or (certificate.passed and not certificate.ready_made)
-        if certificate.passed and asked is not None and has_own:
-            _remember(state, asked, "program")
+        if certificate.passed and plan.contender.label in programs:
+            _remember(state, programs[plan.contender.label], "program")
         yield Certified(certificate)
     if reference is not None and is_agreed:
         _remember(state, reference, "reference")
+
+
+def _program(state: State, plan: ContenderPlan) -> ContenderPlan | None:
+    """Return a contender's plan in float64, if it has one and that is not the reference's own."""
+    asked, reference = plan.in_float64(), state.comparison.reference
+    return None if asked is None or (reference is not None and asked.runs_as(reference)) else asked
+
+
+def _started_together(state: State, asked: Sequence[Wanted | Adopted]) -> Iterator[Wanted | Adopted]:
+    """Yield what is remembered, then the trials that are missing: together where their steps are small."""
+    yield from (one for one in asked if isinstance(one, Adopted))
+    missing = [one for one in asked if isinstance(one, Wanted) and one.trials[0].spec.name not in state.records]
+    work = state.comparison.work
+    if work is None or work.macs > SMALL_MACS:
+        yield from missing
+    elif missing:
+        yield in_turn(missing)
 
 
 every_one = partial(wanted, anew=True)

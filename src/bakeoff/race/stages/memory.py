@@ -1,10 +1,13 @@
-"""The peak of the memory, in processes that do nothing else."""
+"""The peak of the memory on NVIDIA GPUs, in processes that do nothing else: reading it would disturb timed ones.
+
+What a process holds of the host's memory, and what its own allocator says, is read in the timed trials themselves.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.race.stages.stage import State, Wanted, alone, built_then
+from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, built_then
 from bakeoff.spec.protocol import MeasureMemory
 
 if TYPE_CHECKING:
@@ -14,7 +17,9 @@ STEPS = 20
 """Allocators have reached their steady size."""
 
 
-def wanted(state: State) -> Iterator[Wanted]:
-    """Want one trial of each contender."""
+def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
+    """Want one trial of each contender on such a GPU, while the time budget lasts."""
     for plan in state.racing():
-        yield alone(state.specs.trial(plan, "memory"), built_then("memory", MeasureMemory(steps=STEPS)))
+        if plan.contender.options.get("device") == "cuda":
+            yield Checkpoint()
+            yield alone(state.specs.trial(plan, "memory"), built_then("memory", MeasureMemory(steps=STEPS)))

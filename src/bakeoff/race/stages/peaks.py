@@ -15,7 +15,7 @@ import bakeoff
 from bakeoff.judge.light import is_calm, macs_per_s, place_of
 from bakeoff.race.remembered import code_sha256, digest, everything, keep, recall
 from bakeoff.race.stages.selftest import UNTOLD_HOLDS
-from bakeoff.race.stages.stage import Adopted, Session, State, Wanted, alone
+from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, State, Wanted, alone
 from bakeoff.spec.protocol import MeasurePeaks
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ MEASURING = ("measure/peaks.py", "measure/clock.py", "trial/peaks.py")
 """Below the package's folder; what belongs to one framework has a hash of its own."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Adopted]:
+def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
     """Want a reading of each contender's framework, unless one that was made before holds, and adopt the best."""
     places: dict[Place, Record] = {}
     for plan in state.racing():
@@ -39,6 +39,7 @@ def wanted(state: State) -> Iterator[Wanted | Adopted]:
         trial = state.specs.trial(plan, "peak")
         before = remembered(certified)
         if before is None:
+            yield Checkpoint()
             yield alone(trial, _read)
         else:
             yield _adopted(before, comparison=before.trial.comparison, spec=trial.spec)

@@ -7,68 +7,52 @@ from __future__ import annotations
 
 import math
 import random
+import time
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.rounds import frozen_cut
-from bakeoff.measure.machine import available_memory_bytes
-from bakeoff.race.progress import Event, RoundEnded, RoundStarted
-from bakeoff.race.stages.stage import Checkpoint, Session, State, Team, Wanted, alone, step_s
-from bakeoff.spec.protocol import Fence, RunBlock, Warm
+from bakeoff.measure.noise import PROBE_S, probe
+from bakeoff.race.progress import Event, RoundEnded, RoundStarted, Waiting
+from bakeoff.race.stages.stage import Checkpoint, Session, State, Team, Wanted, step_s
+from bakeoff.spec.protocol import Fence, Ran, RunBlock, Warm
 from bakeoff.stats.sequential import Standing, still_active
 from bakeoff.stats.warmup import mser5
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bakeoff.spec.comparison import ContenderPlan
-
-MEMORY_SHARE = 0.7
-"""Workers are resident together only if their peaks fit in this share of the available memory: the rest is for other
-processes, and for peaks that a memory trial did not reach."""
+    from bakeoff.spec.record import Record
 
 LOADING = "pipeline"
 """The way of input that goes on loading, until its buffers are full, while its worker pauses."""
 
 
 class Turns(msgspec.Struct, frozen=True, kw_only=True):
-    """How many blocks each contender of a round has."""
+    """How many blocks each contender of a round has: an even number, so that orders come in mirrored pairs."""
 
-    most: int = 12
-    """Fewer leave the median over them to chance."""
-    fewest: int = 4
-    """Where steps are long."""
-    long_step_s: float = 0.02
-    """Above this step time there are fewer blocks."""
+    usual: int = 8
+    """Within 5 to 20 % of the best number on calm and on noisy machines: a round costs more than its turns, and rounds
+    count for more than turns (docs/method.md, benchmarks/deciding.py)."""
+    few: int = 6
+    """Where the time budget has room for few rounds."""
+    few_rounds: float = 7.0
+    """That is fewer than the second look asks for."""
 
 
 class BlockSizes(msgspec.Struct, frozen=True, kw_only=True):
     """How long a block is."""
 
-    lead_s: float = 0.1
+    lead_s: float = 0.05
     """A lead-in lasts at least this long: right after a switch steps are slower, and not equally in all frameworks."""
-    timed_s: float = 0.15
-    """The timed part lasts about this long: long beside the clock's resolution, short beside the bursts of other
-    processes, so that neighbours share them."""
-    fewest_steps: int = 3
-    """In each part of a block."""
-    fewest_timed_steps: int = 12
-    """Of each contender in a round."""
-
-
-class AloneSizes(msgspec.Struct, frozen=True, kw_only=True):
-    """How much is timed of a worker that has the machine for itself."""
-
-    seconds: float = 2.0
-    """About this long, within the limits of steps."""
-    fewest_steps: int = 24
-    most_steps: int = 200
-    """Beyond that, more rounds tell more than more steps (docs/method.md)."""
-    blocks: int = 6
-    """A burst of other processes spoils one of them and not their median."""
+    timed_s: float = 0.1
+    """The timed part lasts about this long in the middle of the contenders, who all time the same steps: long beside
+    the clock's resolution, short beside the bursts of other processes, so that neighbours share them."""
+    fewest_steps: int = 2
+    """In the timed part, however long they are."""
 
 
 class FencedPart(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,29 +60,51 @@ class FencedPart(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: int = 10
     """At least: a p90 of fewer is their longest."""
-    seconds: float = 0.3
-    """At least: the length of two blocks."""
+    seconds: float = 0.15
+    """At least: the length of a block."""
     limit: int = 400
     """Steps at most, where that is enough: more would only swell the record."""
 
 
 TURNS = Turns()
 BLOCK = BlockSizes()
-ALONE = AloneSizes()
 FENCED = FencedPart()
 
 
-class BlockPlan(msgspec.Struct, frozen=True):
-    """One contender's blocks in a round: steps of the lead-in, and timed steps."""
+class Course(msgspec.Struct, frozen=True, kw_only=True):
+    """What every round of a comparison repeats, as the first one has fixed it; empty before that."""
 
-    lead: int
-    steps: int
+    turns: int | None = None
+    steps: int | None = None
+    """In the timed part of each block, of all contenders alike."""
+    leads: dict[str, int] = {}
+    """Steps of each contender's lead-ins, by label."""
+    warm: dict[str, int] = {}
+    """Steps of each contender's warm-up."""
+
+
+def course_of(timed: Iterable[Record]) -> Course:
+    """Return what the first rounds of these timed trials have fixed."""
+    known: dict[str, Record] = {}
+    for record in sorted(timed, key=lambda one: one.trial.round_number):
+        if record.outcome == "done" and record.blocks:
+            known.setdefault(record.trial.contender.label, record)
+    if not known:
+        return Course()
+    first = next(iter(known.values()))
+    return Course(
+        turns=sum(block.repeats is None for block in first.blocks),
+        steps=len(first.blocks[0].steps_ns),
+        leads={label: record.blocks[0].lead_steps for label, record in known.items()},
+        warm={label: len(record.warm_steps_ns) for label, record in known.items()},
+    )
 
 
 def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
     """Want rounds until every pair has its verdict, or none can be had any more."""
     limit = state.comparison.procedure.max_rounds
     first = _rounds(state) + 1
+    calm = CalmWait(state.comparison.procedure.calm_wait_s)
     for number in count(first) if limit is None else range(first, limit + 1):
         plans = active(state)
         if not plans:
@@ -106,17 +112,36 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
         # One round is run in any case: figures without a verdict are more than nothing.
         if number > 1:
             yield Checkpoint()
+        yield from calm.wait()
         began_s = state.elapsed_s()
         yield RoundStarted(number, tuple(plan.contender.label for plan in plans))
-        cut = frozen_cut(state.records.values())
         if _fit_together(state, plans):
-            yield together(state, plans, number, cut)
+            yield together(state, plans, number)
         else:
-            yield from one_by_one(state, plans, number, cut)
+            for plan in state.specs.shuffled(plans, number):
+                yield by_itself(state, plan, number)
         now_s = state.elapsed_s()
         rest_s = None if limit is None else (now_s - began_s) * (limit - number)
         left_s = min((some for some in (rest_s, state.left_s()) if some is not None), default=None)
-        yield RoundEnded(number, limit, now_s, left_s, tuple(state.outcome().verdicts))
+        yield RoundEnded(number, limit, now_s, left_s, now_s - began_s, tuple(state.outcome().verdicts))
+
+
+class CalmWait:
+    """Waits for other processes to rest, as long as it may in all."""
+
+    def __init__(self, most_s: float) -> None:
+        """Take the longest time to wait, over all rounds."""
+        self._left_s = most_s
+
+    def wait(self) -> Iterator[Waiting]:
+        """Return when the machine is calm, when that is not known here, or when the time to wait is used up."""
+        while self._left_s > 0.0:
+            began_s = time.monotonic()
+            seen = probe(min(PROBE_S, self._left_s))
+            self._left_s -= time.monotonic() - began_s
+            if seen.calm is not False:
+                return
+            yield Waiting((seen.foreign_share or 0.0) + (seen.steal_share or 0.0), max(0.0, self._left_s))
 
 
 def ended(state: State) -> str:
@@ -140,59 +165,72 @@ def active(state: State) -> list[ContenderPlan]:
     return [racing[label] for label in still_active(standings, outcome.verdicts)]
 
 
-def together(state: State, plans: Sequence[ContenderPlan], number: int, cut: int | None) -> Wanted:
+def together(state: State, plans: Sequence[ContenderPlan], number: int) -> Wanted:
     """Return a round of workers that are resident together and alternate in blocks; a lost one drops out."""
     order = state.specs.shuffled(plans, number)
     trials = tuple(state.specs.trial(plan, "time", number, resident=True) for plan in order)
-    return Wanted(trials, partial(_alternate, state.comparison.procedure.seed, number, cut))
+    return Wanted(trials, partial(_alternate, state, number, state.elapsed_s()))
 
 
-def one_by_one(state: State, plans: Sequence[ContenderPlan], number: int, cut: int | None) -> list[Wanted]:
-    """Return a round of workers one after another, in random order."""
-    order = state.specs.shuffled(plans, number)
-    return [alone(state.specs.trial(plan, "time", number), partial(_time_alone, cut)) for plan in order]
+def by_itself(state: State, plan: ContenderPlan, number: int) -> Wanted:
+    """Return a contender's part of a round whose workers run one after another."""
+    trial = state.specs.trial(plan, "time", number)
+    return Wanted((trial,), partial(_alternate, state, number, state.elapsed_s()))
 
 
-def _alternate(seed: int, number: int, cut: int | None, team: Team) -> None:
-    """Run a round's blocks: one worker at a time, the others blocked in a read."""
-    warm_ns = team.each(lambda session: session.warm_up(cut))
-    if not warm_ns:
-        return
-    # The frozen cut holds for all, so each is warmed on to the longest that any of them needs.
-    longest = max(mser5(steps_ns).steps for steps_ns in warm_ns.values())
-    team.each(lambda session: _warm_on(session, longest - len(warm_ns[session.label])))
-    steps_s = {label: step_s(warm_ns[label]) for label in team.labels}
+def _alternate(state: State, number: int, began_s: float, team: Team) -> None:
+    """Run the blocks of a round: one worker at a time, the others blocked in a read."""
+    course = course_of(state.of("time"))
+    steps_s = _warmed_up(team, course)
     if not steps_s:
         return
-    turns = turn_count(list(steps_s.values()))
-    plans = {label: block_plan(one, turns) for label, one in steps_s.items()}
-    for turn, order in enumerate(turn_orders(team.labels, seed, number, turns)):
+    leads = {label: course.leads.get(label) or lead_steps(one) for label, one in steps_s.items()}
+    steps = course.steps or timed_steps(list(steps_s.values()))
+    turns = course.turns or _turns(state, began_s, leads, steps, steps_s)
+    blocks = Blocks(team, leads, steps)
+    orders = turn_orders(team.labels, state.comparison.procedure.seed, number, turns)
+    disturbed = [turn for turn, order in enumerate(orders) if blocks.run(order, turn, f"block {turn + 1} of {turns}")]
+    # Where most turns are disturbed the machine is busy, and repeated ones would be disturbed, too.
+    if len(disturbed) <= turns // 2:
+        for again, turn in enumerate(disturbed):
+            blocks.run(orders[turn], turns + again, f"block {turn + 1} again", repeats=turn)
+    team.each(lambda session: _fence(session, leads[session.label]))
+
+
+def _warmed_up(team: Team, course: Course) -> dict[str, float]:
+    """Warm every worker up; return the step time of each, estimated from its warm-up.
+
+    In the first round all go on until the slowest to settle has; later rounds run as many steps as the first.
+    """
+    warm_ns = team.each(lambda session: session.warm_up(course.warm.get(session.label)))
+    longest = max((mser5(steps_ns).steps for steps_ns in warm_ns.values()), default=0)
+    for label, steps_ns in warm_ns.items():
+        if label not in course.warm and len(steps_ns) < longest:
+            team.ask(label, "warming up", Warm(steps=longest - len(steps_ns)))
+    return {label: step_s(warm_ns[label]) for label in team.labels}
+
+
+class Blocks:
+    """Runs one turn after another of a round."""
+
+    def __init__(self, team: Team, leads: Mapping[str, int], steps: int) -> None:
+        """Take the workers, and the sizes of their blocks."""
+        self._team, self._leads, self._steps = team, leads, steps
+
+    def run(self, order: Sequence[str], turn: int, doing: str, repeats: int | None = None) -> bool:
+        """Run one block of each contender; return whether others disturbed any, by counters and never by its time."""
+        disturbed = False
         for label in order:
-            command = RunBlock(lead=plans[label].lead, steps=plans[label].steps, turn=turn)
-            team.ask(label, f"block {turn + 1} of {turns}", command)
-    team.each(lambda session: _fence(session, plans[session.label].lead))
-
-
-def _warm_on(session: Session, missing: int) -> None:
-    """Run the steps that are missing of the warm-up."""
-    if missing > 0:
-        session.ask(Warm(steps=missing))
+            command = RunBlock(lead=self._leads[label], steps=self._steps, turn=turn, repeats=repeats)
+            answer = self._team.ask(label, doing, command)
+            disturbed |= isinstance(answer, Ran) and answer.disturbed
+        return disturbed
 
 
 def _fence(session: Session, lead: int) -> None:
     """Run the fenced part, behind a lead-in as a block's."""
     session.tell("waiting for each step")
     session.ask(Fence(lead=lead, steps=FENCED.steps, seconds=FENCED.seconds, limit=FENCED.limit))
-
-
-def _time_alone(cut: int | None, session: Session) -> None:
-    """Run the blocks of a worker that has the machine for itself."""
-    plan = alone_plan(step_s(session.warm_up(cut)))
-    session.tell("timing")
-    for turn in range(ALONE.blocks):
-        # Nothing switches here, so one lead-in is enough.
-        session.ask(RunBlock(lead=plan.lead if turn == 0 else 0, steps=plan.steps, turn=turn))
-    _fence(session, 0)
 
 
 def _rounds(state: State) -> int:
@@ -202,37 +240,33 @@ def _rounds(state: State) -> int:
 
 def _fit_together(state: State, plans: Sequence[ContenderPlan]) -> bool:
     """Return whether a round's workers fit in memory together, and rest while another one runs."""
-    if any(plan.contender.options.get("input") == LOADING for plan in plans):
-        return False
-    free_bytes = available_memory_bytes()
-    records = [record for plan in plans for record in state.of("memory", plan)]
-    peaks = [record.memory.peak_bytes for record in records if record.memory and record.memory.peak_bytes]
-    if free_bytes is None or len(peaks) < len(plans):
-        return False
-    return sum(peaks) <= MEMORY_SHARE * free_bytes
+    loads = any(plan.contender.options.get("input") == LOADING for plan in plans)
+    return not loads and state.fit_together(plans)
 
 
-def turn_count(step_s: Sequence[float]) -> int:
-    """Return how many blocks each contender of a round runs: an even number, so that orders come in mirrored pairs."""
-    slowest = max(step_s)
-    if slowest <= TURNS.long_step_s:
-        return TURNS.most
-    wanted = TURNS.most * TURNS.long_step_s / slowest
-    return max(TURNS.fewest, 2 * round(wanted / 2))
+def _turns(state: State, began_s: float, leads: Mapping[str, int], steps: int, steps_s: Mapping[str, float]) -> int:
+    """Return the number of turns of every round: fewer where the time budget has room for few rounds."""
+    left_s = state.left_s()
+    if left_s is None:
+        return TURNS.usual
+    turn_s = sum((leads[label] + steps) * one for label, one in steps_s.items())
+    spent_s = state.elapsed_s() - began_s
+    round_s = spent_s + TURNS.usual * turn_s
+    return TURNS.few if left_s + spent_s < TURNS.few_rounds * round_s else TURNS.usual
 
 
-def block_plan(step_s: float, turns: int) -> BlockPlan:
-    """Return the sizes of one contender's blocks."""
-    lead = max(BLOCK.fewest_steps, math.ceil(BLOCK.lead_s / step_s))
-    by_round = math.ceil(BLOCK.fewest_timed_steps / turns)
-    steps = max(BLOCK.fewest_steps, math.ceil(BLOCK.timed_s / step_s), by_round)
-    return BlockPlan(lead, steps)
+def lead_steps(step_s: float) -> int:
+    """Return the steps of a lead-in."""
+    return max(1, math.ceil(BLOCK.lead_s / step_s))
 
 
-def alone_plan(step_s: float) -> BlockPlan:
-    """Return the sizes of each block of a worker that has the machine for itself."""
-    steps = min(ALONE.most_steps, max(ALONE.fewest_steps, math.ceil(ALONE.seconds / step_s)))
-    return BlockPlan(max(BLOCK.fewest_steps, math.ceil(BLOCK.lead_s / step_s)), math.ceil(steps / ALONE.blocks))
+def timed_steps(steps_s: Sequence[float]) -> int:
+    """Return the steps of a block's timed part, for contenders whose steps take so long: their geometric mean decides.
+
+    All time the same steps of training, so one number holds for all.
+    """
+    middle_s = math.exp(math.fsum(map(math.log, steps_s)) / len(steps_s))
+    return max(BLOCK.fewest_steps, math.ceil(BLOCK.timed_s / middle_s))
 
 
 def turn_orders(labels: Sequence[str], seed: int, round_number: int, turns: int) -> list[list[str]]:

@@ -12,7 +12,7 @@ import bakeoff
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.race.progress import Event, TimerTested
 from bakeoff.race.remembered import code_sha256, digest, keep, recall
-from bakeoff.race.stages.stage import Adopted, Session, State, Wanted, alone, step_s
+from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, State, Wanted, alone, step_s
 from bakeoff.spec.protocol import CheckTimer, Tested
 from bakeoff.stats.selftest import judge_timer
 
@@ -27,20 +27,25 @@ if TYPE_CHECKING:
 class Sizes(msgspec.Struct, frozen=True, kw_only=True):
     """How much work a pass of the self-test is."""
 
-    block_s: float = 0.05
-    """A single block lasts about this long: far above what it costs to start and to stop the clock."""
+    block_s: float = 0.02
+    """A single block lasts about this long: far above what it costs to start and to stop the clock, and short, because
+    many short pairs tell more than few long ones of the same sum."""
     block_limit: int = 1000
     """Steps of a single block at most: where nothing is waited for, steps look much shorter than they are."""
-    pairs: int = 8
-    """The fewest that the signed-rank test can be 99 % sure of (2 / 2^8 < 1 %)."""
-    profiles: int = 5
-    """Sessions of the framework's profiler; each takes some 50 ms to start and to read."""
+    pairs_s: float = 1.5
+    """All pairs of a pass last about this long."""
+    most_pairs: int = 24
+    """Their 99 % interval reaches 0.6 standard deviations to each side."""
+    fewest_pairs: int = 5
+    """Where steps are long, and vary little: their 99 % interval by t reaches 2.1 standard deviations."""
+    profiles: int = 3
+    """Sessions of the framework's profiler, whose readings vary by a thousandth."""
     profiled_s: float = 0.1
     """Fenced steps of a session last about this long."""
     profiled_fewest: int = 10
     """Steps of a session, so that a part of one step is small."""
-    profiled_most: int = 100
-    """Steps of a session: every operator is an event to be kept."""
+    profiled_most: int = 40
+    """Steps of a session: every operator is an event to be kept, and reading them takes PyTorch's 20 ms a step."""
     passes: int = 3
     """After so many the machine is too busy for an answer."""
 
@@ -54,12 +59,16 @@ MEASURING = ("measure/*.py", "trial/*.py", "frameworks/*.py", "stats/selftest.py
 """Below the package's folder; what belongs to one framework has a hash of its own."""
 
 
-def wanted(state: State) -> Iterator[Wanted | Adopted | Event]:
-    """Want a test of each certified contender, unless one that was made before holds, and report each verdict."""
+def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint | Event]:
+    """Want a test of each certified contender, unless one that was made before holds, and report each verdict.
+
+    It comes after the rounds: what it finds takes a rank away, and what it does not find adds none.
+    """
     for plan in state.certified():
         (certified,) = state.of("certify", plan)
         before = remembered(certified)
         if before is None:
+            yield Checkpoint()
             yield _test(state, plan)
         else:
             spec = state.specs.trial(plan, "selftest").spec
@@ -97,16 +106,22 @@ def _passes(session: Session) -> None:
         answer = session.ask(command)
         assert isinstance(answer, Tested)
         passes.append(answer.test)
-        if judge_timer(session.label, passes).outcome != "untold":
+        verdict = judge_timer(session.label, passes)
+        if verdict.outcome != "untold":
             break
+        # A profiler that has told is not asked again.
+        if all(check.outcome != "untold" for check in verdict.checks if check.name == "profiler"):
+            command = msgspec.structs.replace(command, profiles=0)
 
 
 def timer_plan(step_s: float) -> CheckTimer:
     """Return the sizes of one pass for steps of this length."""
     profiled = min(SIZES.profiled_most, max(SIZES.profiled_fewest, math.ceil(SIZES.profiled_s / step_s)))
+    steps = min(SIZES.block_limit, math.ceil(SIZES.block_s / step_s))
+    pairs = math.ceil(SIZES.pairs_s / (3 * steps * step_s))
     return CheckTimer(
-        steps=min(SIZES.block_limit, math.ceil(SIZES.block_s / step_s)),
-        pairs=SIZES.pairs,
+        steps=steps,
+        pairs=min(SIZES.most_pairs, max(SIZES.fewest_pairs, pairs)),
         profiled_steps=profiled,
         profiles=SIZES.profiles,
     )

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,11 +12,13 @@ import msgspec
 from bakeoff.judge.certificate import certificate_of
 from bakeoff.judge.comparison import assess
 from bakeoff.judge.timer import timer_verdict
+from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.race.progress import Event, Running
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.worker import Worker, WorkerLostError
 from bakeoff.spec import protocol
 from bakeoff.spec.record import Record
+from bakeoff.spec.trial import SNAPSHOT_STEPS
 from bakeoff.store.results import Records, read_records
 
 if TYPE_CHECKING:
@@ -31,19 +32,24 @@ Result = TypeVar("Result")
 
 
 class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a worker is warmed up, waiting for each step."""
+    """How long a worker is warmed up, waiting for each step; later rounds run as many steps as the first."""
 
     steps: int = 20
-    """At least, while the cut is not frozen: MSER-5 needs several batches of 5."""
-    seconds: float = 1.0
-    """At least, while the cut is not frozen."""
+    """At least where steps are short: MSER-5 needs several batches of 5."""
+    seconds: float = 0.5
+    """At least."""
     limit: int = 400
     """Steps at most."""
-    fewest: int = 10
-    """Steps once the cut is frozen and shorter: the estimate of the step time comes from them, too."""
 
 
 WARM_UP = WarmUp()
+
+UNDISTURBED = 10
+"""One warm step in so many, at least, is taken for undisturbed."""
+
+MEMORY_SHARE = 0.7
+"""Workers are resident together only if their peaks fit in this share of the available memory: the rest is for other
+processes, and for peaks that were not seen."""
 
 SHORTEST_STEP_S = 1e-6
 """No step of Python is shorter; a scripted one may be, and numbers of steps are its quotients."""
@@ -67,15 +73,25 @@ class Session:
         """Return the answer to a command; raise WorkerLostError."""
         return self.worker.ask(command, self.limit_s if limit_s is None else limit_s)
 
-    def warm_up(self, cut: int | None = None) -> list[int]:
-        """Build the step and warm it up, as long as the frozen cut says; return each warm step's time in ns."""
+    def warm_up(self, steps: int | None = None) -> list[int]:
+        """Build the step and warm it up, by so many steps or as long as it takes; return each warm step's time in ns.
+
+        Of long steps, as many as the saved state needs are enough.
+        """
         self.tell("building")
         self.ask(protocol.Build())
         self.tell("warming up")
-        if cut is None:
-            command = protocol.Warm(steps=WARM_UP.steps, seconds=WARM_UP.seconds, limit=WARM_UP.limit)
-        else:
-            command = protocol.Warm(steps=max(cut, WARM_UP.fewest))
+        if steps is not None:
+            return self.warm(protocol.Warm(steps=steps))
+        warm_ns = self.warm(protocol.Warm(steps=SNAPSHOT_STEPS))
+        left_s = WARM_UP.seconds - sum(warm_ns) * 1e-9
+        if left_s > 0:
+            missing, limit = WARM_UP.steps - len(warm_ns), WARM_UP.limit - len(warm_ns)
+            warm_ns += self.warm(protocol.Warm(steps=missing, seconds=left_s, limit=limit))
+        return warm_ns
+
+    def warm(self, command: protocol.Warm) -> list[int]:
+        """Run steps of a warm-up; return the time of each in ns."""
         answer = self.ask(command)
         assert isinstance(answer, protocol.Warmed)
         return answer.steps_ns
@@ -104,15 +120,25 @@ class Team:
                 self._drop(label, lost)
         return results
 
-    def ask(self, label: str, doing: str, command: protocol.Command) -> None:
-        """Have one worker do a command, unless it was lost before."""
+    def ask(self, label: str, doing: str, command: protocol.Command) -> protocol.Answer | None:
+        """Have one worker do a command; return its answer, None where it is lost or was lost before."""
         if label not in self._sessions:
-            return
+            return None
         try:
             self._sessions[label].tell(doing)
-            self._sessions[label].ask(command)
+            return self._sessions[label].ask(command)
         except WorkerLostError as lost:
             self._drop(label, lost)
+            return None
+
+    def only(self, label: str) -> Team:
+        """Return a team of one of these workers, which drops out of this one when it is lost."""
+        return Team({label: self._sessions[label]}, self._forget)
+
+    def _forget(self, label: str, lost: WorkerLostError) -> None:
+        """Have the record written of a worker that was lost in a smaller team."""
+        self._sessions.pop(label)
+        self._lose(label, lost)
 
     def _drop(self, label: str, lost: WorkerLostError) -> None:
         """End a worker that was lost and have its record written."""
@@ -148,6 +174,20 @@ def alone(trial: Trial, script: Callable[[Session], object]) -> Wanted:
     return Wanted((trial,), lambda team: team.each(script))
 
 
+def in_turn(trials: Sequence[Wanted]) -> Wanted:
+    """Return several trials as one: they start together, so that their imports overlap, and work one after another.
+
+    A worker rests while another one works; contenders have one trial each.
+    """
+    scripts = {trial.spec.contender.label: one.script for one in trials for trial in one.trials}
+
+    def script(team: Team) -> None:
+        for label in team.labels:
+            scripts[label](team.only(label))
+
+    return Wanted(tuple(trial for one in trials for trial in one.trials), script)
+
+
 def built_then(doing: str, *commands: protocol.Command) -> Callable[[Session], None]:
     """Return the script that builds the step and then gives these commands."""
 
@@ -160,8 +200,13 @@ def built_then(doing: str, *commands: protocol.Command) -> Callable[[Session], N
 
 
 def step_s(warm_ns: list[int]) -> float:
-    """Return a step's time, estimated from the second half of the warm steps: the first may still be warming up."""
-    return max(SHORTEST_STEP_S, statistics.median(warm_ns[len(warm_ns) // 2 :]) / 1e9)
+    """Return a step's time, estimated from the second half of the warm steps: the first may still be warming up.
+
+    It plans how many steps there are, and no result rests on it: so it is a low quantile, which other processes that
+    disturb the warm-up hardly move.
+    """
+    steady_ns = sorted(warm_ns[len(warm_ns) // 2 :])
+    return max(SHORTEST_STEP_S, steady_ns[len(steady_ns) // UNDISTURBED] / 1e9)
 
 
 class State:
@@ -208,6 +253,23 @@ class State:
             record.trial.contender.label for record in self.of("selftest") if timer_verdict(record).outcome == "failed"
         }
         return [plan for plan in self.certified() if plan.contender.label not in failed]
+
+    def fit_together(self, plans: Sequence[ContenderPlan]) -> bool:
+        """Return whether workers of these contenders fit in memory together.
+
+        What a worker takes is known from its last round or, before the first, from its certificate's trial, which
+        computes the same steps and more.
+        """
+        free_bytes = available_memory_bytes()
+        peaks = [self._peak_bytes(plan) for plan in plans]
+        if free_bytes is None or None in peaks:
+            return False
+        return sum(filter(None, peaks)) <= MEMORY_SHARE * free_bytes
+
+    def _peak_bytes(self, plan: ContenderPlan) -> int | None:
+        """Return the most that a contender's workers were seen to hold; None where nothing is known."""
+        records = self.of("time", plan) or self.of("certify", plan)
+        return max((one.memory.peak_bytes for one in records if one.memory and one.memory.peak_bytes), default=None)
 
     def outcome(self) -> Outcome:
         """Return the judgement on the records so far."""

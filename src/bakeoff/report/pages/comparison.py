@@ -175,6 +175,8 @@ def _comparison(outcome: Outcome) -> dict[str, Any]:
         "rounds": outcome.rounds,
         "processes": outcome.processes,
         "cut_steps": outcome.cut_steps,
+        "first_step": outcome.first_step,
+        "repeated_turns": outcome.repeated_turns,
         "resident": outcome.resident,
         "ended": outcome.ended,
     }

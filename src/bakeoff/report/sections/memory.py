@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
 _NOTE = (
-    "Memory was measured in a process of its own: resident after the import, and at its peak. On a GPU the process's "
-    "peak by NVML holds context, kernels and all that its allocator has reserved; what an allocator takes beforehand "
+    "Memory is what a timed process has held: resident after the import, and at its peak before its blocks; the median "
+    "process, with the least and the most of all. On a GPU the process's peak by NVML is of one process of its own, and "
+    "holds context, kernels and all that its allocator has reserved; what an allocator takes beforehand "
     "says nothing about the work, and its live peak does."
 )
 
@@ -28,9 +29,18 @@ def memory_table(outcome: Outcome) -> Table:
     lines = []
     for one in ranked(outcome):
         memory = one.memory or Memory()
-        held = [size(memory.baseline_bytes), size(memory.peak_bytes)]
+        held = [size(memory.baseline_bytes), size(memory.peak_bytes), _range(one.memory_peaks_bytes)]
         lines.append(Line([one.label, *held, *counters.cells(one.counters)]))
-    return Table(["contender", "memory after import", "peak", *counters.HEADS], lines)
+    return Table(["contender", "memory after import", "peak", "from to, processes", *counters.HEADS], lines)
+
+
+def _range(peaks_bytes: list[int]) -> str:
+    """Return the least and the most of all processes, and how many they are."""
+    if not peaks_bytes:
+        return UNKNOWN
+    if len(peaks_bytes) == 1:
+        return "1 process, no interval"
+    return f"{size(min(peaks_bytes))} to {size(max(peaks_bytes))}, {len(peaks_bytes)}"
 
 
 def device_memory_table(outcome: Outcome) -> Table:
@@ -68,7 +78,8 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
     """Return a contender's memory; every key is there."""
     unknown = dict.fromkeys(Memory.__struct_fields__) | {"device_reason": ""}
     known = unknown | msgspec.to_builtins(contender.memory or {})
-    return {"memory": {name: value for name, value in known.items() if name != "steps"}}
+    shown = {name: value for name, value in known.items() if name != "steps"}
+    return {"memory": shown, "memory_peaks_bytes": contender.memory_peaks_bytes}
 
 
 MEMORY = Subject(sections=_sections, fields=_fields)
