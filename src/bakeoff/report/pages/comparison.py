@@ -14,6 +14,7 @@ from bakeoff.report.sections.counters import COUNTERS
 from bakeoff.report.sections.energy import ENERGY
 from bakeoff.report.sections.figures import ABSENT, STEPS, SUMMARY
 from bakeoff.report.sections.gpu import GPU
+from bakeoff.report.sections.late import LATE
 from bakeoff.report.sections.light import LIGHT
 from bakeoff.report.sections.memory import MEMORY
 from bakeoff.report.sections.noise import CALM, NOISE, evidence
@@ -53,6 +54,7 @@ SUBJECTS: tuple[Subject, ...] = (
     GPU,
     NOISE,
     ENVIRONMENT,
+    LATE,
     WHOLE,
 )
 """In the order of tables, of sentences, of warnings, of pictures and of folds."""
