@@ -18,7 +18,7 @@ from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.race.progress import Event, RoundEnded, RoundStarted
 from bakeoff.race.stages.stage import Checkpoint, Session, State, Team, Wanted, alone, step_s
 from bakeoff.spec.protocol import Fence, RunBlock, Warm
-from bakeoff.stats.sequential import Standing, still_active
+from bakeoff.stats.progress import Standing, still_active
 from bakeoff.stats.warmup import mser5
 
 if TYPE_CHECKING:
