@@ -4,7 +4,15 @@ from itertools import pairwise
 
 import pytest
 
-from bakeoff.stats.boundaries import LOOKS, MAX_FAMILY, RANK_LOOKS, T_LOOKS, check_family, rank_index, t_multiplier
+from bakeoff.stats.first.boundaries import (
+    LOOKS,
+    MAX_FAMILY,
+    RANK_LOOKS,
+    T_LOOKS,
+    check_family,
+    rank_index,
+    t_multiplier,
+)
 from bakeoff.stats.intervals import largest_index, two_sided_levels
 
 PUBLISHED = {

@@ -1,3 +1,5 @@
+"""The first procedure, by which old comparisons were decided, goes on to give their verdicts."""
+
 from __future__ import annotations
 
 import math
@@ -9,17 +11,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bakeoff.spec.verdict import Interval, Verdict
-from bakeoff.stats.boundaries import LOOKS
-from bakeoff.stats.sequential import (
-    Ended,
-    Pair,
-    Standing,
-    decide,
-    judge_interval,
-    ratio_of_means,
-    ratio_unflagged,
-    still_active,
-)
+from bakeoff.stats.first.boundaries import LOOKS
+from bakeoff.stats.first.sequential import decide
+from bakeoff.stats.pairs import Ended, Pair, judge_interval, ratio_of_means, ratio_unflagged
+from bakeoff.stats.progress import Standing, still_active
 
 MIRRORED = {"faster": "slower", "slower": "faster"}
 RHO = math.log(1.05)
