@@ -33,5 +33,14 @@ def test_the_page_says_what_is_cast_in_every_precision() -> None:
     text = PAGE.read_text("utf-8")
     (precision,) = [option for option in OPTIONS.values() if option.name == "precision"]
     assert all(f"\n| `{value}` | " in text for value in precision.values)
-    sections = ("precision", "layout", "optimizer_kernel", "conv_algorithm", "graph_optimization", "onednn", "device")
+    sections = (
+        "precision",
+        "layout",
+        "optimizer_kernel",
+        "conv_algorithm",
+        "graph_optimization",
+        "onednn",
+        "denormals",
+        "device",
+    )
     assert all(f"\n## {name}\n" in text for name in sections)

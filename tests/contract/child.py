@@ -38,7 +38,7 @@ from bakeoff.spec.trial import TrialSpec
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size
 from bakeoff.trial.evidence import EVIDENCE_FILE, gather, with_spread
-from bakeoff.trial.framework import import_engine
+from bakeoff.trial.framework import import_engine, set_denormals
 from bakeoff.trial.inputs import Batches
 from bakeoff.trial.model import make_model
 from bakeoff.workloads import plan
@@ -77,6 +77,7 @@ class Made(NamedTuple):
 
 def _made(job: Job) -> Made:
     """Make the engine of a framework's folder."""
+    set_denormals(job.options)
     engine: Engine = import_engine(Path(job.folder)).Engine()
     engine.configure(job.options)
     return Made(engine, _work(engine, job))

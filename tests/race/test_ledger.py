@@ -143,3 +143,13 @@ def test_going_on_needs_the_same_environment(race: Any, monkeypatch: pytest.Monk
         race("fake", "fake:step_ms=2", max_rounds=2, resume=True)
     (entry_,) = [one for one in ledger(race("fake", "fake:step_ms=2").contenders) if one.key == "MALLOC_ARENA_MAX"]
     assert (entry_.kind, set(entry_.values.values())) == ("same", {"1"})
+
+
+def test_denormals_differ_by_nature() -> None:
+    """What each framework does with denormal numbers by itself is no mismatch; another than was asked for is one."""
+    torch = contender("torch:denormals=framework", denormals="kept")
+    jax = contender("jax:denormals=framework", denormals="flushed")
+    assert mismatches([torch, jax]) == []
+    flushed = contender("torch:denormals=flush", denormals="flushed")
+    assert entry("denormals", torch, flushed).kind == "asked"
+    assert [one.key for one in mismatches([contender("torch:denormals=flush", denormals="mixed")])] == ["denormals"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from bakeoff.spec.options import DEFAULT
+from bakeoff.spec.options import DEFAULT, FRAMEWORK
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +30,9 @@ COMMON = ("tf32_matmul", "tf32_convolution", "accumulation")
 
 ARITHMETIC = ("precision", "device")
 """Options by which a user asks for another arithmetic."""
+
+READ_BACK = {("denormals", "keep"): "kept", ("denormals", "flush"): "flushed"}
+"""What is read back where an option has a value and another word for it in force."""
 
 MOST_VALUE_CHARACTERS = 40
 """Longest value within a label."""
@@ -99,7 +102,7 @@ def _is_refused(one: ContenderOutcome, name: str) -> bool:
 def _wanted(one: ContenderOutcome, name: str) -> str | None:
     """Return the value that an option was resolved to; None for none, and where it is left to the framework."""
     value = one.plan.contender.options.get(name)
-    return None if value == DEFAULT else value
+    return None if value in (DEFAULT, FRAMEWORK) else READ_BACK.get((name, value or ""), value)
 
 
 def _strays(name: str, reporting: Sequence[ContenderOutcome]) -> list[str]:

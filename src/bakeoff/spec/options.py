@@ -14,6 +14,10 @@ DEFAULT = "default"
 """The value of an option that leaves the choice to the framework; records hold what it chose."""
 
 
+FRAMEWORK = "framework"
+"""The value of `denormals` that leaves the processor as the framework has it."""
+
+
 class Option(msgspec.Struct, frozen=True, kw_only=True):
     """One option: its meaning and, unless they are counts, its values."""
 
@@ -70,6 +74,12 @@ OPTIONS: dict[str, Option] = {
             values=("resident", "per-step", "pipeline"),
             meaning="where a step's batch comes from: from the device already; copied from NumPy within the step; or "
             "from the framework's own loader, which shuffles and prefetches, within the step",
+        ),
+        Option(
+            name="denormals",
+            values=(FRAMEWORK, "keep", "flush"),
+            meaning="numbers too near to zero for a full fraction, which many processors compute with far more slowly: "
+            "as the framework has them by itself, kept, or flushed to zero",
         ),
     )
 }

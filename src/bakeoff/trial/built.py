@@ -63,10 +63,9 @@ class Running:
 
     def conclude(self, draft: Draft) -> None:
         """Note what is known only in the end, and end what loads batches."""
-        draft.put(
-            settings=self.step.settings() | {"malloc": memory.malloc_state()} | self._close_feed(),
-            compilations=compiled_between(self.compiled_before, self.step.compilation()).count,
-        )
+        # Counted first: what settings are read back by may be compiled for it.
+        draft.put(compilations=compiled_between(self.compiled_before, self.step.compilation()).count)
+        draft.put(settings=self.step.settings() | {"malloc": memory.malloc_state()} | self._close_feed())
 
     def _close_feed(self) -> Settings:
         """Return how batches came, read back, and end what loads them."""

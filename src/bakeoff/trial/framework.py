@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import bakeoff.frameworks
 from bakeoff.measure.clock import Clock, monotonic
+from bakeoff.measure.floating_point import handle_denormals
+from bakeoff.spec.options import FRAMEWORK
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +23,16 @@ if TYPE_CHECKING:
 def set_variables(variables: Mapping[str, str]) -> None:
     """Set the framework's environment variables, before it is imported."""
     os.environ.update(variables)
+
+
+def set_denormals(options: Mapping[str, str]) -> None:
+    """Have this process handle denormal numbers as the option says, before a framework makes its threads.
+
+    Raises UnsupportedError where the system has no way for it.
+    """
+    wanted = options.get("denormals", FRAMEWORK)
+    if wanted != FRAMEWORK:
+        handle_denormals(flush=wanted == "flush")
 
 
 def import_engine(folder: Path) -> ModuleType:

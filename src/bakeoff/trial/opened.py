@@ -12,7 +12,7 @@ from bakeoff.measure import memory
 from bakeoff.measure.clock import Clock, monotonic
 from bakeoff.spec.errors import UnavailableError
 from bakeoff.store.fingerprints import check_unchanged, folder_sha256
-from bakeoff.trial.framework import make_engine, set_variables
+from bakeoff.trial.framework import make_engine, set_denormals, set_variables
 from bakeoff.trial.inputs import Batches, batches_of
 
 if TYPE_CHECKING:
@@ -47,10 +47,14 @@ class Opened:
 
 
 def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
-    """Set the framework's variables, settle malloc, and import it; raise UnavailableError or ChangedError."""
+    """Set the framework's variables and what the process is to have before threads are made, and import it.
+
+    Raises UnavailableError, ChangedError, and UnsupportedError for what the system cannot be set to.
+    """
     folder = Path(trial.framework_path)
     check_unchanged(f"the framework's folder {folder}", trial.framework_sha256, folder_sha256(folder))
     set_variables(trial.variables)
+    set_denormals(trial.contender.options)
     watched = set(trial.watched) - trial.variables.keys()
     draft.put(inherited={name: os.environ[name] for name in sorted(watched & os.environ.keys())})
     if trial.contender.options.get("malloc") == "fresh":

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
+from bakeoff.frameworks import denormals
 from bakeoff.frameworks.fake import peaks
 from bakeoff.frameworks.fake.faults import strike
 from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
@@ -268,6 +269,7 @@ class Step:
             "tf32_matmul": False,
             "tf32_convolution": False,
             "layout": "NHWC",
+            "denormals": denormals.in_force(np.multiply, 1),
             "optimizer": type(self._model.optimizer).__name__,
         }
 

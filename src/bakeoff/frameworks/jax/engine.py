@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from bakeoff.frameworks import denormals
 from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling, snapshots
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
@@ -172,6 +173,7 @@ class Step:
             "accumulation": None,
             **self._switches.settings(device, mode),
             "convolution": convolution.chosen(),
+            "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads()),
             "optimizer": None,
             "matmul_precision": jax.config.jax_default_matmul_precision,
             "jax_enable_x64": bool(jax.config.jax_enable_x64),

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from bakeoff.frameworks import denormals
 from bakeoff.frameworks.jax import memory, profiling, snapshots
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
@@ -91,6 +92,7 @@ class Step(KerasStep):
             "tf32_matmul": reduced,
             "tf32_convolution": reduced,
             "accumulation": None,
+            "denormals": denormals.in_force(jax.jit(jnp.multiply), None),
         }
 
     def compilation(self) -> Compilation:

@@ -18,6 +18,7 @@ home.settle()
 
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
+from bakeoff.frameworks import denormals  # noqa: E402
 from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, snapshots  # noqa: E402
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
@@ -153,6 +154,7 @@ class Step:
             "onednn": "on" if jt.compile_extern.mkl_ops is not None and jt.flags.enable_tuner else "off",
             "batch_norm": normalisation.chosen(),
             "attention": "jittor.attention.scaled_dot_product_attention",
+            "denormals": denormals.in_force(_product, _threads()),
             "optimizer": None,
             "lazy_execution": int(jt.flags.lazy_execution),
             "compiler": _compiler(),
@@ -264,6 +266,11 @@ def _set_training(network: Any, *, training: bool) -> None:
     """Set the mode alone: Jittor's `eval` stops gradients too, and its `train` starts them again with other arrays."""
     for module in network.modules():
         module.is_train = training
+
+
+def _product(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+    """Multiply in Jittor."""
+    return np.asarray((jt.array(left) * jt.array(right)).numpy())
 
 
 def _compiler() -> str:

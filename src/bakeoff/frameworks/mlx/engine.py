@@ -15,6 +15,7 @@ import mlx.nn
 import numpy as np
 from mlx.utils import tree_flatten
 
+from bakeoff.frameworks import denormals
 from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, snapshots, threads
 from bakeoff.frameworks.mlx.border import Border
 from bakeoff.frameworks.mlx.compilation import executed
@@ -167,6 +168,7 @@ class Step:
             "conv_algorithm": None,
             "graph_optimization": "on" if compiled else None,
             "onednn": None,
+            "denormals": denormals.in_force(lambda *both: np.array(mx.multiply(*map(mx.array, both))), 1),
             "optimizer": None,
             "loss_scaling": None,
             "attention": nn.ATTENTION,

@@ -158,6 +158,7 @@ class Step:
             **self._precision.settings(device),
             "accumulation": None,
             **switches.settings(device, mode),
+            "denormals": switches.denormals(mode),
             "optimizer": None,
             "jit_compile": jit_compile,
             "traces": self._run.experimental_get_tracing_count() if traced else None,

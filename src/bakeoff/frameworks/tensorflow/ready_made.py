@@ -74,6 +74,7 @@ class Step(KerasStep):
                 "tf32_matmul": tf32,
                 "tf32_convolution": tf32,
                 "accumulation": None,
+                "denormals": switches.denormals(str(keras_settings["mode"])),
             }
         )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import keras
 import tensorflow as tf
 
+from bakeoff.frameworks.denormals import in_force
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
@@ -82,3 +83,12 @@ def _onednn() -> str | None:
     except ImportError:  # it is no public name
         return None
     return "on" if IsMklEnabled() else "off"
+
+
+def denormals(mode: str) -> str:
+    """Read back what a multiplication does with denormal numbers, executed as the mode says."""
+    multiply = tf.multiply
+    if mode != "eager":
+        multiply = tf.function(tf.multiply, autograph=False, jit_compile=mode == "compiled")
+    threads = tf.config.threading.get_intra_op_parallelism_threads()
+    return in_force(lambda left, right: multiply(tf.constant(left), tf.constant(right)).numpy(), threads)

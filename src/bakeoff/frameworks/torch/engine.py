@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from bakeoff.frameworks import denormals
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, snapshots
 from bakeoff.frameworks.torch.compilation import compiled, graphs
@@ -173,6 +174,7 @@ class Step:
             "threads": torch.get_num_threads(),
             **self._precision.settings(),
             **self._switches.settings(self._network, self._device.type, self._mode),
+            "denormals": denormals.in_force(self._product, torch.get_num_threads()),
             "optimizer": None,
         }
         if self._device.type == "cuda":
@@ -180,6 +182,11 @@ class Step:
         if self._mode == "compiled":
             settings["compiled_graphs"] = graphs()
         return settings
+
+    def _product(self, left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+        """Multiply by an operation of its own: compiled code runs on the same threads."""
+        product = torch.from_numpy(left).to(self._device) * torch.from_numpy(right).to(self._device)
+        return np.asarray(product.cpu().numpy())
 
     def compilation(self) -> Compilation:
         """Return what torch.compile has done so far."""
