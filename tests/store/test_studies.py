@@ -17,6 +17,7 @@ ASKED = {
     "aim": "how-much",
     "max_rounds": 7,
     "budget_s": 90.0,
+    "calm_wait_s": 30.0,
     "trial_limit_s": 60.0,
     "seed": 3,
     "epochs": 2,
