@@ -11,6 +11,7 @@ from bakeoff.judge.counters import BlockCounters
 from bakeoff.judge.energy import Energy, energy
 from bakeoff.judge.epochs import WholeRuns, whole_runs
 from bakeoff.judge.gpu import GpuRound
+from bakeoff.judge.late import Late, late
 from bakeoff.judge.light import Light
 from bakeoff.judge.rounds import BlockTime
 from bakeoff.spec.comparison import Comparison, ContenderPlan
@@ -81,6 +82,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Its step against the machine's peaks; None where peaks or the model's work are unknown, and of ready-made models,
     whose work is not the workload's."""
     energy: Energy | None = None
+    late: Late | None = None
+    """What training does to the cost of its steps; None where it was not measured."""
     whole: WholeRuns | None = None
     """Of so many epochs or steps, where they were asked for."""
     accuracy: float | None = None
@@ -104,6 +107,7 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
 OF_ITS_TRIALS: dict[str, Callable[[Sequence[Record]], Any]] = {
     "compiling": compiling,
     "energy": energy,
+    "late": late,
     "whole": whole_runs,
 }
 """Fields of a contender's outcome, each with what judges it from all of its records: a kind of trial is a line here."""

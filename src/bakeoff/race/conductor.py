@@ -20,7 +20,7 @@ from bakeoff.race.foresight import foreseen
 from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
-from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, memory, peaks, rounds, selftest
+from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, late, memory, peaks, rounds, selftest
 from bakeoff.race.stages.stage import Stage, State
 from bakeoff.race.workers.guard import guarded
 from bakeoff.race.workers.process import MARK, ProcessWorker
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 COMPARISON: tuple[Stage, ...] = (
     certify.wanted,
     rounds.wanted,
+    late.wanted,
     epochs.wanted,
     selftest.wanted,
     peaks.wanted,

@@ -95,6 +95,18 @@ class NoteGpuMemory(msgspec.Struct, frozen=True, tag="GPU_MEMORY"):
     reason: str
 
 
+class MeasureLate(msgspec.Struct, frozen=True, tag="LATE"):
+    """Train on to `late_step`, save that state too, and run pairs of blocks from the early and the late state.
+
+    Each block: its state is put back, `lead` steps are not timed, it is put back again, `steps` steps are timed.
+    """
+
+    late_step: int
+    pairs: int
+    lead: int
+    steps: int
+
+
 class RunEpoch(msgspec.Struct, frozen=True, tag="EPOCH"):
     """Run one epoch of `steps` steps and wait once, at its end."""
 
@@ -121,6 +133,7 @@ Command = (
     | MeasurePeaks
     | Note
     | NoteGpuMemory
+    | MeasureLate
     | RunEpoch
     | Conclude
     | Quit

@@ -155,6 +155,32 @@ class EnergyReading(msgspec.Struct, frozen=True, kw_only=True):
     """Names of the meters: "package-0 + GPU 0"."""
 
 
+class DenormalCount(msgspec.Struct, frozen=True, kw_only=True):
+    """How many elements of a group of arrays are denormal, in the type that they are computed in."""
+
+    elements: int
+    denormal: int
+
+    @property
+    def share(self) -> float:
+        """Return the share of them that are denormal, 0 to 1."""
+        return self.denormal / self.elements if self.elements else 0.0
+
+
+class LateReading(msgspec.Struct, frozen=True, kw_only=True):
+    """Blocks from two states of one training in one process, an early and a late one, in neighbouring pairs."""
+
+    early_step: int
+    """Steps of training behind the early state: that of the race's blocks."""
+    late_step: int
+    blocks: list[Block] = []
+    """`turn` counts the pairs from 0, `first_step` says which state; ABBA: every second pair begins with the late."""
+    early: dict[str, DenormalCount] = {}
+    """In the early state: "parameters", "gradients" where they can be read, and the optimiser's arrays by kind, as in
+    `bakeoff.frameworks.slots`."""
+    late: dict[str, DenormalCount] = {}
+
+
 class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """One run from the first step to the last; the first step's time is the record's `first_step_ns`."""
 
@@ -319,6 +345,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Only in a timed trial; None in records older than this field."""
     memory: Memory | None = None
     energy: EnergyReading | None = None
+    late: LateReading | None = None
+    """Only in a trial of late steps; None in records older than this field."""
     epochs: EpochRun | None = None
     """Only in a trial of whole epochs."""
     gpu: list[GpuDuringBlock] = []

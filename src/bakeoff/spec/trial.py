@@ -11,7 +11,18 @@ from bakeoff.spec.contender import Contender
 from bakeoff.spec.scenario import Scenario
 
 Purpose = Literal[
-    "reference", "program", "certify", "memory", "compile", "energy", "selftest", "peak", "time", "epochs", "batch"
+    "reference",
+    "program",
+    "certify",
+    "memory",
+    "compile",
+    "energy",
+    "selftest",
+    "peak",
+    "time",
+    "late",
+    "epochs",
+    "batch",
 ]
 
 
@@ -53,6 +64,8 @@ KINDS: dict[Purpose, Kind] = {
     # Nothing of the workload is built: it is about the machine.
     "peak": Kind(own_input=False),
     "time": Kind(tied=True, saves=True, cached=True, folder="r{round:02d}-{label}"),
+    # It goes back to earlier steps, which a loader cannot.
+    "late": Kind(own_input=False, saves=True, cached=True),
     "epochs": Kind(batches="epoch", cached=True, folder="epochs{round}-{label}"),
     "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),
 }

@@ -55,6 +55,8 @@ class Running:
     """The reading before the first step."""
     ties: Ties
     saved: SavedState
+    drops: bool = False
+    """Whether the model has Dropout."""
     long_run: LongRun = field(default_factory=LongRun)
 
     def processes(self) -> list[int]:
@@ -101,7 +103,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     (first_step_ns,) = stepper.fenced(1)
     draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
     ties, saved = Ties(opened, step, drops=drops), SavedState(step, stepper)
-    running = Running(opened, step, feed, stepper, before, ties, saved)
+    running = Running(opened, step, feed, stepper, before, ties, saved, drops)
     return running, Built(build_ns=build_ns, first_step_ns=first_step_ns)
 
 

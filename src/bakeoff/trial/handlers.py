@@ -19,7 +19,7 @@ from bakeoff.spec.record import Block, Evidence, Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
 from bakeoff.spec.trial import KINDS, SNAPSHOT_STEPS
-from bakeoff.trial import peaks
+from bakeoff.trial import late, peaks
 from bakeoff.trial.built import Running, Unrun, compiled_between
 from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import input_pass
@@ -137,6 +137,11 @@ def _profile(step: Step, work: Callable[[], None]) -> Profiled:
         return Profiled(None, f"its profiler failed: {type(error).__name__}: {error}")
 
 
+def measure_late(running: Running, draft: Draft, command: protocol.MeasureLate) -> None:
+    """Note what a step costs early and late in training."""
+    draft.put(late=late.reading(running, command))
+
+
 def run_epoch(running: Running, draft: Draft, command: protocol.RunEpoch) -> protocol.Ran:
     """Run one epoch of a run of whole epochs."""
     del draft
@@ -216,6 +221,7 @@ HANDLERS: dict[type[Any], tuple[type[Running | Unrun | Opened], Callable[..., pr
     protocol.Fence: (Running, fence),
     protocol.RunBlock: (Running, run_block),
     protocol.CheckTimer: (Running, check_timer),
+    protocol.MeasureLate: (Running, measure_late),
     protocol.RunEpoch: (Running, run_epoch),
     protocol.Conclude: (Running, conclude_epochs),
     protocol.Certify: (Unrun, certify),

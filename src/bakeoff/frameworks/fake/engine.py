@@ -36,6 +36,9 @@ WRONG_STEP = 4
 CACHE = "BAKEOFF_FAKE_CACHE"
 """The variable that names the folder of the cache; without it nothing is kept."""
 
+LATE = 50
+"""Training steps after which an optimiser holds denormal numbers, where steps slow down with training."""
+
 DISPATCH = 0.1
 """Share of an asynchronous step that its dispatch takes."""
 
@@ -254,9 +257,12 @@ class Step:
         self._trained = snapshot
 
     def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Return an array for each parameter, as an Adam's first moment."""
+        """Return an array for each parameter; where steps slow down, half of each is denormal late in training."""
         for name, gradient in self._gradients().items():
-            yield slot_name(FIRST_MOMENT, name), np.asarray(gradient, np.float32)
+            array = np.asarray(gradient, np.float32).ravel()
+            if self._number("slows") and self._trained >= LATE:
+                array[::2] = np.uint32(1).view(np.float32)  # the smallest of all, by its bits
+            yield slot_name(FIRST_MOMENT, name), array
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Return the options back."""

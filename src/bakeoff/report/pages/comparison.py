@@ -15,6 +15,7 @@ from bakeoff.report.sections.energy import ENERGY
 from bakeoff.report.sections.figures import ABSENT, STEPS, SUMMARY
 from bakeoff.report.sections.gpu import GPU
 from bakeoff.report.sections.independence import INDEPENDENCE
+from bakeoff.report.sections.late import LATE
 from bakeoff.report.sections.light import LIGHT
 from bakeoff.report.sections.memory import MEMORY
 from bakeoff.report.sections.noise import CALM, NOISE, evidence
@@ -55,6 +56,7 @@ SUBJECTS: tuple[Subject, ...] = (
     GPU,
     NOISE,
     ENVIRONMENT,
+    LATE,
     WHOLE,
 )
 """In the order of tables, of sentences, of warnings, of pictures and of folds."""

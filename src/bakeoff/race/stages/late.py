@@ -1,0 +1,58 @@
+"""What training does to a step's cost: blocks late in training beside early ones, one fresh process a contender."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.judge.late import late_step
+from bakeoff.race.stages.stage import SHORTEST_STEP_S, Checkpoint, Session, State, Wanted, alone
+from bakeoff.spec.protocol import MeasureLate
+from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.trial import SNAPSHOT_STEPS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class LateBlocks(msgspec.Struct, frozen=True, kw_only=True):
+    """How much is timed."""
+
+    pairs: int = 8
+    """The fewest whose signed ranks give a 95 % interval that one disturbed pair does not widen to its end."""
+    lead_s: float = 0.05
+    timed_s: float = 0.1
+    """As the race's blocks."""
+    fewest_steps: int = 3
+
+
+BLOCKS = LateBlocks()
+
+
+def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
+    """Want one trial of each ranked contender, where the scenario trains and while the budget lasts."""
+    if not SCENARIOS[state.comparison.scenario].trains:
+        return
+    ranked = [one for one in state.outcome().contenders if one.status == "ranked"]
+    steps_s = {one.label: one.median_step_s for one in ranked if one.median_step_s}
+    before = [record.late.late_step for record in state.of("late") if record.late]
+    until = before[0] if before else late_step(steps_s.values())
+    if until is None:
+        return
+    for plan in state.specs.shuffled([plan for plan in state.racing() if plan.contender.label in steps_s], 1):
+        if not state.of("late", plan):
+            yield Checkpoint()
+            trial = state.specs.trial(plan, "late")
+            yield alone(trial, partial(_early_and_late, until, steps_s[plan.contender.label]))
+
+
+def _early_and_late(until: int, step_s: float, session: Session) -> None:
+    """Warm up, and run the pairs of blocks; the late steps may take as long as a trial's every answer."""
+    session.warm_up(SNAPSHOT_STEPS)
+    session.tell(f"early and late steps, up to step {until:,}")
+    step_s = max(step_s, SHORTEST_STEP_S)
+    lead, steps = (max(BLOCKS.fewest_steps, math.ceil(seconds / step_s)) for seconds in (BLOCKS.lead_s, BLOCKS.timed_s))
+    session.ask(MeasureLate(late_step=until, pairs=BLOCKS.pairs, lead=lead, steps=steps))

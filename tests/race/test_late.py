@@ -1,0 +1,111 @@
+"""Late steps of training beside early ones: a scripted step that training slows down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.judge.late import Late, late_step
+from bakeoff.report.sections.late import late_table, sentences, why_not
+from bakeoff.spec.record import DenormalCount
+from bakeoff.spec.verdict import Interval
+from bakeoff.store.results import read_records
+
+SLOWS = 0.001
+"""Growth of a step's time by each step of training: at step 1,000 twice what it is at its start."""
+
+
+def test_a_step_that_training_slows_down_is_found(race: Any) -> None:
+    """The early blocks begin where the race's do, the late ones at the same later step for all contenders."""
+    outcome = race("fake", f"fake:slows={SLOWS},denormals=keep", max_rounds=1)
+    steady, slowed = (one.late for one in outcome.contenders)
+    assert (steady.early_step, steady.late_step, steady.pairs) == (10, 1000, 8)
+    assert slowed.late_step == steady.late_step
+    assert not steady.differs(0.02)
+    assert slowed.differs(0.02)
+    assert slowed.ratio.low <= slowed.ratio.estimate <= slowed.ratio.high
+    assert slowed.ratio.estimate == pytest.approx((1 + 1000 * SLOWS) / (1 + 10 * SLOWS), rel=0.05)
+    assert slowed.denormal() == {"first moment": pytest.approx(0.5, abs=0.01)}
+    assert steady.denormal() == {}
+
+
+def test_the_report_says_it_where_it_matters(race: Any) -> None:
+    """A sentence names the array, the share and what the option would do; the table has both contenders."""
+    outcome = race("fake", f"fake:slows={SLOWS},denormals=keep", max_rounds=1)
+    (said,) = sentences(outcome)
+    assert said.startswith(f"{outcome.contenders[1].label}'s step takes 1.9")
+    assert "at step 1,000 of training as at step 10 (one process)" in said
+    assert "50 % of Adam's first moment is denormal; `denormals=flush` sets such numbers to zero." in said
+    table = late_table(outcome)
+    assert [line.marked for line in table.lines].count(True) == 1
+    assert table.heads[-2:] == ["denormal: first moment", "denormal: gradients"]
+
+
+def test_nothing_is_recommended_that_is_in_force(race: Any) -> None:
+    """A contender that flushes denormal numbers already gets no advice to do so."""
+    outcome = race(f"fake:slows={SLOWS},denormals=flush", max_rounds=1)
+    (said,) = sentences(outcome)
+    assert "denormals=flush` sets" not in said
+
+
+def test_every_block_begins_with_its_own_state(race: Any) -> None:
+    """Blocks come in pairs of both states, mirrored, and each timed part begins at one of the two steps."""
+    outcome = race("fake", max_rounds=1)
+    (record,) = [one for one in read_records(Path(outcome.path)).records.values() if one.trial.purpose == "late"]
+    assert [block.first_step for block in record.late.blocks[:4]] == [10, 1000, 1000, 10]
+    assert [block.turn for block in record.late.blocks] == [pair for pair in range(8) for _ in range(2)]
+    assert all(block.restored for block in record.late.blocks)
+
+
+def test_inference_has_no_late_steps(race: Any) -> None:
+    """Where steps change nothing there is nothing to measure, and nothing is said."""
+    outcome = race("fake", scenario="infer", max_rounds=1)
+    assert outcome.contenders[0].late is None
+    assert why_not(outcome) == ""
+
+
+def test_long_steps_are_left_out_with_the_reason(race: Any) -> None:
+    """Where the slowest contender cannot do 100 steps in 10 s, the report says so."""
+    outcome = race("fake:step_ms=150", max_rounds=1)
+    assert outcome.contenders[0].late is None
+    assert "the slowest contender needs more than 10 s for 100 steps" in why_not(outcome)
+
+
+@pytest.mark.parametrize(("slowest_s", "steps"), [(0.001, 1000), (0.01, 1000), (0.011, 300), (0.05, 100), (0.11, None)])
+def test_the_late_step_is_what_the_slowest_reaches(slowest_s: float, steps: int | None) -> None:
+    """It is the same for all contenders."""
+    assert late_step([0.0001, slowest_s]) == steps
+    assert late_step([]) is None
+
+
+@pytest.mark.parametrize(
+    ("ratio", "differs"),
+    [
+        ((1.5, 1.4, 1.6), True),
+        ((1.5, 0.9, 2.0), False),
+        ((1.01, 1.005, 1.015), False),
+        ((0.7, 0.6, 0.8), True),
+        (None, False),
+    ],
+)
+def test_a_difference_is_beyond_the_margin_and_its_interval_excludes_one(
+    ratio: tuple[float, float, float] | None,
+    differs: bool,  # noqa: FBT001 - a parameter of the table above
+) -> None:
+    """A wide interval, or a ratio within the margin, is no finding; a step that gets faster is one."""
+    interval = None if ratio is None else Interval(estimate=ratio[0], low=ratio[1], high=ratio[2])
+    late = Late(early_step=10, late_step=1000, ratio=interval, pairs=8, early_s=1.0, late_s=1.0)
+    assert late.differs(0.02) is differs
+
+
+def test_what_was_denormal_before_is_no_change() -> None:
+    """A group counts that holds more denormal numbers late than early, and at least 1 %."""
+    early = {
+        "parameters": DenormalCount(elements=100, denormal=5),
+        "first moment": DenormalCount(elements=1000, denormal=0),
+    }
+    late = early | {"first moment": DenormalCount(elements=1000, denormal=9)}
+    reading = Late(early_step=1, late_step=2, ratio=None, pairs=0, early_s=1.0, late_s=1.0, early=early, late=late)
+    assert reading.denormal() == {}
