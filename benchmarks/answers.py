@@ -102,7 +102,7 @@ def seen(name: str, lines: list[tuple[float, str]], total_s: float, report: dict
         "rounds": rounds,
         "a round s": round(statistics.median(round_s), 1) if round_s else None,
         "in rounds": f"{sum(round_s) / total_s:.0%}",
-        "decided": f"{sum(pair['verdict'] != 'undecided' for pair in report['verdicts'])} of {len(report['verdicts'])}",
+        "decided": f"{sum(pair['verdict'] in ('faster', 'slower', 'equal') for pair in report['verdicts'])} of {len(report['verdicts'])}",
         "pairs": "; ".join(map(_pair, report["verdicts"])),
         "half-width": max((_half(pair) for pair in pairs), default=None),
         "narrow": all(map(_is_narrow, pairs)) and len(pairs) == len(report["verdicts"]),
