@@ -35,6 +35,7 @@ def test_an_old_comparison_keeps_its_verdicts_to_the_byte(record: Path) -> None:
     outcome = judge_comparison(record)
     told = [{name: getattr(verdict, name) for name in FIELDS} for verdict in outcome.verdicts]
     assert outcome.comparison.procedure.rules == FIRST_RULES
+    assert outcome.comparison.procedure.aim == "verdict"  # the file is older than the aim, and has none
     assert hashlib.sha256(msgspec.json.encode(told)).hexdigest() == KEPT
     assert {(verdict.fewest, verdict.level) for verdict in outcome.verdicts} == {(3, None)}
 
