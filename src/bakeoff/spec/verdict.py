@@ -41,10 +41,9 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     decided_low: float | None = None
     decided_high: float | None = None
     """The interval by the boundaries at the last look before that, which the verdict rests on; None likewise."""
-    close: bool = False
-    """The verdict was close, so that chance may have made the difference look larger than it is."""
     under_margin: bool = False
-    """The pair is decided, but its interval reaches into the margin of equality."""
+    """The pair is decided, but its interval reaches into the margin of equality: chance may have had a part in it, and
+    the size is then told too large."""
     more_rounds: int | None = None
     """About how many more rounds would decide an undecided pair, or make a wide one's size known; None where none of
     the coming looks can."""

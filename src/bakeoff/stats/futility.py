@@ -69,12 +69,14 @@ def power(differences: Sequence[float], look: int, family: int, rho: float, *, m
     if spread == 0.0:
         return 1.0
     half = multiplier(look, family, moderated=moderated) * spread / math.sqrt(look)
+    if rho >= 2.0 * half:
+        return 1.0  # wherever the estimate goes, it is clear of zero or inside the margin
     wander = spread * math.sqrt(1.0 / len(differences) - 1.0 / look)
     estimate = pseudo_median(differences)
     above = _NORMAL.cdf((estimate - half) / wander)
     below = _NORMAL.cdf((-estimate - half) / wander)
     inside = _NORMAL.cdf((rho - half - estimate) / wander) - _NORMAL.cdf((half - rho - estimate) / wander)
-    return above + below + max(0.0, inside)
+    return min(1.0, above + below + max(0.0, inside))
 
 
 def spread_of(differences: Sequence[float]) -> float:

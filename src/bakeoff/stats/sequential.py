@@ -30,10 +30,6 @@ if TYPE_CHECKING:
 FEWEST_ROUNDS = LOOKS[0]
 """Fewer give no verdict."""
 
-CLOSE = 2.0 / 3.0
-"""A verdict was close where the half-width of the interval that decided it was more than this share of the difference:
-pairs that chance pushed over the boundary are among these, and their size is told too large."""
-
 
 class _Progress:
     """One pair while its history is replayed."""
@@ -63,14 +59,6 @@ class _Progress:
         if self.goal != "size" or self.verdict not in ("faster", "slower"):
             return False
         return self.size is None or not is_narrow(self.size)
-
-    @property
-    def is_close(self) -> bool:
-        """Whether chance may have had a part in the verdict, so that the size is told too large."""
-        if self.decided is None or self.verdict not in ("faster", "slower"):
-            return False
-        edge = min(abs(self.decided.low), abs(self.decided.high))
-        return edge < (1.0 - CLOSE) * abs(self.decided.estimate)
 
     def add(self, round_index: int) -> bool:
         """Add one round, unless the pair has no value in it; return whether a look is due."""
@@ -196,7 +184,6 @@ def _verdict(pair: _Progress, rho: float, family: int, stopped: Stopped) -> Verd
         decided_rounds=pair.decided_rounds,
         decided_low=math.exp(decided.low) if decided else None,
         decided_high=math.exp(decided.high) if decided else None,
-        close=pair.is_close,
         under_margin=size is not None
         and ((pair.verdict == "slower" and size.low < rho) or (pair.verdict == "faster" and size.high > -rho)),
         more_rounds=needed.rounds if needed and is_wanted else None,

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from bakeoff.report.page import Subject
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import count, percent, rounded
@@ -36,9 +34,12 @@ def _cautions(outcome: Outcome) -> list[str]:
 
 
 def _data(outcome: Outcome) -> dict[str, Any]:
-    """Return both findings, and how long a round takes."""
-    trends = {one.label: one.trend and msgspec.to_builtins(one.trend) for one in ranked(outcome)}
-    resemblance = outcome.resemblance and msgspec.to_builtins(outcome.resemblance)
+    """Return both findings, and how long a round takes; null where it is not known."""
+    resemblance = {name: getattr(outcome.resemblance, name, None) for name in ("ratio", "low", "rounds", "is_found")}
+    names = ("change", "low", "high", "rounds", "is_found")
+    trends = [
+        {"contender": one.label} | {name: getattr(one.trend, name, None) for name in names} for one in ranked(outcome)
+    ]
     return {"round_s": outcome.round_s, "independence": {"resemblance": resemblance, "trends": trends}}
 
 

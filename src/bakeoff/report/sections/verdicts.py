@@ -122,7 +122,8 @@ def _decided(pairs: list[Verdict], margin: float) -> str:
 def _times(pair: Verdict, margin: float) -> str:
     """Return "1.12 times as long [1.06, 1.19]"."""
     ratio, interval = ratio_parts(pair, margin)
-    caution = f" (may be under the {percent(margin)} margin)" if pair.under_margin else ""
+    less = "; if it was close, expect less" if pair.level else ""
+    caution = f" (may be under the {percent(margin)} margin{less})" if pair.under_margin else ""
     return f"{ratio} times as long {interval}".rstrip() + caution
 
 
@@ -145,7 +146,11 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
 
 def _after(pair: Verdict, margin: float) -> str:
     """Return "ratio 1.04 [0.99, 1.09] after 7 rounds"."""
-    return f"ratio {ratio_text(pair, margin)} after {count(pair.rounds, 'round')}"
+    told = f"ratio {ratio_text(pair, margin)} after {count(pair.rounds, 'round')}"
+    is_clear = (
+        pair.level is not None and pair.low is not None and pair.high is not None and not pair.low <= 1 <= pair.high
+    )
+    return f"{told}, an interval of this pair alone, which does not decide" if is_clear else told
 
 
 def _more(pair: Verdict, outcome: Outcome) -> list[str]:
@@ -194,8 +199,6 @@ def _doubts(pair: Verdict) -> list[str]:
     if pair.wide:
         why = {"budget": "the time budget has ended", "rounds": "all rounds are done"}.get(pair.stopped, "not finished")
         said.append(f"{name}: the direction is decided, but its size is known less narrowly than was asked for; {why}.")
-    if pair.close:
-        said.append(f"{name}: it was close; if the race was run again, expect a smaller difference than {ratio}.")
     mean = pair.ratio_of_means
     outside = mean is not None and pair.low is not None and pair.high is not None and not pair.low <= mean <= pair.high
     if mean is not None and outside:

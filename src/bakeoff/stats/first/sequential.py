@@ -103,8 +103,6 @@ def decide(
     if pairs:
         check_family(len(pairs))
     rho = math.log1p(margin)
-    # Files older than the aim have none, and are read with the present default: they aimed at a verdict.
-    aim = "verdict" if aim in ("size", "direction") else aim
     progress = [_Progress(pair, aim) for pair in pairs]
     done = max((len(pair.differences) for pair in pairs), default=0)
     limit = max(done, LOOKS[-1]) if max_rounds is None else max_rounds
