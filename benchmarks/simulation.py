@@ -17,11 +17,14 @@ from numpy.typing import NDArray
 
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.differences import ping_pong_difference
-from bakeoff.stats.sequential import Pair, Standing, decide, still_active
+from bakeoff.stats.pairs import Pair
+from bakeoff.stats.progress import Standing, still_active
+from bakeoff.stats.sequential import decide
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from bakeoff.spec.comparison import Aim
     from bakeoff.spec.verdict import Verdict
 
 Floats = NDArray[np.float64]
@@ -142,31 +145,32 @@ def ping_pong_differences(blocks: Floats, first: int, second: int) -> Floats:
     )
 
 
-def race(differences: Sequence[Sequence[float]], contenders: int = 2) -> tuple[list[Verdict], int]:
+def race(differences: Sequence[Sequence[float]], contenders: int = 2, aim: Aim = "size") -> tuple[list[Verdict], int]:
     """Run one comparison as the conductor does; return its verdicts and the number of processes it took.
 
     `differences` holds a row of per-round log-ratios for each pair, in the order of `itertools.combinations`.
     Contenders whose pairs are all settled or given up run no further round.
     """
-    parts = list(stages(differences, contenders))
+    parts = list(stages(differences, contenders, aim))
     return parts[-1][2], sum(len(active) * rounds for active, rounds, _ in parts)
 
 
 def stages(
-    differences: Sequence[Sequence[float]], contenders: int = 2
+    differences: Sequence[Sequence[float]], contenders: int = 2, aim: Aim = "size"
 ) -> Iterator[tuple[list[str], int, list[Verdict]]]:
-    """Yield from look to look who runs, for how many rounds, and the verdicts after them."""
+    """Yield who runs, for how many rounds, and the verdicts after them: up to the first look, then round by round."""
     names = [chr(ord("a") + index) for index in range(contenders)]
     pairs = list(combinations(names, 2))
     histories: list[list[float | None]] = [[] for _ in pairs]
     active, done = names, 0
-    for look in LOOKS:
+    for look in range(LOOKS[0], LOOKS[-1] + 1):
         for history, pair, row in zip(histories, pairs, differences, strict=True):
             history.extend(row[done:look] if {*pair} <= {*active} else [None] * (look - done))
         verdicts = decide(
             [Pair(first=a, second=b, differences=history) for (a, b), history in zip(pairs, histories, strict=True)],
             margin=MARGIN,
             max_rounds=LOOKS[-1],
+            aim=aim,
         )
         yield active, look - done, verdicts
         done = look

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import re
+import sys
 import threading
 import time
 from collections import Counter
@@ -65,15 +66,30 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+def script(name: str) -> ModuleType:
+    """Load a file of benchmarks/, whose files are scripts, import each other, and are no part of the package."""
+    folder = str(ROOT / "benchmarks")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return importlib.import_module(name)
+
+
 @pytest.fixture(scope="session")
 def simulation() -> ModuleType:
-    """Load benchmarks/simulation.py, which is a script and no part of the package."""
-    spec = importlib.util.spec_from_file_location("simulation", ROOT / "benchmarks" / "simulation.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """Load the simulation of a shared machine."""
+    return script("simulation")
+
+
+@pytest.fixture(scope="session")
+def replay() -> ModuleType:
+    """Load the vectorised procedures."""
+    return script("deciding_replay")
+
+
+@pytest.fixture(scope="session")
+def noises() -> ModuleType:
+    """Load the kinds of noise."""
+    return script("deciding_noise")
 
 
 def group_of(nodeid: str) -> str:

@@ -47,7 +47,18 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--name": ("mine", *TEXTS),
     "--requirements": ("taken", *FILES),
 }
-FLAGS = ("--how-much", "--until-sure", "--max-batch", "--resume", "--json", "--markdown", "--force", "--full", "--help")
+FLAGS = (
+    "--direction",
+    "--how-much",
+    "--until-sure",
+    "--max-batch",
+    "--resume",
+    "--json",
+    "--markdown",
+    "--force",
+    "--full",
+    "--help",
+)
 OF_A_RACE = tuple(OPTIONS)[:20]
 
 COMMANDS: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {

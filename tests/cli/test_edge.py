@@ -64,7 +64,7 @@ BAD_INPUT = {
     "rounds": (["run", "mlp-mnist", "fake", "--rounds", "0"], "rounds 0"),
     "aims": (
         ["run", "mlp-mnist", "fake", "--how-much", "--until-sure"],
-        "--until-sure excludes --how-much",
+        "--direction, --how-much and --until-sure exclude each other",
     ),
     "threads": (["run", "mlp-mnist", "fake", "--threads", "0"], "threads 0"),
     "device": (

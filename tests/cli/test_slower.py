@@ -36,7 +36,7 @@ def test_what_cannot_be_told_is_skipped(cli: Cli) -> None:
 
 def test_it_is_for_one_comparison(cli: Cli) -> None:
     """Several values, a share that is none, and an aim that it excludes are errors before anything runs."""
-    for words in (["5%", "--batch-size", "8,16"], ["five"], ["5%", "--until-sure"]):
+    for words in (["5%", "--batch-size", "8,16"], ["five"], ["5%", "--until-sure"], ["5%", "--direction"]):
         said = cli(*RACE, *words)
         assert said.code == MISUSED
         assert "--fail-if-slower" in said.err

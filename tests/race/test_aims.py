@@ -14,7 +14,7 @@ from bakeoff.race import conductor
 from bakeoff.race.progress import Event, RoundEnded
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.record import Block, Record
-from bakeoff.stats.sequential import is_open
+from bakeoff.stats.pairs import is_open
 from bakeoff.store.results import Records, read_records
 
 pytestmark = pytest.mark.slow

@@ -278,8 +278,8 @@ def test_all_warm_up_as_long_as_the_slowest_to_settle(race: Any) -> None:
     """Who is slow to settle warms up longer, and in the first round the others do so, too."""
     outcome = race("fake:step_ms=2.5,drift=-0.0001", "fake:step_ms=100")
     counts = {record.trial.contender.label: len(record.warm_steps_ns) for record in timed(outcome)}
-    assert counts["fake:step_ms=2.5,drift=-0.0001"] == 400
-    assert counts["fake:step_ms=100"] == 200
+    assert counts["fake:step_ms=2.5,drift=-0.0001"] > 200
+    assert counts["fake:step_ms=100"] == 100
 
 
 def test_a_budget_under_three_rounds_gives_no_verdict(race: Any) -> None:

@@ -23,7 +23,7 @@ def test_blocks_obey_their_rules(steps_s: list[float]) -> None:
 
 
 def test_an_equal_number_of_steps_is_fair_to_both() -> None:
-    """Of two contenders, one nine times as fast as the other, one has a third of 0.1 s and the other three times as much."""
+    """Of two contenders, one nine times as fast, one has a third of 0.1 s and the other three times as much."""
     assert rounds.timed_steps([0.001, 0.0089]) == 34
 
 

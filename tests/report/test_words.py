@@ -16,6 +16,7 @@ from bakeoff.report.sections.runs import short_runs
 from bakeoff.report.sections.verdicts import headline, sentences
 from bakeoff.report.standings import ranked
 from bakeoff.report.words import machine_line
+from bakeoff.stats.dependence import Resemblance, Trend
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -65,6 +66,58 @@ def test_more_rounds_than_the_procedure_has_are_not_offered(undecided: Outcome) 
     text = said(msgspec.structs.replace(undecided, verdicts=verdicts))
     assert "about 70 more rounds would be needed, beyond the 20 that the procedure allows" in text
     assert "--resume" not in text
+
+
+def present(outcome: Outcome, **changes: object) -> str:
+    """Give what is said of an outcome whose verdicts are by the present rules."""
+    verdicts = [
+        msgspec.structs.replace(pair, level=0.95, fewest=5, **(changes if pair.verdict == "undecided" else {}))
+        for pair in outcome.verdicts
+    ]
+    return said(msgspec.structs.replace(outcome, verdicts=verdicts, round_s=12.0))
+
+
+def test_rounds_to_come_have_their_seconds_and_their_chance(undecided: Outcome) -> None:
+    """An undecided pair tells the look that may decide it, how long that takes here, and how probable it is."""
+    expected = (
+        "about 3 more rounds, 36 s, would decide it with a chance of 71 % (bakeoff run mlp-mnist --resume --rounds 10)"
+    )
+    assert expected in present(undecided, more_rounds=3, chance=0.71)
+
+
+def test_no_calmer_machine_is_asked_for(undecided: Outcome) -> None:
+    """Where no coming look is likely to decide, that is said; where one is, nothing else."""
+    text = present(undecided, more_rounds=None)
+    assert "no coming look is likely to decide it" in text
+    assert "calmer machine" not in text
+    assert "no coming look" not in present(undecided, more_rounds=3, chance=0.71)
+
+
+def test_an_interval_that_decides_nothing_says_so(undecided: Outcome) -> None:
+    """The interval of one pair alone may leave out 1 where the boundaries of all looks and pairs do not."""
+    words = "an interval of this pair alone, which does not decide"
+    assert words in present(undecided, low=0.93, high=0.99)
+    assert words not in present(undecided, low=0.93, high=1.01)
+
+
+def test_a_close_verdict_warns_of_its_size(decided: Outcome) -> None:
+    """Where the size reaches into the margin, a reader is told which way it errs."""
+    assert "(may be under the 5 % margin; if it was close, expect less)" in present(decided)
+
+
+def test_rounds_that_follow_each_other_are_a_caution(decided: Outcome) -> None:
+    """What was found of rounds and turns is told in plain words, with its size."""
+    found = Resemblance(ratio=0.8, low=1.3, rounds=12, contenders=3)
+    told = cautions(msgspec.structs.replace(decided, resemblance=found))
+    assert any("neighbouring rounds resemble each other more than independent ones do" in one for one in told)
+    calm = msgspec.structs.replace(found, ratio=1.9)
+    assert not any("resemble" in one for one in cautions(msgspec.structs.replace(decided, resemblance=calm)))
+    moving = Trend(change=0.4, low=0.2, high=0.6, rounds=5)
+    first, *others = decided.contenders
+    changed = msgspec.structs.replace(decided, contenders=[msgspec.structs.replace(first, trend=moving), *others])
+    assert any(
+        "its step gets 40 % longer from the first turn to the last (in 5 rounds)" in one for one in cautions(changed)
+    )
 
 
 @pytest.mark.parametrize(
@@ -147,14 +200,16 @@ def test_pairs_without_a_calm_turn_are_told_at_once(noisy: Outcome) -> None:
     ("stopped", "why"), [("budget", "the time budget has ended"), ("rounds", "all rounds are done")]
 )
 def test_a_wide_interval_is_told(decided: Outcome, stopped: Literal["budget", "rounds"], why: str) -> None:
-    """A ratio that --how-much did not reach is a warning with its reason."""
+    """A size that is not known as narrowly as was asked for is a warning with its reason."""
     pair = msgspec.structs.replace(decided.verdicts[0], wide=True, stopped=stopped)
-    assert f"its interval is wider than --how-much asks for; {why}." in "\n".join(
+    assert f"its size is known less narrowly than was asked for; {why}." in "\n".join(
         cautions(msgspec.structs.replace(decided, verdicts=[pair]))
     )
 
 
-@pytest.mark.parametrize(("aim", "option"), [("how-much", "(--how-much)"), ("until-sure", "(--until-sure)")])
+@pytest.mark.parametrize(
+    ("aim", "option"), [("how-much", "(--how-much)"), ("direction", "(--direction)"), ("until-sure", "(--until-sure)")]
+)
 def test_the_evidence_tells_the_aim(decided: Outcome, aim: Aim, option: str) -> None:
     """What the rounds were run for stands beside their number; the plain verdict needs no word."""
     assert "--" not in evidence(decided)

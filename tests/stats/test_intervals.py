@@ -8,12 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import t as student
 
-from bakeoff.stats.boundaries import LOOKS, RANK_LOOKS
+from bakeoff.stats.first.boundaries import LOOKS, RANK_LOOKS
+from bakeoff.stats.first.intervals import centre, pair_interval
 from bakeoff.stats.intervals import (
     absolute_interval,
-    centre,
     fixed_interval,
-    pair_interval,
     signed_rank_interval,
     t_interval,
 )

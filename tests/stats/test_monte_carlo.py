@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from bakeoff.stats.sequential import Pair, decide
+from bakeoff.stats.first import sequential as first
+from bakeoff.stats.pairs import Pair
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -40,11 +41,12 @@ def race_all(simulation: ModuleType, differences: Floats, ratio: float) -> tuple
     return verdicts, sum(processes for _, processes in races) / len(races)
 
 
-def test_the_table_spends_what_it_may() -> None:
+def test_the_first_table_spends_what_it_may() -> None:
     """Where only chance speaks and equality cannot be found, 5 % are called different: neither more nor far fewer."""
     values = np.random.default_rng(6).normal(size=(2 * TRIALS, 20)).tolist()
     verdicts = [
-        decide([Pair(first="a", second="b", differences=row)], margin=0.0, max_rounds=20)[0].verdict for row in values
+        first.decide([Pair(first="a", second="b", differences=row)], margin=0.0, max_rounds=20)[0].verdict
+        for row in values
     ]
     assert 0.04 <= 1.0 - verdicts.count("undecided") / len(verdicts) <= 0.055
 

@@ -1,29 +1,26 @@
+"""The replay of the present procedure: decision and size apart, the family, what is told of rounds to come."""
+
 from __future__ import annotations
 
 import math
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from bakeoff.spec.verdict import Interval, Verdict
+from bakeoff.spec.comparison import Aim
+from bakeoff.spec.verdict import Verdict
 from bakeoff.stats.boundaries import LOOKS
-from bakeoff.stats.sequential import (
-    Ended,
-    Pair,
-    Standing,
-    decide,
-    judge_interval,
-    ratio_of_means,
-    ratio_unflagged,
-    still_active,
-)
+from bakeoff.stats.pairs import Ended, Pair, is_open
+from bakeoff.stats.progress import Standing, still_active
+from bakeoff.stats.sequential import decide
+from bakeoff.stats.size import size_interval
 
 MIRRORED = {"faster": "slower", "slower": "faster"}
-RHO = math.log(1.05)
-NOISE = [0.010, -0.012, 0.004, -0.007, 0.011, -0.002, 0.006, -0.009, 0.003, -0.004] * 2
+NOISE = [0.010, -0.012, 0.004, -0.007, 0.011, -0.002, 0.006, -0.009, 0.003, -0.004] * 4
 WILD = [0.5, -0.5, 0.4, -0.4, 0.0, 0.45, -0.45, 0.3, -0.35, 0.05] * 2
 
 # Rounded: a ratio of exp(1e-300) is exactly 1, and no clock tells them apart.
@@ -31,225 +28,181 @@ logarithms = st.floats(-0.5, 0.5, allow_nan=False).map(lambda value: round(value
 rounds = st.lists(st.one_of(st.none(), logarithms), max_size=22)
 
 
-def shifted(centre: float, count: int) -> list[float]:
+def shifted(centre: float, count: int, times: float = 1.0) -> list[float]:
     """Give `count` calm rounds about a centre."""
-    return [centre + noise for noise in NOISE[:count]]
-
-
-def standings(labels: str) -> list[Standing]:
-    """Return contenders that have failed in nothing."""
-    return [Standing(label=label) for label in labels]
+    return [centre + times * noise for noise in NOISE[:count]]
 
 
 def one(
-    differences: list[float | None] | list[float], margin: float = 0.05, max_rounds: int = 20, ended: Ended = ""
+    differences: list[float | None] | list[float],
+    margin: float = 0.05,
+    max_rounds: int | None = 20,
+    ended: Ended = "",
+    aim: Aim = "size",
 ) -> Verdict:
     """Decide a single pair."""
-    (verdict,) = decide(
-        [Pair(first="a", second="b", differences=differences)], margin=margin, max_rounds=max_rounds, ended=ended
-    )
+    pair = Pair(first="a", second="b", differences=differences)
+    (verdict,) = decide([pair], margin=margin, max_rounds=max_rounds, ended=ended, aim=aim)
     return verdict
 
 
-def test_a_large_difference_is_settled_at_the_first_look() -> None:
-    """Twice as long in three calm rounds: slower, with the t-interval of the look as ratios."""
-    verdict = one(shifted(math.log(2), 3))
-    half = 15.87 * np.std(NOISE[:3], ddof=1) / math.sqrt(3)
-    centre = math.log(2) + np.mean(NOISE[:3])
-    assert (verdict.verdict, verdict.rounds, verdict.stopped) == ("slower", 3, "")
-    assert verdict.ratio == pytest.approx(math.exp(centre))
-    assert verdict.low == pytest.approx(math.exp(centre - half))
-    assert verdict.high == pytest.approx(math.exp(centre + half))
-    assert verdict.under_margin is False
-    assert verdict.more_rounds is None
-
-
-def test_calm_equality_is_found() -> None:
-    """Rounds of 1 % about zero end as equal within the margin of 5 %."""
-    verdict = one(shifted(0.0, 20))
-    assert verdict.verdict == "equal"
-    assert verdict.rounds in LOOKS
+def test_nothing_is_decided_before_five_rounds() -> None:
+    """Four rounds that agree to a millionth decide nothing, and tell a size all the same."""
+    verdict = one([0.7, 0.700001, 0.700002, 0.7])
+    assert (verdict.verdict, verdict.fewest, verdict.decided_rounds) == ("undecided", 5, None)
     assert verdict.low is not None
-    assert verdict.high is not None
-    assert 1 / 1.05 < verdict.low < 1 < verdict.high < 1.05
+    assert verdict.low > 2.0
+    assert one([0.7, 0.700001, 0.700002, 0.7, 0.7]).verdict == "slower"
 
 
-def test_a_difference_that_reaches_into_the_margin_says_so() -> None:
-    """An interval clear of 1 but not of 1.05 is decided and marked."""
-    assert one(shifted(0.055, 20)).verdict == "slower"
-    assert one(shifted(0.055, 20)).under_margin is True
-    assert one(shifted(-0.055, 20)).verdict == "faster"
-    assert one(shifted(-0.055, 20)).under_margin is True
+def test_decision_and_size_are_told_apart() -> None:
+    """At five rounds the size's interval is narrower than what decided, and is told at its own level."""
+    verdict = one(shifted(math.log(2), 5))
+    size = size_interval(shifted(math.log(2), 5))
+    assert size is not None
+    assert verdict.decided_low is not None
+    assert verdict.decided_high is not None
+    assert (verdict.verdict, verdict.decided_rounds, verdict.level) == ("slower", 5, 0.95)
+    assert (verdict.low, verdict.high) == pytest.approx((math.exp(size.low), math.exp(size.high)))
+    assert verdict.low > verdict.decided_low
+    assert verdict.high < verdict.decided_high
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "kind"),
-    [
-        (-0.01, 0.02, "equal"),
-        (0.01, 0.03, "equal"),
-        (0.01, 0.09, "slower"),
-        (-0.09, -0.01, "faster"),
-        (-0.01, 0.09, "undecided"),
-        (0.0, 0.09, "undecided"),
-        (-RHO, 0.0, "undecided"),
-        (-0.09, 0.09, "undecided"),
-    ],
-)
-def test_how_an_interval_is_read(low: float, high: float, kind: str) -> None:
-    """Inside the margin is equal first; clear of zero is a difference; touching either is nothing."""
-    assert judge_interval(Interval(estimate=0.0, low=low, high=high), RHO) == kind
+def test_the_size_is_told_from_all_rounds_on_disk() -> None:
+    """Rounds after the decision narrow the size and leave direction and decision as they were."""
+    early, late = one(shifted(0.5, 5)), one(shifted(0.5, 20))
+    assert (late.verdict, late.decided_rounds, late.rounds) == ("slower", 5, 20)
+    assert (late.decided_low, late.decided_high) == (early.decided_low, early.decided_high)
+    assert late.high is not None
+    assert late.low is not None
+    assert early.high is not None
+    assert early.low is not None
+    assert late.high / late.low < early.high / early.low
 
 
-@pytest.mark.parametrize("count", [0, 1, 2])
-def test_fewer_than_three_rounds_decide_nothing(count: int) -> None:
-    """A budget that ends before the first look leaves numbers without a verdict, however clear they seem."""
-    verdict = one([math.log(3)] * count, ended="budget")
-    assert (verdict.verdict, verdict.stopped, verdict.rounds) == ("undecided", "budget", count)
-    assert (verdict.low, verdict.high, verdict.more_rounds) == (None, None, None)
-    assert verdict.ratio == (pytest.approx(3.0) if count else None)
+def test_a_direction_is_final() -> None:
+    """Rounds that point the other way do not turn a verdict; the interval is cut at 1."""
+    verdict = one(shifted(0.3, 5) + [-0.05] * 15)
+    assert (verdict.verdict, verdict.low) == ("slower", 1.0)
 
 
-def test_between_looks_the_last_interval_stands() -> None:
-    """After six rounds an undecided pair still has the numbers of the look at five."""
-    five, six = one(WILD[:5]), one(WILD[:6])
-    assert (six.ratio, six.low, six.high) == (five.ratio, five.low, five.high)
-    assert (five.rounds, six.rounds) == (5, 6)
+def test_one_estimate_whatever_is_aimed_at() -> None:
+    """All aims tell the pseudo-median: bursts of one side move neither the estimate nor the verdict apart."""
+    values = shifted(0.0, 20)
+    for index in (2, 9, 12, 17):
+        values[index] += 0.4
+    told = {aim: one(values, aim=aim) for aim in ("size", "direction", "until-sure")}  # type: ignore[misc, arg-type]
+    assert len({verdict.ratio for verdict in told.values()}) == 1
+    assert {verdict.verdict for verdict in told.values()} <= {"equal", "undecided"}
+    assert told["size"].ratio == pytest.approx(1.0, abs=0.02)
 
 
-def test_a_verdict_is_final() -> None:
-    """Rounds after the deciding look change nothing, not even when they point the other way."""
-    early = shifted(math.log(2), 3)
-    assert one(early + [-1.0] * 17) == one(early)
+def test_the_race_goes_on_until_the_size_is_known() -> None:
+    """A decided pair with a wide size is open, by default; for the direction alone it is settled."""
+    values = shifted(0.3, 20, 8.0)
+    early = one(values[:5])
+    assert (early.verdict, early.wide, is_open(early)) == ("slower", True, True)
+    assert early.more_rounds is not None
+    assert early.chance is None
+    known = next(one(values[:count]) for count in range(5, 21) if not one(values[:count]).wide)
+    assert 5 < known.rounds <= 20
+    assert known.high is not None
+    assert known.low is not None
+    assert math.log(known.high / known.low) / 2 <= max(math.log(1.05), 0.25 * 0.35)
+    direction = one(values[:5], aim="direction")
+    assert (direction.verdict, direction.wide, is_open(direction)) == ("slower", False, False)
 
 
-def test_rounds_that_one_missed_do_not_count() -> None:
-    """Looks count the rounds in which both ran, and hold the same verdict."""
-    values = shifted(0.3, 5)
-    verdict = one([None, values[0], None, values[1], values[2], None])
-    assert verdict == one(values[:3])
+@pytest.mark.parametrize(("earlier", "now"), [("verdict", "direction"), ("how-much", "size")])
+def test_aims_are_read_by_their_earlier_names(earlier: Aim, now: Aim) -> None:
+    """What an older request asked for is still what it gets."""
+    values = shifted(0.3, 5, 8.0)
+    assert one(values, aim=earlier) == one(values, aim=now)
+    assert one(values, aim="direction").wide != one(values, aim="size").wide
 
 
-def test_looks_beyond_the_last_round_are_not_made() -> None:
-    """With at most four rounds, a fifth that would decide is not seen."""
-    values = [0.05, 0.11, 0.08, 0.10, 0.09]
-    assert one(values, max_rounds=20).verdict == "slower"
-    verdict = one(values, max_rounds=4)
-    assert (verdict.verdict, verdict.rounds, verdict.stopped) == ("undecided", 4, "rounds")
+def test_equal_needs_no_size() -> None:
+    """An equal pair is settled as soon as it is found equal."""
+    verdict = one(shifted(0.0, 7))
+    assert (verdict.verdict, verdict.wide, is_open(verdict)) == ("equal", False, False)
 
 
-def test_a_pair_is_given_up_when_no_further_look_can_come() -> None:
-    """With at most six rounds nothing can be decided after the fifth."""
-    values = [0.06, -0.02, 0.05, 0.03, -0.01]
-    assert one(values, max_rounds=6).stopped == "rounds"
-    assert one(values, max_rounds=7).stopped != "rounds"
-    assert one(values[:2], max_rounds=2).stopped == "rounds"
-    assert one(values[:1], max_rounds=2).stopped == ""
+@pytest.mark.parametrize(("done", "ended", "stopped"), [(20, "", "rounds"), (6, "budget", "budget"), (6, "", "")])
+def test_a_size_that_stays_wide_says_why(done: int, ended: Ended, stopped: str) -> None:
+    """The direction stands, and the reason why the size is not known is told."""
+    wide = [0.9, 0.5, 0.7, 0.8, 0.6, *([1.4, 0.1] * 8)]
+    verdict = one(wide[:done], max_rounds=20, ended=ended)
+    assert (verdict.verdict, verdict.wide, verdict.stopped) == ("slower", True, stopped)
+    assert still_active([Standing(label="a"), Standing(label="b")], [verdict]) == ([] if stopped else ["a", "b"])
 
 
-def test_hopeless_noise_is_given_up() -> None:
-    """Equality that this noise can never show stops for futility, though not before the fifth round."""
-    assert one(WILD[:4]).stopped == ""
-    verdict = one(WILD[:7])
-    assert (verdict.verdict, verdict.stopped) == ("undecided", "futility")
-    assert still_active(standings("ab"), [verdict]) == []
+def test_under_the_margin_is_told_of_the_size() -> None:
+    """A size that reaches below 1.05 is marked, on either side."""
+    assert one(shifted(0.055, 10)).under_margin
+    assert one(shifted(-0.055, 10)).under_margin
+    assert not one(shifted(0.3, 10)).under_margin
 
 
-def test_a_pair_that_was_given_up_can_still_be_settled() -> None:
-    """Futility is advice: where rounds are run for other pairs, a later look counts."""
-    values = WILD[:7] + shifted(0.6, 13)
-    assert one(values[:7]).stopped == "futility"
-    assert one(values).verdict == "slower"
+# --- The family ---------------------------------------------------------------------------------------------------
 
 
-def test_more_rounds_follow_the_width() -> None:
-    """An interval 2.1 times as wide as the margin after 20 rounds asks for 4.41 times as many in all."""
-    values = [2.1 * RHO, -2.1 * RHO] * 10
-    verdict = one(values)
-    assert verdict.low is not None
-    assert verdict.high is not None
-    assert math.log(verdict.high / verdict.low) / 2 == pytest.approx(2.1 * RHO)
-    assert verdict.more_rounds == 89 - 20
-
-
-def test_more_rounds_reach_at_least_the_next_look() -> None:
-    """Nothing is decided between looks, so no smaller number is promised."""
-    values = [0.055, 0.02, 0.04, -0.002, 0.05, 0.03, 0.06]
-    verdict = one([value - 0.010 for value in values])
-    assert verdict.verdict == "undecided"
-    assert verdict.more_rounds == 3
-
-
-def test_without_a_margin_no_number_of_rounds_is_promised() -> None:
-    """Equality within nothing cannot be reached."""
-    assert one([0.0] * 20, margin=0.0).more_rounds is None
-
-
-def test_an_ended_budget_is_the_reason_of_open_pairs_only() -> None:
-    """A decided pair keeps its verdict, an open one is told why it stays open."""
-    pairs = [
-        Pair(first="a", second="b", differences=shifted(1.0, 4)),
-        Pair(first="a", second="c", differences=[0.1, -0.02, 0.08, 0.03]),
+def trio(ab: list[float], ac: list[float], bc: list[float], lost: int | None = None) -> list[Pair]:
+    """Give the pairs of three contenders; `lost` is c's."""
+    return [
+        Pair(first="a", second="b", differences=ab),
+        Pair(first="a", second="c", differences=ac, lost=lost),
+        Pair(first="b", second="c", differences=bc, lost=lost),
     ]
-    decided, undecided = decide(pairs, margin=0.05, max_rounds=20, ended="budget")
-    assert (decided.verdict, decided.stopped) == ("slower", "")
-    assert (undecided.verdict, undecided.stopped) == ("undecided", "budget")
+
+
+# 4.2 standard errors: over the 3.83 of one open pair and under the 4.40 of two and the 4.76 of three.
+BETWEEN = [0.0245 + 0.016 * value for value in (1.0, -1.0, 0.7, -0.7, 0.0)]
+
+
+def third(ab: list[float], gap: float, spread: float = 1.0) -> list[Pair]:
+    """Give a third contender `gap` away from both, whose own noise is like the pair's."""
+    other = [spread * value for value in (0.004, 0.012, -0.013, 0.002, 0.001)]
+    half = [value / 2.0 for value in ab]
+    return trio(
+        ab,
+        [a - gap + c for a, c in zip(half, other, strict=True)],
+        [c - a - gap for a, c in zip(half, other, strict=True)],
+    )
 
 
 def test_a_found_difference_releases_its_share() -> None:
-    """A pair that two open pairs keep from its verdict gets it when the other is known to differ."""
-    narrow = [0.060 + noise for noise in NOISE[:3]]
-    assert one(narrow).verdict == "undecided"
-    values = [0.10, 0.115, 0.105]  # t = 24.2: over 15.87, and over 23.05, but under the 28.94 of three
-    released = [
-        Pair(first="a", second="b", differences=values),
-        Pair(first="a", second="c", differences=shifted(3.0, 3)),
-        Pair(first="b", second="c", differences=shifted(3.0, 3)),
-    ]
-    held = [*released[:1], *(Pair(first=p.first, second=p.second, differences=WILD[:3]) for p in released[1:])]
-    assert decide(released, margin=0.05, max_rounds=20)[0].verdict == "slower"
-    assert decide(held, margin=0.05, max_rounds=20)[0].verdict == "undecided"
+    """A pair that two open pairs keep from its verdict gets it at the same look when these are known to differ."""
+    released, held = third(BETWEEN, 1.0), third(BETWEEN, 0.0)
+    assert decide(released, margin=0.0, max_rounds=20)[0].verdict == "slower"
+    assert decide(held, margin=0.0, max_rounds=20)[0].verdict == "undecided"
 
 
-def test_settled_as_equal_releases_nothing() -> None:
-    """Two equal pairs still count: the third is held to the boundaries of three."""
-    equal = [0.0001, -0.0001, 0.0]
-    pairs = [
-        Pair(first="a", second="b", differences=[0.10, 0.115, 0.105]),
-        Pair(first="a", second="c", differences=equal),
-        Pair(first="b", second="c", differences=equal),
-    ]
-    verdicts = decide(pairs, margin=0.05, max_rounds=20)
+def test_equal_releases_nothing() -> None:
+    """A third contender that is equal to both still counts, unlike one that differs."""
+    verdicts = decide(third(BETWEEN, 0.0), margin=0.045, max_rounds=20)
     assert [verdict.verdict for verdict in verdicts] == ["undecided", "equal", "equal"]
+    assert decide(third(BETWEEN, 1.0), margin=0.045, max_rounds=20)[0].verdict == "slower"
 
 
-def test_contenders_with_open_pairs_stay_active() -> None:
-    """Who has an open pair runs on, who is settled with everybody rests."""
-    pairs = [
-        Pair(first="a", second="b", differences=[0.1, -0.02, 0.08]),
-        Pair(first="a", second="c", differences=shifted(2.0, 3)),
-        Pair(first="b", second="c", differences=shifted(2.0, 3)),
-    ]
-    assert still_active(standings("abc"), decide(pairs, margin=0.05, max_rounds=20)) == ["a", "b"]
-    assert still_active(standings("abc"), decide(pairs, margin=0.05, max_rounds=20, ended="budget")) == []
+def test_a_lost_contender_leaves_the_family() -> None:
+    """Pairs of a contender that was given up are no longer looked at, and share nothing any more."""
+    ab = [*BETWEEN]
+    kept, lost = (decide(trio(ab, ab[:2], ab[:2], gone), margin=0.0, max_rounds=20)[0] for gone in (None, 2))
+    # Without a third contender beside it the pair has no prior; t = 4.2 is under 5.33.
+    assert (kept.verdict, lost.verdict) == ("undecided", "undecided")
+    assert kept.decided_high is not None
+    assert lost.decided_high is not None
+    assert lost.decided_high < kept.decided_high
 
 
-def test_who_was_lost_twice_has_no_open_pair() -> None:
-    """A contender that failed too often is waited for by nobody; the only one that is left has three rounds."""
-    (verdict,) = decide([Pair(first="a", second="b", differences=[0.1, -0.02])], margin=0.05, max_rounds=20)
-    once, twice = (Standing(label="b", rounds=2, failures=failures) for failures in (1, 2))
-    assert still_active([Standing(label="a", rounds=2), once], [verdict]) == ["a", "b"]
-    assert still_active([Standing(label="a", rounds=2), twice], [verdict]) == ["a"]
-    assert still_active([Standing(label="a", rounds=3), twice], [verdict]) == []
-
-
-def test_a_pair_without_a_verdict_is_open() -> None:
-    """Before the first round, and where a contender has no time yet, nothing is settled."""
-    assert still_active(standings("ab"), []) == ["a", "b"]
-
-
-def test_no_pairs_no_verdicts() -> None:
-    """A contender alone has nothing to be compared with."""
-    assert decide([], margin=0.05, max_rounds=20) == []
+def test_a_contender_counts_until_it_is_lost() -> None:
+    """Who is given up after the first look was a member of the family at that look, and not at the next."""
+    other = third(BETWEEN, 0.0)
+    before, after = (
+        decide([other[0], *(msgspec.structs.replace(pair, lost=lost) for pair in other[1:])], margin=0.0, max_rounds=20)
+        for lost in (5, 4)
+    )
+    assert [before[0].verdict, after[0].verdict] == ["undecided", "slower"]
 
 
 def test_more_pairs_than_boundaries_are_refused() -> None:
@@ -259,57 +212,97 @@ def test_more_pairs_than_boundaries_are_refused() -> None:
         decide(pairs, margin=0.05, max_rounds=20)
 
 
-def test_disturbed_rounds_are_told_and_kept() -> None:
-    """Flags leave the verdict as it is and add the ratio without them."""
-    values = [0.30, 0.31, 0.29, 0.90, 0.30]
-    plain = Pair(first="a", second="b", differences=values)
-    blocks = [(0, 24), (0, 24), (0, 24), (24, 24), (0, 24)]
-    calm = [0.30, 0.31, 0.29, None, 0.30]
-    flagged = Pair(first="a", second="b", differences=values, calm=calm, blocks=blocks)
-    (without,), (verdict,) = (decide([pair], margin=0.05, max_rounds=20) for pair in (plain, flagged))
-    assert (verdict.flagged_blocks, verdict.blocks) == (0, 72)  # decided at three rounds, before the disturbed one
-    assert (verdict.ratio, verdict.low, verdict.high) == (without.ratio, without.low, without.high)
-    assert without.ratio_unflagged is None
-    assert ratio_unflagged(flagged, range(5)) == pytest.approx(math.exp(0.30))
-    assert ratio_unflagged(flagged, [3]) is None
-    assert ratio_unflagged(flagged, [0, 1]) is None
+# --- Rounds to come -----------------------------------------------------------------------------------------------
 
 
-def test_flagged_blocks_are_counted_up_to_the_verdict() -> None:
-    """Only rounds that the verdict rests on are counted, and only their disturbed turns are left out."""
-    pair = Pair(
-        first="a",
-        second="b",
-        differences=[0.3, 0.31, 0.29, 0.3],
-        calm=[0.27, 0.31, 0.29, 0.1],
-        blocks=[(2, 24), (0, 24), (0, 24), (5, 24)],
+def test_more_rounds_are_those_of_a_coming_look() -> None:
+    """What is promised is a look, with the chance that it decides if rounds go on as they did."""
+    verdict = one([0.05, 0.01, 0.06, -0.01, 0.04, 0.02, 0.03])
+    assert verdict.verdict == "undecided"
+    assert verdict.more_rounds in (3, 7, 13)
+    assert verdict.chance is not None
+    assert 0.5 <= verdict.chance <= 1.0
+
+
+def test_no_look_is_promised_where_none_can_decide() -> None:
+    """At the last look, and where noise is hopeless, there is no number of rounds to tell."""
+    assert one(shifted(0.03, 20, 8.0)).more_rounds is None
+    hopeless = one(WILD[:10])
+    assert (hopeless.stopped, hopeless.more_rounds, hopeless.chance) == ("futility", None, None)
+
+
+def test_before_the_spread_is_known_the_first_look_is_told() -> None:
+    """One round: four more reach the first look, and nothing is promised of it."""
+    verdict = one([0.3])
+    assert (verdict.more_rounds, verdict.chance) == (4, None)
+
+
+def test_nothing_is_given_up_before_ten_rounds() -> None:
+    """After seven wild rounds a pair goes on; after ten it is given up."""
+    assert one(WILD[:7]).stopped == ""
+    assert one(WILD[:10]).stopped == "futility"
+
+
+def test_a_pair_that_was_given_up_can_still_be_settled() -> None:
+    """Futility is advice: where rounds are run for other pairs, a later look counts."""
+    assert one(WILD[:10]).stopped == "futility"
+    assert one(WILD[:10] + shifted(0.9, 10)).verdict == "slower"
+
+
+def test_looks_beyond_the_last_round_are_not_made() -> None:
+    """With at most six rounds, a seventh that would decide is not seen, and nothing is waited for."""
+    values = [0.05, 0.11, 0.02, 0.13, 0.06, 0.09, 0.08]
+    assert one(values).verdict == "slower"
+    verdict = one(values, max_rounds=6)
+    assert (verdict.verdict, verdict.rounds, verdict.stopped) == ("undecided", 6, "rounds")
+    assert one(values[:5], max_rounds=6).stopped == "rounds"
+    assert one(values[:1], max_rounds=2).stopped == ""
+
+
+def test_until_sure_looks_after_every_round_from_five_on() -> None:
+    """A verdict comes at a round that is no fixed look, with no last one."""
+    verdict = one(shifted(0.04, 40, 6.0), max_rounds=None, aim="until-sure")
+    assert verdict.decided_rounds is not None
+    assert verdict.decided_rounds > 5
+    assert verdict.decided_rounds not in LOOKS
+    wild = shifted(0.03, 20, 10.0)
+    open_ = one(wild, max_rounds=None, aim="until-sure")
+    assert (open_.verdict, open_.stopped, is_open(open_)) == ("undecided", "", True)
+    assert open_.more_rounds is not None
+    assert one(wild, max_rounds=20, aim="until-sure").stopped == "rounds"
+
+
+def test_until_sure_holds_all_pairs_to_the_end() -> None:
+    """Its boundaries release nothing: neither what differs nor what is lost makes the others' easier."""
+    near = [0.0245 + 0.016 * value for value in (1.0, -1.0, 0.7, -0.7, 0.0)]
+    alone, among = (
+        decide(pairs, margin=0.05, max_rounds=None, aim="until-sure")[0]
+        for pairs in (third(near, 1.0)[:1], third(near, 1.0))
     )
-    (verdict,) = decide([pair], margin=0.05, max_rounds=20)
-    assert (verdict.rounds, verdict.flagged_rounds, verdict.flagged_blocks, verdict.blocks) == (3, 1, 2, 72)
-    assert verdict.ratio == pytest.approx(math.exp(0.30))
-    assert verdict.ratio_unflagged == pytest.approx(math.exp(0.29))
+    assert among.decided_high is not None
+    assert alone.decided_high is not None
+    assert among.decided_high > alone.decided_high
 
 
-def test_ratio_of_means_weighs_the_slow_rounds() -> None:
-    """Means of 2 and 4 over means of 1 and 2 give 2; rounds without means do not count."""
-    pair = Pair(first="a", second="b", differences=[0.0] * 3, means=[(2.0, 1.0), None, (4.0, 2.0)])
-    assert ratio_of_means(pair, range(3)) == 2.0
-    assert ratio_of_means(pair, [1]) is None
-    assert ratio_of_means(Pair(first="a", second="b", differences=[0.0]), [0]) is None
+# --- What always holds --------------------------------------------------------------------------------------------
 
 
-@given(rounds)
-def test_exchanging_the_sides_mirrors_everything(differences: list[float | None]) -> None:
+def test_rounds_that_one_missed_do_not_count() -> None:
+    """Looks count the rounds in which both ran."""
+    values = shifted(0.3, 6)
+    assert one([None, *values[:2], None, *values[2:5], None]) == one(values[:5])
+
+
+@given(rounds, st.sampled_from(["size", "direction", "until-sure"]))
+def test_exchanging_the_sides_mirrors_everything(differences: list[float | None], aim: Aim) -> None:
     """What is faster from one side is slower from the other, with inverse numbers."""
-    forward = one(differences)
-    backward = one([None if value is None else -value for value in differences])
+    forward = one(differences, aim=aim)
+    backward = one([None if value is None else -value for value in differences], aim=aim)
     assert backward.verdict == MIRRORED.get(forward.verdict, forward.verdict)
-    assert (backward.rounds, backward.stopped, backward.more_rounds) == (
-        forward.rounds,
-        forward.stopped,
-        forward.more_rounds,
-    )
-    for mine, other in ((forward.ratio, backward.ratio), (forward.low, backward.high), (forward.high, backward.low)):
+    same = ("rounds", "stopped", "more_rounds", "wide", "decided_rounds", "under_margin")
+    assert [getattr(backward, name) for name in same] == [getattr(forward, name) for name in same]
+    inverse = (("ratio", "ratio"), ("low", "high"), ("decided_low", "decided_high"))
+    for mine, other in ((getattr(forward, a), getattr(backward, b)) for a, b in inverse):
         assert (mine is None) == (other is None)
         if mine is not None and other is not None:
             assert mine * other == pytest.approx(1.0)
@@ -318,43 +311,64 @@ def test_exchanging_the_sides_mirrors_everything(differences: list[float | None]
 @given(st.lists(rounds, min_size=3, max_size=3), st.permutations(range(3)))
 def test_the_order_of_pairs_does_not_matter(histories: list[list[float | None]], order: list[int]) -> None:
     """Pairs share their error, not their places."""
-    pairs = [Pair(first="a", second=str(index), differences=history) for index, history in enumerate(histories)]
+    pairs = trio(*histories)  # type: ignore[arg-type]
     verdicts = decide(pairs, margin=0.05, max_rounds=20)
     assert decide([pairs[index] for index in order], margin=0.05, max_rounds=20) == [verdicts[i] for i in order]
 
 
 @given(st.lists(rounds, min_size=3, max_size=3))
-def test_verdicts_never_change_as_rounds_come_in(histories: list[list[float | None]]) -> None:
-    """Replaying a longer history gives every verdict that a shorter one gave."""
-    pairs = [
-        [Pair(first="a", second=str(index), differences=history[:done]) for index, history in enumerate(histories)]
+def test_directions_never_change_as_rounds_come_in(histories: list[list[float | None]]) -> None:
+    """Replaying a longer history gives every verdict that a shorter one gave, decided at the same round."""
+    told = [
+        decide(trio(*(history[:done] for history in histories)), margin=0.05, max_rounds=20)  # type: ignore[arg-type]
         for done in range(23)
     ]
-    told = [decide(sofar, margin=0.05, max_rounds=20) for sofar in pairs]
     for before, after in pairwise(told):
         for earlier, later in zip(before, after, strict=True):
-            assert earlier.verdict == "undecided" or later == earlier
-
-
-@given(rounds, st.floats(0.0, 0.2), st.floats(0.0, 0.2))
-def test_a_wider_margin_keeps_what_is_equal_and_decides_no_less(
-    differences: list[float | None], one_margin: float, other_margin: float
-) -> None:
-    """With a wider margin equal pairs stay equal, and decided pairs stay decided."""
-    narrow, wide = (one(differences, margin=margin) for margin in sorted((one_margin, other_margin)))
-    if narrow.verdict == "equal":
-        assert wide.verdict == "equal"
-    if narrow.verdict != "undecided":
-        assert wide.verdict in (narrow.verdict, "equal")
+            if earlier.verdict != "undecided":
+                assert (later.verdict, later.decided_rounds) == (earlier.verdict, earlier.decided_rounds)
 
 
 @given(rounds)
-def test_a_decided_verdict_is_borne_out_by_its_interval(differences: list[float | None]) -> None:
-    """No verdict without an interval that says the same."""
+def test_a_verdict_is_borne_out_by_both_intervals(differences: list[float | None]) -> None:
+    """What decided lies on the verdict's side, and the size's interval is cut to it."""
     verdict = one(differences)
-    assume(verdict.low is not None)
-    assert verdict.low is not None
-    assert verdict.high is not None
-    assert verdict.verdict == judge_interval(
-        Interval(estimate=0.0, low=math.log(verdict.low), high=math.log(verdict.high)), RHO
-    )
+    if verdict.verdict == "slower":
+        assert verdict.decided_low is not None
+        assert verdict.low is not None
+        assert verdict.decided_low > 1.0 <= verdict.low
+    if verdict.verdict == "equal":
+        assert verdict.decided_low is not None
+        assert verdict.decided_high is not None
+        assert verdict.decided_low > 1 / 1.05
+        assert verdict.decided_high < 1.05
+
+
+def test_no_pairs_no_verdicts() -> None:
+    """A contender alone has nothing to be compared with."""
+    assert decide([], margin=0.05, max_rounds=20) == []
+
+
+def test_disturbed_rounds_are_told_and_kept() -> None:
+    """Flags leave the verdict as it is and add the ratio without them, over all rounds of the pair."""
+    values = [0.30, 0.31, 0.29, 0.90, 0.30]
+    blocks = [(0, 24), (0, 24), (0, 24), (24, 24), (0, 24)]
+    flagged = Pair(first="a", second="b", differences=values, calm=[0.3, 0.31, 0.29, None, 0.3], blocks=blocks)
+    (verdict,) = decide([flagged], margin=0.05, max_rounds=20)
+    assert (verdict.flagged_rounds, verdict.flagged_blocks, verdict.blocks) == (1, 24, 120)
+    assert verdict.ratio == one(values).ratio
+    assert verdict.ratio_unflagged == pytest.approx(math.exp(0.30))
+
+
+def test_chances_come_true() -> None:
+    """Of pairs that are told a look with its chance, about that share is decided by it: held from both sides."""
+    random = np.random.default_rng(9)
+    told, came = [], []
+    for ratio in random.uniform(0.0, 0.08, 1500):
+        values = (ratio + random.normal(0.0, 0.05, 20)).tolist()
+        now = one(values[:10])
+        if now.verdict == "undecided" and now.chance is not None and now.more_rounds is not None:
+            told.append(now.chance)
+            came.append(one(values[: 10 + now.more_rounds]).verdict != "undecided")
+    assert len(told) > 300
+    assert abs(float(np.mean(told)) - float(np.mean(came))) < 0.08

@@ -38,7 +38,7 @@ def comparison_of() -> Make:
             "data": Inputs(source="synthetic", batches=4, sha256="1"),
             "contenders": [],
             "reference": None,
-            "procedure": Procedure(),
+            "procedure": Procedure(rules=RULES),
             "machine": {"processor": "one", "cores": 2},
         }
         return Comparison(**(fields | changed))

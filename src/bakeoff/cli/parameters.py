@@ -145,9 +145,13 @@ Steps = Annotated[
 Repeats = Annotated[
     int, typer.Option(metavar="N", help="Fresh processes that run the --epochs or --steps of each contender.")
 ]
+Direction = Annotated[
+    bool,
+    typer.Option("--direction", help="End as soon as it is decided who is faster, however roughly by how much."),
+]
 HowMuch = Annotated[
     bool,
-    typer.Option("--how-much", help="Go on after a verdict until the ratio is known to 5% or a quarter of the effect."),
+    typer.Option("--how-much", help="The default: go on until ratios are known to 5% or a quarter of the difference."),
 ]
 UntilSure = Annotated[
     bool,
@@ -159,7 +163,7 @@ FailIfSlower = Annotated[
         metavar="SHARE",
         help=(
             "For scripts: exit code 1 if a contender takes longer than the first by more than this share, 0 if none "
-            "does, 125 if that is not decided (git bisect run skips it); implies --how-much."
+            "does, 125 if that is not decided (git bisect run skips it); excludes --direction."
         ),
         show_default=False,
     ),

@@ -34,6 +34,7 @@ def run(
     rounds: parameters.Rounds = None,
     budget: parameters.Budget = None,
     wait_for_calm: parameters.WaitForCalm = None,
+    direction: parameters.Direction = False,
     how_much: parameters.HowMuch = False,
     until_sure: parameters.UntilSure = False,
     epochs: parameters.Epochs = None,
@@ -63,12 +64,12 @@ def _request(params: dict[str, Any], asked: sweep.Asked) -> "Request":
     from bakeoff.spec.request import Request
 
     same = {name: value for name, value in params.items() if name in Request.__struct_fields__}
-    how_much = params["how_much"] or params["fail_if_slower"] is not None
+    size = params["how_much"] or params["fail_if_slower"] is not None
     read = {
         "contenders": tuple(params["contenders"] or ()),
         "device": None,  # It is among the options that were asked for.
         "tiers": tuple(params["tier"].split(",")) if params["tier"] else (),
-        "aim": _aim(how_much=how_much, until_sure=params["until_sure"]),
+        "aim": _aim(size=size, direction=params["direction"], until_sure=params["until_sure"]),
         "max_rounds": params["rounds"],
         "budget_s": None if params["budget"] is None else parameters.seconds(params["budget"], "--budget"),
         "calm_wait_s": parameters.seconds(params["wait_for_calm"], "--wait-for-calm")
@@ -109,9 +110,12 @@ def _race(request: "Request", *, json: bool, limit: float | None) -> None:
         raise typer.Exit(FAILED)
 
 
-def _aim(*, how_much: bool, until_sure: bool) -> "Aim":
+def _aim(*, size: bool, direction: bool, until_sure: bool) -> "Aim":
     """Return the aim that the options name; there is one."""
-    if how_much and until_sure:
-        msg = "--until-sure excludes --how-much and --fail-if-slower, which implies it: name one of them"
+    if size + direction + until_sure > 1:
+        msg = (
+            "--direction, --how-much and --until-sure exclude each other, and --fail-if-slower needs the default, "
+            "--how-much: name one of them"
+        )
         raise UsageError(msg)
-    return "how-much" if how_much else "until-sure" if until_sure else "verdict"
+    return "direction" if direction else "until-sure" if until_sure else "size"

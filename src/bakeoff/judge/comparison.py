@@ -14,12 +14,26 @@ from bakeoff.judge.gpu import gpu_rounds
 from bakeoff.judge.ledger import marked
 from bakeoff.judge.light import light_of, peak_of
 from bakeoff.judge.outcome import OF_ITS_TRIALS, ContenderOutcome, Ending, Outcome, Status
-from bakeoff.judge.rounds import CUT_ROUNDS, block_times, kept_blocks, pairs_of, repeated_turns, round_times, saved_step
+from bakeoff.judge.rounds import (
+    CUT_ROUNDS,
+    block_times,
+    kept_blocks,
+    pairs_of,
+    repeated_turns,
+    round_s,
+    round_times,
+    saved_step,
+    steps_by_round,
+)
 from bakeoff.judge.tied import why_untied
 from bakeoff.judge.timer import timer_verdict, why_short
+from bakeoff.spec.comparison import FIRST_RULES
+from bakeoff.stats.dependence import resemblance, turn_trend
 from bakeoff.stats.differences import process_median
+from bakeoff.stats.first import sequential as first
 from bakeoff.stats.intervals import absolute_interval, fixed_interval
-from bakeoff.stats.sequential import Ended, Pair, decide, is_unsettled
+from bakeoff.stats.pairs import Ended, Pair, is_unsettled
+from bakeoff.stats.sequential import decide
 from bakeoff.stats.warmup import mser5
 from bakeoff.store.files import read_comparison, read_end
 from bakeoff.store.results import Records, finished, last, of_contender, of_purpose, read_records
@@ -75,7 +89,8 @@ def assess(
     stop: Ended = "budget" if ended == "budget" else ""
     pairs = pairs_of(_ranked(contenders), timed, rounds, kept)
     procedure = comparison.procedure
-    verdicts = decide(pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim)
+    by = first.decide if procedure.rules == FIRST_RULES else decide
+    verdicts = by(pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim)
     foreign, flagged_rounds = flagged_share(timed)
     return Outcome(
         comparison=comparison,
@@ -91,6 +106,8 @@ def assess(
         calm=None if foreign is None else flagged_rounds == 0,
         foreign_share=foreign,
         flagged_rounds=flagged_rounds,
+        round_s=round_s(timed),
+        resemblance=resemblance(steps_by_round(_ranked(contenders), timed, kept)),
         clock_mhz=clock_range_mhz(timed),
         ended=_ended(verdicts, contenders, rounds, comparison, ended),
         damaged=found.damaged,
@@ -191,6 +208,7 @@ def _with_times(
         hidden_s=_hidden_s(done, times),
         compile_s=None if outcome.first_step_s is None else max(0.0, outcome.first_step_s - middle_s),
         counters=block_counters(blocks),
+        trend=turn_trend([time.turns for time in times.values()]),
     )
 
 

@@ -18,6 +18,7 @@ from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.record import Memory
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.spec.verdict import Certificate, Interval, Verdict
+from bakeoff.stats.dependence import Resemblance, Trend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -96,6 +97,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Over all timed blocks."""
     steady: bool = True
     """False: the warm-up found no steady state."""
+    trend: Trend | None = None
+    """Of its step time over the turns of a round, where every turn should find the same work; None with few rounds."""
     blocks: list[BlockTime] = []
     gpu: list[GpuRound] = []
     """Empty unless it ran on an NVIDIA GPU whose state NVML reports."""
@@ -135,6 +138,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     foreign_share: float | None = None
     """Median over blocks of the processor share of other processes."""
     flagged_rounds: int = 0
+    round_s: float | None = None
+    """What the processes of a round take together, by their own records: the median. None before the first."""
+    resemblance: Resemblance | None = None
+    """Of neighbouring rounds, of which every interval takes for granted that there is none beyond chance; None below 10
+    common rounds."""
     clock_mhz: tuple[float, float] | None = None
     """Lowest and highest mean clock of the processors, at the ends of timed trials."""
     ended: Ending = "unfinished"

@@ -62,7 +62,7 @@ def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOu
     reason = ""
     if absent is not None:
         reason = f"{absent.label}: {absent.reason or absent.status}"
-    elif low is None or high is None:
+    elif low is None or high is None or (verdict is not None and verdict.rounds < verdict.fewest):
         reason = "too few rounds"
     elif low > 1.0 + share:
         answer = "slower"

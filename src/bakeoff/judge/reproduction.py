@@ -11,7 +11,6 @@ import msgspec
 from bakeoff.judge.outcome import ContenderOutcome
 from bakeoff.spec.published import Claim, Declared, Figure, PublishedStudy, step_s
 from bakeoff.spec.verdict import Verdict, mirrored
-from bakeoff.stats.boundaries import LOOKS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -186,7 +185,7 @@ def verdict_on(point: PointOutcome, first: str, second: str) -> Verdict | None:
     labels = point.point.rows.get(first), point.point.rows.get(second)
     for verdict in point.outcome.verdicts if point.outcome else ():
         for turned in (verdict, mirrored(verdict)):
-            if (turned.first, turned.second) == labels and turned.rounds >= LOOKS[0]:
+            if (turned.first, turned.second) == labels and turned.rounds >= turned.fewest:
                 return turned
     return None
 

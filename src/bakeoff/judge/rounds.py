@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import statistics
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.measure.contention import is_flagged
-from bakeoff.stats.differences import ping_pong_difference, sequential_difference
-from bakeoff.stats.sequential import Pair
+from bakeoff.stats.differences import ping_pong_difference, process_median, sequential_difference
+from bakeoff.stats.pairs import Pair
+from bakeoff.stats.progress import STOPPING
 from bakeoff.stats.warmup import mser5
 
 if TYPE_CHECKING:
@@ -152,7 +154,9 @@ def frozen_cut(records: Iterable[Record]) -> int | None:
 
 def pairs_of(ranked: Sequence[str], timed: Sequence[Record], rounds: int, kept: Kept) -> list[Pair]:
     """Return every pair of ranked contenders, which are labels, with its log-ratio in each round."""
-    times = {label: round_times([r for r in timed if r.trial.contender.label == label], kept) for label in ranked}
+    mine = {label: [r for r in timed if r.trial.contender.label == label] for label in ranked}
+    times = {label: round_times(records, kept) for label, records in mine.items()}
+    lost = {label: _lost(records) for label, records in mine.items()}
     pairs = []
     for first, second in combinations(ranked, 2):
         both = [(times[first].get(number), times[second].get(number)) for number in range(1, rounds + 1)]
@@ -164,9 +168,16 @@ def pairs_of(ranked: Sequence[str], timed: Sequence[Record], rounds: int, kept: 
                 calm=[None if a is None or b is None else _difference(a.calm(), b.calm()) for a, b in both],
                 blocks=[(0, 0) if a is None or b is None else _blocks(a, b) for a, b in both],
                 means=[None if a is None or b is None else (a.mean_s, b.mean_s) for a, b in both],
+                lost=min((one for one in (lost[first], lost[second]) if one is not None), default=None),
             )
         )
     return pairs
+
+
+def _lost(records: Iterable[Record]) -> int | None:
+    """Return the number of the round after which a contender was given up for failing; None where it was not."""
+    failed = sorted(record.trial.round_number for record in records if record.outcome != "done")
+    return failed[STOPPING.failures - 1] if len(failed) >= STOPPING.failures else None
 
 
 def _difference(first: RoundTime, second: RoundTime) -> float | None:
@@ -179,3 +190,29 @@ def _difference(first: RoundTime, second: RoundTime) -> float | None:
 def _blocks(first: RoundTime, second: RoundTime) -> tuple[int, int]:
     """Return how many blocks of a round other processes disturbed, and how many there are."""
     return len(first.flagged) + len(second.flagged), len(first.turns) + len(second.turns)
+
+
+def steps_by_round(ranked: Sequence[str], timed: Sequence[Record], kept: Kept) -> dict[str, dict[int, float]]:
+    """Return the step time of every ranked contender in each of its rounds."""
+    return {
+        label: {
+            number: process_median(list(time.turns.values()))
+            for number, time in round_times([r for r in timed if r.trial.contender.label == label], kept).items()
+        }
+        for label in ranked
+    }
+
+
+def round_s(timed: Sequence[Record]) -> float | None:
+    """Return the seconds that the processes of a round take together, as they recorded it: the median over rounds.
+
+    One runs at a time. What ends them is not in it. None where no round was finished.
+    """
+    took_ns: dict[int, int] = {}
+    for record in timed:
+        known = (record.start_ns, record.import_ns, record.build_ns, record.first_step_ns)
+        blocks_ns = sum((block.lead_ns or 0) + block.elapsed_ns for block in record.blocks)
+        own_ns = sum(ns or 0 for ns in known) + sum(record.warm_steps_ns) + blocks_ns + sum(record.fenced_steps_ns)
+        number = record.trial.round_number
+        took_ns[number] = took_ns.get(number, 0) + own_ns
+    return statistics.median(took_ns.values()) * NS if took_ns else None

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from bakeoff.report.units import UNKNOWN, Unit, carried, quantity, rounded, unit_for
 from bakeoff.spec.verdict import Interval, mirrored
-from bakeoff.stats.boundaries import LOOKS
+from bakeoff.stats.intervals import MIN_VALUES
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Verdict
 
-FEWEST_ROUNDS = LOOKS[0]
-"""With fewer rounds nothing is decided."""
 THROUGHPUT = Unit("samples/s", 1.0)
 
 
@@ -40,8 +38,8 @@ def step_parts(contender: ContenderOutcome, unit: Unit) -> tuple[str, str]:
 
 
 def shown_interval(contender: ContenderOutcome) -> Interval | None:
-    """Return the interval of the step time; None with too few rounds to decide anything by it."""
-    return contender.step_s if contender.rounds >= FEWEST_ROUNDS else None
+    """Return the interval of the step time; None with too few rounds for one."""
+    return contender.step_s if contender.rounds >= MIN_VALUES else None
 
 
 def throughput(contender: ContenderOutcome, batch_size: int) -> Interval | None:
@@ -87,7 +85,7 @@ def between(verdicts: list[Verdict], first: str, second: str) -> Verdict | None:
 
 def kind(verdict: Verdict) -> str:
     """Return the word of a verdict: "slower", "equal", "undecided", or "no verdict" before the first look."""
-    return verdict.verdict if verdict.rounds >= FEWEST_ROUNDS else "no verdict"
+    return verdict.verdict if verdict.rounds >= verdict.fewest else "no verdict"
 
 
 def leaders(labels: list[str], verdicts: list[Verdict]) -> list[str]:

@@ -14,13 +14,27 @@ from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.workload import Workload
 
-Aim = Literal["verdict", "how-much", "until-sure"]
+Goal = Literal["size", "direction", "until-sure"]
 """When a pair is settled.
 
-verdict     as soon as it has its verdict, at one of the scheduled looks
-how-much    at the look after which its ratio has a narrow interval, too
+size        when its direction is decided, and its ratio is known to 5 % or to a quarter of the difference
+direction   as soon as its direction is decided, at one of the scheduled looks
 until-sure  after any round: its boundaries hold at every round, and no round is the last
 """
+
+Aim = Literal["size", "direction", "until-sure", "verdict", "how-much"]
+"""A goal, by its name or by one of an earlier version."""
+
+_EARLIER: dict[Aim, Goal] = {"verdict": "direction", "how-much": "size"}
+
+
+def goal_of(aim: Aim) -> Goal:
+    """Return what an aim means, whatever version named it."""
+    return _EARLIER.get(aim) or aim  # type: ignore[return-value]
+
+
+FIRST_RULES, RULES = 1, 2
+"""Of the procedure: the first one, which comparisons without this number were decided by, and the present one."""
 
 
 class Procedure(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +42,9 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
 
     margin: float = 0.05
     """Ratios between 1 / (1 + margin) and 1 + margin count as equal."""
-    aim: Aim = "verdict"
+    rules: int = FIRST_RULES
+    """Which procedure decides (docs/decisions/010): a comparison keeps the one that it was begun with."""
+    aim: Aim = "size"
     max_rounds: int | None = 20
     """None, for until-sure alone: no limit."""
     budget_s: float | None = None
@@ -58,7 +74,7 @@ class Procedure(msgspec.Struct, frozen=True, kw_only=True):
             ("repeats", self.repeats, self.repeats >= 1, "a whole number from 1 on"),
         )
         if self.aim not in get_args(Aim):
-            raise UnknownNameError("aim", self.aim, get_args(Aim))
+            raise UnknownNameError("aim", self.aim, get_args(Goal))
         for name, value, is_valid, valid in checks:
             if not is_valid:
                 msg = f"{name} {value} cannot be; valid: {valid}"

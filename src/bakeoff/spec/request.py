@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from bakeoff.spec.comparison import Procedure
+from bakeoff.spec.comparison import RULES, Procedure
 
 
 class Request(Procedure, frozen=True, kw_only=True):
@@ -13,6 +13,7 @@ class Request(Procedure, frozen=True, kw_only=True):
     Where a field is None, its text names the default.
     """
 
+    rules: int = RULES
     workload: str
     """The name of a workload, or the path of the user's own file."""
     contenders: tuple[str, ...] = ()

@@ -29,16 +29,30 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     ratio: float | None
     low: float | None
     high: float | None
+    """The interval of the size, of this pair alone; of comparisons by the first procedure, that of the boundaries."""
+    level: float | None = None
+    """The coverage of the interval: 0.95; None where boundaries that hold over all looks and pairs gave it."""
     rounds: int
     """Number of rounds in which both ran."""
+    fewest: int = 3
+    """Fewer rounds give no verdict."""
+    decided_rounds: int | None = None
+    """Rounds after which the pair was decided; None: it is not, or by the first procedure."""
+    decided_low: float | None = None
+    decided_high: float | None = None
+    """The interval by the boundaries at the last look before that, which the verdict rests on; None likewise."""
     under_margin: bool = False
-    """The pair is decided, but its interval reaches into the margin of equality."""
+    """The pair is decided, but its interval reaches into the margin of equality: chance may have had a part in it, and
+    the size is then told too large."""
     more_rounds: int | None = None
-    """For an undecided pair, an estimate of how many more rounds would decide it."""
+    """About how many more rounds would decide an undecided pair, or make a wide one's size known; None where none of
+    the coming looks can."""
+    chance: float | None = None
+    """The probability that so many rounds decide it, if they go on as they did; None where it is not known."""
     stopped: Literal["", "futility", "budget", "rounds"] = ""
     """Why a pair that is undecided or wide gets no more rounds."""
     wide: bool = False
-    """The pair is decided, but its interval is wider than how-much asks for."""
+    """The pair is decided, but its interval is wider than was asked for."""
     ratio_of_means: float | None = None
     ratio_unflagged: float | None = None
     """The ratio without the turns in which other processes disturbed a block; None where they disturbed none or all."""
@@ -63,6 +77,8 @@ def mirrored(verdict: Verdict) -> Verdict:
         ratio=_inverse(verdict.ratio),
         low=_inverse(verdict.high),
         high=_inverse(verdict.low),
+        decided_low=_inverse(verdict.decided_high),
+        decided_high=_inverse(verdict.decided_low),
         ratio_of_means=_inverse(verdict.ratio_of_means),
         ratio_unflagged=_inverse(verdict.ratio_unflagged),
     )

@@ -1,4 +1,4 @@
-"""What coming rounds can show: whether another is worth its time, and the smallest difference that all can resolve.
+"""What coming rounds can show: at which look a pair would be decided, with what chance, and what is not worth its time.
 
 Futility by conditional power: stopping for it only ever leaves a pair undecided, so that it causes no false verdict and
 the boundaries need not account for it. Source of the idea: Lan, Simon and Halperin, "Stochastically curtailed tests in
@@ -9,25 +9,24 @@ from __future__ import annotations
 
 import math
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from bakeoff.stats.boundaries import LOOKS, T_LOOKS, rank_index, t_multiplier
-from bakeoff.stats.intervals import MIN_VALUES, centre, two_sided_levels
+from bakeoff.stats.boundaries import LOOKS, multiplier
+from bakeoff.stats.intervals import MIN_VALUES, pseudo_median
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MIN_ROUNDS = 5
-"""The first round after which a pair can be futile: before it, the spread of the differences is hardly known."""
+MIN_ROUNDS = 10
+"""The first look after which a pair can be futile: before it, the spread of the differences is hardly known."""
 
 MIN_POWER = 0.15
 """The least probability of a verdict at the last look with which a pair goes on."""
 
-SIGNED_RANK_WIDTH = math.sqrt(math.pi / 3.0)
-"""How much wider the signed-rank interval of normal data is than the interval by z: the root of the test's
-efficiency."""
+EVEN = 0.5
+"""A look at which a pair is decided more probably than not is the one that is told."""
 
 MEAN_DEVIATION_TO_SD = math.sqrt(math.pi / 2.0)
 """The standard deviation of a normal distribution over its mean absolute deviation."""
@@ -35,59 +34,67 @@ MEAN_DEVIATION_TO_SD = math.sqrt(math.pi / 2.0)
 _NORMAL = NormalDist()
 
 
-def hopeless(differences: Sequence[float], last_look: int, family: int, rho: float) -> bool:
+class Prospect(NamedTuple):
+    """A coming look, and the chance that it decides the pair if rounds go on as they did."""
+
+    look: int
+    chance: float
+
+
+def hopeless(differences: Sequence[float], last_look: int, family: int, rho: float, *, moderated: bool) -> bool:
     """Return whether a verdict at `last_look` is less probable than MIN_POWER, if the rounds go on as they did."""
-    return power(differences, last_look, family, rho) < MIN_POWER
+    return power(differences, last_look, family, rho, moderated=moderated) < MIN_POWER
 
 
-def power(differences: Sequence[float], last_look: int, family: int, rho: float) -> float:
-    """Return the probability that the interval at `last_look` will exclude zero or lie inside the margin `rho`.
+def prospect(differences: Sequence[float], family: int, rho: float, *, moderated: bool) -> Prospect | None:
+    """Return the first coming look that decides a pair more probably than not; else the last, if it well may.
+
+    None where no coming look has a chance of MIN_POWER, below 3 rounds, and after the last look.
+    """
+    if len(differences) < MIN_VALUES:
+        return None
+    coming = [look for look in LOOKS if look > len(differences)]
+    found = [Prospect(look, power(differences, look, family, rho, moderated=moderated)) for look in coming]
+    likely = next((one for one in found if one.chance >= EVEN), None)
+    return likely or next((one for one in found[-1:] if one.chance >= MIN_POWER), None)
+
+
+def power(differences: Sequence[float], look: int, family: int, rho: float, *, moderated: bool) -> float:
+    """Return the probability that the interval at `look` will exclude zero or lie inside the margin `rho`.
 
     `differences` are log-ratios of rounds, `rho` is log(1 + margin). The estimate is assumed to move from where it is
     by what the coming rounds add, and the interval to have the half-width that the present spread gives at that look.
     """
     spread = spread_of(differences)
-    multiplier = half_width(last_look, family)
-    if multiplier is None or spread == 0.0:
+    if spread == 0.0:
         return 1.0
-    half = multiplier * spread
-    wander = spread * math.sqrt(1.0 / len(differences) - 1.0 / last_look)
-    estimate = centre(differences)
+    half = multiplier(look, family, moderated=moderated) * spread / math.sqrt(look)
+    if rho >= 2.0 * half:
+        return 1.0  # wherever the estimate goes, it is clear of zero or inside the margin
+    wander = spread * math.sqrt(1.0 / len(differences) - 1.0 / look)
+    estimate = pseudo_median(differences)
     above = _NORMAL.cdf((estimate - half) / wander)
     below = _NORMAL.cdf((-estimate - half) / wander)
     inside = _NORMAL.cdf((rho - half - estimate) / wander) - _NORMAL.cdf((half - rho - estimate) / wander)
-    return above + below + max(0.0, inside)
+    return min(1.0, above + below + max(0.0, inside))
 
 
 def spread_of(differences: Sequence[float]) -> float:
     """Return the standard deviation, or the estimate of it by the mean absolute deviation where that is smaller.
 
-    A single disturbed round raises the standard deviation far more than it widens a signed-rank interval.
+    A single disturbed round raises the standard deviation far more than it widens an interval of signs or ranks.
     """
     array = np.asarray(differences, dtype=float)
     deviation = float(np.abs(array - np.median(array)).mean()) * math.sqrt(len(array) / (len(array) - 1))
     return min(float(array.std(ddof=1)), MEAN_DEVIATION_TO_SD * deviation)
 
 
-def half_width(look: int, family: int) -> float | None:
-    """Return the expected half-width at a look, in standard deviations; None at a look without a boundary."""
-    if look in T_LOOKS:
-        return t_multiplier(look, family) / math.sqrt(look)
-    index = rank_index(look, family)
-    if index is None:
-        return None
-    z = _NORMAL.inv_cdf(1.0 - two_sided_levels(look)[index] / 2.0)
-    return z * SIGNED_RANK_WIDTH / math.sqrt(look)
-
-
 def resolution(differences: Sequence[float], rounds: int = LOOKS[-1]) -> float | None:
     """Return the smallest difference that so many rounds can show, as a share: 0.03 is 3 %.
 
-    It is the half-width that a pair's interval would have. `differences` are log-ratios of rounds, `rounds` is one of
-    LOOKS. A ratio that differs from 1 by this share is found to differ in about half of all comparisons. None below 3
-    rounds.
+    It is the half-width of two contenders' interval. `differences` are log-ratios of rounds, `rounds` is one of LOOKS.
+    A ratio that differs from 1 by this share is found to differ in about half of all comparisons. None below 3 rounds.
     """
-    half = half_width(rounds, 1)
-    if len(differences) < MIN_VALUES or half is None:
+    if len(differences) < MIN_VALUES:
         return None
-    return math.expm1(half * spread_of(differences))
+    return math.expm1(multiplier(rounds, 1, moderated=False) * spread_of(differences) / math.sqrt(rounds))

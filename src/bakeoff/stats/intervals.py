@@ -16,7 +16,6 @@ import numpy as np
 from scipy.special import stdtrit  # and not scipy.stats, which takes half a second to import
 
 from bakeoff.spec.verdict import Interval
-from bakeoff.stats.boundaries import LOOKS, T_LOOKS, rank_index, t_multiplier
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,32 +59,14 @@ def largest_index(count: int, level: float) -> int | None:
 
 def signed_rank_interval(values: Sequence[float], index: int) -> Interval:
     """Return the Hodges-Lehmann estimate with the Walsh averages at `index` from either end as its interval."""
-    averages = _walsh_averages(values)
+    averages = walsh_averages(values)
     last = len(averages) - 1
     return Interval(estimate=_middle(averages), low=float(averages[index]), high=float(averages[last - index]))
 
 
-def centre(values: Sequence[float]) -> float:
-    """Return the centre as looks estimate it: the mean of 3 to 5 values, Hodges-Lehmann from 6 on, else the median."""
-    if len(values) < MIN_VALUES:
-        return float(np.median(values))
-    if len(values) <= T_LOOKS[-1]:
-        return float(np.mean(values))
-    return _middle(_walsh_averages(values))
-
-
-def pair_interval(differences: Sequence[float], family: int) -> Interval | None:
-    """Return the interval of a pair's log-ratio at a scheduled look; `family` pairs are not yet decided.
-
-    None between the looks, and at a look that is too early for a family of this size.
-    """
-    look = len(differences)
-    if look not in LOOKS:
-        return None
-    if look in T_LOOKS:
-        return t_interval(differences, t_multiplier(look, family))
-    index = rank_index(look, family)
-    return None if index is None else signed_rank_interval(differences, index)
+def pseudo_median(values: Sequence[float] | NDArray[np.float64]) -> float:
+    """Return the centre that is told of every pair: the median of all averages of two rounds (Hodges and Lehmann)."""
+    return _middle(walsh_averages(values))
 
 
 def fixed_interval(values: Sequence[float], confidence: float) -> Interval | None:
@@ -115,7 +96,7 @@ def absolute_interval(values: Sequence[float], confidence: float = 0.95) -> Inte
     return Interval(estimate=median, low=min(median, math.exp(interval.low)), high=max(median, math.exp(interval.high)))
 
 
-def _walsh_averages(values: Sequence[float]) -> NDArray[np.float64]:
+def walsh_averages(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the averages of every value with itself and with every other value, sorted."""
     array = np.asarray(values, dtype=float)
     rows, columns = np.triu_indices(len(array))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.spec.comparison import Comparison
+from bakeoff.spec.comparison import FIRST_RULES, Comparison
 from bakeoff.spec.errors import StoreError
 from bakeoff.spec.record import RECORD_VERSION, Record
 from bakeoff.store.evidence import EVIDENCE_FILE, checked_arrays
@@ -115,7 +115,12 @@ def write_comparison(folder: Path, comparison: Comparison) -> None:
 
 def read_comparison(folder: Path) -> Comparison:
     """Return the comparison of a folder; raise StoreError with the reason."""
-    return read_as(Comparison, folder / COMPARISON_FILE)
+    comparison = read_as(Comparison, folder / COMPARISON_FILE)
+    procedure = comparison.procedure
+    if procedure.rules == FIRST_RULES and procedure.aim == "size":
+        # No file of these rules says so: it is older than the aim, when a comparison aimed at a verdict.
+        procedure = msgspec.structs.replace(procedure, aim="verdict")
+    return msgspec.structs.replace(comparison, procedure=procedure)
 
 
 def write_end(folder: Path, reason: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.spec.comparison import ANEW
+from bakeoff.spec.comparison import ANEW, FIRST_RULES
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.record import Record, TrialOutcome
 from bakeoff.store import folders
@@ -27,12 +27,15 @@ from bakeoff.store.reading import DamagedError, OtherVersionError, decoded, read
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bakeoff.spec.comparison import Comparison
+    from bakeoff.spec.comparison import Aim, Comparison
     from bakeoff.spec.trial import Purpose
 
 
 AGAIN: frozenset[TrialOutcome] = frozenset({"killed", "timeout", "crashed", "unavailable"})
 """How a trial ends that came to nothing for what may have passed: when its comparison goes on it is done again."""
+
+_FIRST_AIMS: dict[Aim, Aim] = {"size": "how-much", "direction": "verdict"}
+"""What is wanted now, by the names of the first procedure, which a comparison that was begun by it keeps."""
 
 STANDING: dict[Purpose, frozenset[TrialOutcome]] = {
     "time": AGAIN,
@@ -193,7 +196,7 @@ def asked_of(comparison: Comparison) -> tuple[object, ...]:
         comparison.data.sha256,
         # Labels are the texts as they were written: the same contender may be written in two ways.
         [msgspec.structs.replace(plan.contender, label="") for plan in comparison.contenders],
-        msgspec.structs.replace(comparison.procedure, **dict.fromkeys(ANEW)),
+        msgspec.structs.replace(comparison.procedure, **dict.fromkeys((*ANEW, "rules"))),
         # Until-sure has other boundaries, which hold only if they are used from the first round on.
         comparison.procedure.aim == "until-sure",
     )
@@ -213,6 +216,8 @@ def continued(before: Comparison, wanted: Comparison) -> Comparison:
         )
         raise StoreError(msg)
     anew = {name: getattr(wanted.procedure, name) for name in ANEW}
+    if before.procedure.rules == FIRST_RULES:
+        anew["aim"] = _FIRST_AIMS.get(wanted.procedure.aim, wanted.procedure.aim)
     kept = {name: getattr(before, name) for name in ("id", "created_at", "bakeoff", "no_energy", "command")}
     procedure = msgspec.structs.replace(before.procedure, **anew)
     # Records name contenders by the labels of the first run; the same contender may be written in another way now.

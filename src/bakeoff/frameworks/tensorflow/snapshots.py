@@ -18,7 +18,12 @@ def copies(variables: Sequence[Any]) -> list[Any]:
 
 
 def put_back(variables: Sequence[Any], saved: Sequence[Any]) -> None:
-    """Copy into the variables' own memory; a plain `assign` would have them share that of the copies and then move."""
+    """Give each variable a copy of its saved value, whose memory it takes over.
+
+    Without the copy it would share the saved value's memory, and the next step would move. Writing into its own memory,
+    by `variable[...].assign`, would have TensorFlow copy the variable at every later read (`copy_on_read_mode`): steps
+    of mlp-mnist then take 2.7 ms and not 2.1.
+    """
     for variable, value in zip(variables, saved, strict=True):
-        variable.value[...].assign(value)
+        variable.value.assign(tf.raw_ops.DeepCopy(x=value))
     tf.test.experimental.sync_devices()

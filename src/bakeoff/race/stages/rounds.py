@@ -18,7 +18,7 @@ from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.progress import Event, RoundEnded, RoundStarted, Waiting
 from bakeoff.race.stages.stage import Checkpoint, Session, State, Team, Wanted, step_s
 from bakeoff.spec.protocol import Fence, Ran, RunBlock, Warm
-from bakeoff.stats.sequential import Standing, still_active
+from bakeoff.stats.progress import Standing, still_active
 from bakeoff.stats.warmup import mser5
 
 if TYPE_CHECKING:

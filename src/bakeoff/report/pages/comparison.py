@@ -14,6 +14,7 @@ from bakeoff.report.sections.counters import COUNTERS
 from bakeoff.report.sections.energy import ENERGY
 from bakeoff.report.sections.figures import ABSENT, STEPS, SUMMARY
 from bakeoff.report.sections.gpu import GPU
+from bakeoff.report.sections.independence import INDEPENDENCE
 from bakeoff.report.sections.late import LATE
 from bakeoff.report.sections.light import LIGHT
 from bakeoff.report.sections.memory import MEMORY
@@ -38,6 +39,7 @@ SUBJECTS: tuple[Subject, ...] = (
     CALM,
     SUMMARY,
     VERDICTS,
+    INDEPENDENCE,
     TIERS,
     ABSENT,
     STEPS,

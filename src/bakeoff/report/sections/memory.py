@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NOTE = (
     "Memory is what a timed process has held: resident after the import, and at its peak before its blocks; the median "
-    "process, with the least and the most of all. On a GPU the process's peak by NVML is of one process of its own, and "
+    "process, with the least and the most of all. On a GPU the process's peak by NVML is of a process of its own, and "
     "holds context, kernels and all that its allocator has reserved; what an allocator takes beforehand "
     "says nothing about the work, and its live peak does."
 )

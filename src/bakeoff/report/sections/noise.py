@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
 
 _AIMS = {
+    "size": [],
+    "direction": ["until the directions were decided (--direction)"],
     "verdict": [],
     "how-much": ["until the ratios were known narrowly (--how-much)"],
     "until-sure": ["with intervals that hold at every round (--until-sure)"],

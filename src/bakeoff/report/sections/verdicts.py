@@ -9,7 +9,6 @@ import msgspec
 from bakeoff.report.page import Line, Picture, Section, Subject, Table
 from bakeoff.report.pictures.comparison import ratio_chart
 from bakeoff.report.standings import (
-    FEWEST_ROUNDS,
     between,
     fastest,
     kind,
@@ -19,12 +18,11 @@ from bakeoff.report.standings import (
     ratio_text,
     slower_first,
 )
-from bakeoff.report.units import count, listed, percent, rounded
+from bakeoff.report.units import count, duration, listed, percent, rounded
 from bakeoff.stats.boundaries import LOOKS
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
-    from bakeoff.spec.comparison import Aim
     from bakeoff.spec.verdict import Verdict
 
 _GIVEN_UP = {
@@ -43,7 +41,8 @@ def headline(outcome: Outcome) -> str:
         return f"Only {labels[0]} is ranked: there is nothing to compare it with."
     if all(kind(verdict) == "no verdict" for verdict in outcome.verdicts):
         rounds = max((verdict.rounds for verdict in outcome.verdicts), default=0)
-        return f"No verdict: {count(rounds, 'common round')}, and {FEWEST_ROUNDS} are the fewest that can decide."
+        fewest = max((verdict.fewest for verdict in outcome.verdicts), default=0)
+        return f"No verdict: {count(rounds, 'common round')}, and {fewest} are the fewest that can decide."
     winner = fastest(labels, outcome.verdicts)
     if winner is not None:
         return _wins(winner, [label for label in labels if label != winner], outcome)
@@ -123,7 +122,8 @@ def _decided(pairs: list[Verdict], margin: float) -> str:
 def _times(pair: Verdict, margin: float) -> str:
     """Return "1.12 times as long [1.06, 1.19]"."""
     ratio, interval = ratio_parts(pair, margin)
-    caution = f" (may be under the {percent(margin)} margin)" if pair.under_margin else ""
+    less = "; if it was close, expect less" if pair.level else ""
+    caution = f" (may be under the {percent(margin)} margin{less})" if pair.under_margin else ""
     return f"{ratio} times as long {interval}".rstrip() + caution
 
 
@@ -139,28 +139,43 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
     parts = [f"{pair.first} and {pair.second} are undecided: {_after(pair, outcome.comparison.procedure.margin)}"]
     if pair.stopped:
         parts.append(_GIVEN_UP[pair.stopped])
-    aim = outcome.comparison.procedure.aim
-    if pair.more_rounds is not None:
-        parts.append(_more(pair.rounds, pair.more_rounds, outcome.comparison.command, aim))
+    if pair.stopped != "futility" or pair.level is None:
+        parts += _more(pair, outcome)
     return "; ".join(parts) + "."
 
 
 def _after(pair: Verdict, margin: float) -> str:
     """Return "ratio 1.04 [0.99, 1.09] after 7 rounds"."""
-    return f"ratio {ratio_text(pair, margin)} after {count(pair.rounds, 'round')}"
-
-
-def _more(rounds: int, more: int, command: str, aim: Aim) -> str:
-    """Return how many more rounds would be needed, and how to get them where the procedure allows that many."""
-    if aim == "until-sure":
-        return f"about {rounded(more)} more rounds would be needed ({command or 'bakeoff run ...'} --resume)"
-    needed = (
-        f"about {rounded(more) if more > LOOKS[-1] else more} more {'round' if more == 1 else 'rounds'} would be needed"
+    told = f"ratio {ratio_text(pair, margin)} after {count(pair.rounds, 'round')}"
+    is_clear = (
+        pair.level is not None and pair.low is not None and pair.high is not None and not pair.low <= 1 <= pair.high
     )
-    look = next((look for look in LOOKS if look >= rounds + more), None)
-    if look is None:
-        return f"{needed}, beyond the {LOOKS[-1]} that the procedure allows: only a calmer machine could decide"
-    return f"{needed} ({command or 'bakeoff run ...'} --resume --rounds {look})"
+    return f"{told}, an interval of this pair alone, which does not decide" if is_clear else told
+
+
+def _more(pair: Verdict, outcome: Outcome) -> list[str]:
+    """Return how many more rounds would be needed, and how to get them where the procedure allows that many."""
+    command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
+    more = pair.more_rounds
+    if more is None:
+        return [] if pair.level is None else ["no coming look is likely to decide it"]
+    needed = f"about {rounded(more) if more > LOOKS[-1] else more} more {'round' if more == 1 else 'rounds'}"
+    if outcome.round_s is not None and pair.level is not None:
+        needed += f", {duration(more * outcome.round_s)}"
+    if pair.chance is not None:
+        return [f"{needed}, would decide it with a chance of {percent(pair.chance)} ({command} --rounds {_look(pair)})"]
+    needed += " would be needed"
+    if outcome.comparison.procedure.aim == "until-sure":
+        return [f"{needed} ({command})"]
+    if pair.rounds + more > LOOKS[-1]:
+        return [f"{needed}, beyond the {LOOKS[-1]} that the procedure allows"]
+    return [f"{needed} ({command} --rounds {_look(pair)})"]
+
+
+def _look(pair: Verdict) -> int:
+    """Return the look that an undecided pair's coming rounds reach."""
+    wanted = pair.rounds + (pair.more_rounds or 0)
+    return next((look for look in LOOKS if look >= wanted), LOOKS[-1])
 
 
 # --- Pair by pair -------------------------------------------------------------------------------------------------
@@ -183,7 +198,7 @@ def _doubts(pair: Verdict) -> list[str]:
         said.append(f"{name}: {rounded(pair.ratio_unflagged, 3)} without the {flagged}, {ratio} with.")
     if pair.wide:
         why = {"budget": "the time budget has ended", "rounds": "all rounds are done"}.get(pair.stopped, "not finished")
-        said.append(f"{name}: the verdict stands, but its interval is wider than --how-much asks for; {why}.")
+        said.append(f"{name}: the direction is decided, but its size is known less narrowly than was asked for; {why}.")
     mean = pair.ratio_of_means
     outside = mean is not None and pair.low is not None and pair.high is not None and not pair.low <= mean <= pair.high
     if mean is not None and outside:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -13,8 +12,10 @@ from hypothesis import strategies as st
 from bakeoff.spec.comparison import Aim
 from bakeoff.spec.verdict import Verdict
 from bakeoff.stats.anytime import anytime_interval, anytime_multiplier
-from bakeoff.stats.boundaries import LOOKS
-from bakeoff.stats.sequential import Ended, Pair, Standing, decide, is_open, still_active
+from bakeoff.stats.first.boundaries import LOOKS
+from bakeoff.stats.first.sequential import decide
+from bakeoff.stats.pairs import Ended, Pair, is_open
+from bakeoff.stats.progress import Standing, still_active
 
 NOISE = [0.010, -0.012, 0.004, -0.007, 0.011, -0.002, 0.006, -0.009, 0.003, -0.004] * 10
 logarithms = st.floats(-0.5, 0.5, allow_nan=False).map(lambda value: round(value, 9))
@@ -168,26 +169,3 @@ def test_who_looks_after_each_of_300_rounds_is_hardly_ever_wrong(noise: str) -> 
         variance = (squares[:, count - 1] - count * mean**2) / (count - 1)
         wrong |= np.abs(mean) > (anytime_multiplier(count, 1) or math.inf) * np.sqrt(variance / count)
     assert wrong.mean() <= 0.05
-
-
-@pytest.mark.parametrize("contenders", [2, 3])
-def test_until_sure_names_no_false_winner(simulation: object, contenders: int) -> None:
-    """On a shared machine, equal contenders are found equal, and any winner among them in at most 5 %."""
-    trials, most = 200, 60
-    noise = simulation.make_noise(simulation.REGIMES["vm2"], trials, most * contenders, seed=5)  # type: ignore[attr-defined]
-    blocks = simulation.ping_pong_blocks(noise, contenders, seed=6)  # type: ignore[attr-defined]
-    names = list(combinations(range(contenders), 2))
-    rows = [simulation.ping_pong_differences(blocks, *pair).tolist() for pair in names]  # type: ignore[attr-defined]
-    found = [
-        decide(
-            [Pair(first=str(a), second=str(b), differences=d) for (a, b), d in zip(names, trial, strict=True)],
-            margin=0.05,
-            max_rounds=None,
-            aim="until-sure",
-        )
-        for trial in zip(*rows, strict=True)
-    ]
-    false = sum(any(v.verdict in ("faster", "slower") for v in verdicts) for verdicts in found)
-    equal = sum(all(v.verdict == "equal" for v in verdicts) for verdicts in found)
-    assert false <= 0.05 * trials
-    assert equal >= 0.85 * trials
