@@ -2,15 +2,17 @@
 
     python benchmarks/denormals.py [--contenders TEXT ...] [--repeats 3] [--output benchmarks/results/denormals]
 
-Each contender's trials of late steps, one in each of so many comparisons of a round each, on one thread: blocks from the
-state after 10 steps of training and from that after 1,000, in 8 neighbouring pairs of one process. "late / early" is the
-median over pairs with its 95 % interval over these; the last columns are the shares of elements that are denormal in the
-late state (none were in the early one, unless it is said). "handled" is read back from the framework.
+Each row is a trial of late steps, in a comparison of that contender alone with one round, on one thread: blocks from the
+state after 10 steps of training and from a late one, in 8 neighbouring pairs of one process. "late / early" is the
+median over pairs with its 95 % interval over these; the last columns are the shares of elements that are denormal in
+the late state (none were in the early one, unless it is said). "handled" is read back from the framework; "load" is
+the system's load average over a minute (getloadavg(3)) after it.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -44,14 +46,16 @@ def row(contender: ContenderOutcome, repeat: int) -> dict[str, Any]:
     found = contender.late
     named = {"contender": contender.label, "process": repeat, "handled": contender.settings.get("denormals", "")}
     if found is None or found.ratio is None:
-        return named | dict.fromkeys(("early (ms)", "late (ms)", "late / early", *GROUPS), contender.reason)
+        empty = dict.fromkeys(("late step", "early (ms)", "late (ms)", *GROUPS, "load"), "")
+        return named | {"late / early": contender.reason or "not measured"} | empty
     ratio = found.ratio
     times = {
+        "late step": f"{found.late_step:,}",
         "early (ms)": f"{1000 * found.early_s:.3g}",
         "late (ms)": f"{1000 * found.late_s:.3g}",
         "late / early": f"{ratio.estimate:.3f} [{ratio.low:.3f}, {ratio.high:.3f}]",
     }
-    return named | times | {name: _share(found, name) for name in GROUPS}
+    return named | times | {name: _share(found, name) for name in GROUPS} | {"load": f"{os.getloadavg()[0]:.1f}"}
 
 
 def _share(found: Any, name: str) -> str:
@@ -73,17 +77,18 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for repeat in range(1, options.repeats + 1):
-            request = Request(
-                workload="mlp-mnist",
-                contenders=tuple(options.contenders),
-                data="digits",
-                threads=1,
-                max_rounds=1,
-                self_test=False,
-                results=folder,
-            )
-            rows += [row(contender, repeat) for contender in run(request).contenders]
-            sys.stderr.write(f"{rows[-len(options.contenders) :]}\n")
+            for text in options.contenders:
+                request = Request(
+                    workload="mlp-mnist",
+                    contenders=(text,),
+                    data="digits",
+                    threads=1,
+                    max_rounds=1,
+                    self_test=False,
+                    results=folder,
+                )
+                rows += [row(contender, repeat) for contender in run(request).contenders]
+                sys.stderr.write(f"{rows[-1]}\n")
     rows.sort(key=lambda one: options.contenders.index(one["contender"]))
     write(rows, __doc__ or "", options.output)
 
