@@ -13,13 +13,15 @@ from bakeoff.judge.counters import BlockCounters
 from bakeoff.judge.energy import Energy
 from bakeoff.judge.epochs import WholeRun, WholeRuns
 from bakeoff.judge.gpu import GpuRound
+from bakeoff.judge.late import Late
 from bakeoff.judge.light import Peak, light_of
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.judge.rounds import BlockTime
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.peaks import Work
-from bakeoff.spec.record import Memory
+from bakeoff.spec.record import DenormalCount, Memory
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.verdict import Certificate, Check, Interval, Verdict, VerdictKind
 from bakeoff.spec.workload import Size, Workload
@@ -30,6 +32,21 @@ if TYPE_CHECKING:
 ROUNDS = 7
 TURNS = 4
 COLOURS = {"torch": "#D55E00", "jax": "#009E73", "tensorflow": "#E69F00"}
+
+LATE = Late(
+    early_step=10,
+    late_step=1000,
+    ratio=Interval(estimate=1.52, low=1.49, high=1.56),
+    pairs=8,
+    early_s=0.002,
+    late_s=0.00304,
+    early={"parameters": DenormalCount(elements=407_050, denormal=0)},
+    late={
+        "parameters": DenormalCount(elements=407_050, denormal=0),
+        "first moment": DenormalCount(elements=407_050, denormal=93_023),
+    },
+)
+"""Of a contender whose step becomes slower in training."""
 
 
 def plan(label: str) -> ContenderPlan:
@@ -142,7 +159,13 @@ def comparison(labels: list[str], **changes: object) -> Comparison:
         id="mlp-mnist-4f2a",
         created_at="2026-10-17T12:00:00Z",
         bakeoff="0.1.0",
-        workload=Workload(name="mlp-mnist", summary="An MLP.", source="a paper", sizes={"full": size}),
+        workload=Workload(
+            name="mlp-mnist",
+            summary="An MLP.",
+            source="a paper",
+            sizes={"full": size},
+            optimizer=Adam(learning_rate=1e-3),
+        ),
         workload_path="workloads/mlp_mnist.py",
         workload_sha256="0" * 64,
         scenario="train",
@@ -259,7 +282,7 @@ def noisy() -> Outcome:
         other_processes=1,
     )
     slow = msgspec.structs.replace(
-        slow, steady=False, counters=BlockCounters(cores_used=1.9, minor_faults_per_step=560.2), gpu=[hot]
+        slow, steady=False, counters=BlockCounters(cores_used=1.9, minor_faults_per_step=560.2), gpu=[hot], late=LATE
     )
     pair = verdict("torch", "jax", "slower", 2.09, 1.98, 2.21, ratio_unflagged=2.03, blocks=168, flagged_blocks=9)
     return outcome(

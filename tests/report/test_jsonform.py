@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
 FREE = {"machine", "excluded", "contenders[].options", "contenders[].settings", "contenders[].versions"}
-FREE |= {"contenders[].inherited", "ledger[].values"}
+FREE |= {"contenders[].inherited", "contenders[].late.early", "contenders[].late.late", "ledger[].values"}
 """Objects whose keys are names of things."""
 
 

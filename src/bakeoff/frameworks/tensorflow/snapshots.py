@@ -18,7 +18,7 @@ def copies(variables: Sequence[Any]) -> list[Any]:
 
 
 def put_back(variables: Sequence[Any], saved: Sequence[Any]) -> None:
-    """Give each variable a copy of its saved value, whose memory it takes over.
+    """Assign each variable a copy of its saved value, whose memory it takes over.
 
     Without the copy it would share the saved value's memory, and the next step would move. Writing into its own memory,
     by `variable[...].assign`, would have TensorFlow copy the variable at every later read (`copy_on_read_mode`): steps
