@@ -94,6 +94,7 @@ def seen(name: str, lines: list[tuple[float, str]], total_s: float, report: dict
             first_round_s = first_round_s or at_s
             if first_verdict_s is None and any(VERDICT.search(f"{part};") for part in line.split("; ")):
                 first_verdict_s = at_s
+    decided = sum(pair["verdict"] in ("faster", "slower", "equal") for pair in report["verdicts"])
     pairs = [pair for pair in report["verdicts"] if pair["low"] and pair["high"]]
     return {
         "race": name,
@@ -102,7 +103,7 @@ def seen(name: str, lines: list[tuple[float, str]], total_s: float, report: dict
         "rounds": rounds,
         "a round s": round(statistics.median(round_s), 1) if round_s else None,
         "in rounds": f"{sum(round_s) / total_s:.0%}",
-        "decided": f"{sum(pair['verdict'] in ('faster', 'slower', 'equal') for pair in report['verdicts'])} of {len(report['verdicts'])}",
+        "decided": f"{decided} of {len(report['verdicts'])}",
         "pairs": "; ".join(map(_pair, report["verdicts"])),
         "half-width": max((_half(pair) for pair in pairs), default=None),
         "narrow": all(map(_is_narrow, pairs)) and len(pairs) == len(report["verdicts"]),

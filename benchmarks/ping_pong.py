@@ -28,19 +28,18 @@ import numpy as np
 from results import write
 
 from bakeoff.judge.counters import flagged_share
-from bakeoff.judge.rounds import round_times
+from bakeoff.judge.rounds import kept_blocks, round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.measure.noise import probe
 from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import silent
-from bakeoff.race.stages.rounds import one_by_one, together
+from bakeoff.race.stages.rounds import by_itself, together
 from bakeoff.race.stages.stage import State
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 from bakeoff.stats.differences import process_median
 from bakeoff.stats.intervals import MIN_VALUES, fixed_interval
-from bakeoff.stats.warmup import mser5
 
 if TYPE_CHECKING:
     from bakeoff.spec.record import Record
@@ -70,18 +69,23 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[str, list[Record]]:
             if number >= MIN_VALUES and time.monotonic() - began > asked.budget:
                 break
             for place, way in enumerate(WAYS if number % 2 == 0 else WAYS[::-1]):
-                asked_for = (state, comparison.contenders, 2 * number + place + 1, None)
-                wanted = one_by_one(*asked_for) if way == "alone" else [together(*asked_for)]
+                round_number, plans = 2 * number + place + 1, comparison.contenders
+                ready = [by_itself(state, plan, round_number) for plan in plans]
+                wanted = ready if way == "alone" else [together(state, plans, round_number)]
                 records[way] += [record for one in wanted for record in runner.run(one)]
+                # What the first round has fixed holds for all: the same steps of training in both ways.
+                state.records |= {record.trial.name: record for record in records[way]}
     return records
 
 
 def row(framework: str, records: dict[str, list[Record]]) -> dict[str, Any]:
     """Compare one framework's two ways."""
     mine = {way: [r for r in records[way] if r.trial.contender.framework == framework] for way in WAYS}
-    cut = max(mser5(record.warm_steps_ns).steps for way in WAYS for record in mine[way])
     # A round is a pair of numbers, one of each way; one in which a trial failed is left out, and `rounds` tells.
-    times = {way: {(number - 1) // 2: time for number, time in round_times(mine[way], cut).items()} for way in WAYS}
+    times = {
+        way: {(number - 1) // 2: time for number, time in round_times(mine[way], kept_blocks(mine[way])).items()}
+        for way in WAYS
+    }
     both = sorted(times["alone"].keys() & times["ping-pong"].keys())
     blocks = {way: [list(times[way][number].turns.values()) for number in both] for way in WAYS}
     step_s = {way: [process_median(turns) for turns in blocks[way]] for way in WAYS}

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from bakeoff.cli import FAILED, INTERRUPTED
+from bakeoff.cli import FAILED, INTERRUPTED, TERMINATED
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -137,8 +137,11 @@ def _read(screen: int) -> bytes:
         return b""
 
 
-def test_ctrl_c_keeps_finished_trials_and_leaves_no_process(tmp_path: Path) -> None:
-    """An interrupted race ends with 130 and says how to go on; --resume finishes it without doing trials again."""
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)])
+def test_an_interrupt_keeps_finished_trials_and_leaves_no_process(
+    tmp_path: Path, sent: signal.Signals, code: int
+) -> None:
+    """A race that is ended tells what it knows and how to go on; --resume finishes it without doing trials again."""
     # So noisy that it is not decided before it is interrupted.
     slow = [*RACE[:2], "fake", "fake:process_noise=0.5", *RACE[4:]]
     process = subprocess.Popen(
@@ -150,10 +153,11 @@ def test_ctrl_c_keeps_finished_trials_and_leaves_no_process(tmp_path: Path) -> N
             break
     time.sleep(0.2)
     children = psutil.Process(process.pid).children(recursive=True)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == INTERRUPTED
+    process.send_signal(sent)
+    told, said = process.communicate(timeout=30)
+    assert process.returncode == code
     assert "--resume goes on" in said
+    assert "The comparison is not finished: what is told here is interim" in " ".join(told.split())
     assert "Traceback" not in said
     assert not psutil.wait_procs(children, timeout=5)[1]
     before = {path: path.stat().st_mtime_ns for path in tmp_path.glob("results/*/*/record.json")}

@@ -28,6 +28,17 @@ _UNNAMED = {
 
 INTERRUPTED = 130
 """By Ctrl-C: 128 + SIGINT, as shells count."""
+TERMINATED = 143
+"""By `timeout`, a scheduler or CI: 128 + SIGTERM."""
+
+
+class TerminatedError(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM, which is answered as Ctrl-C is."""
+
+
+def code_of(interrupt: KeyboardInterrupt) -> int:
+    """Return the exit code of an interrupt."""
+    return TERMINATED if isinstance(interrupt, TerminatedError) else INTERRUPTED
 
 
 ONE_INTERRUPT_S = 1.0
@@ -48,14 +59,16 @@ class Process:
         # Whoever started it may have it ignore them, as nohup(1) does for others.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, self._interrupt)
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._interrupt)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
         """Raise KeyboardInterrupt, but not for a second signal within a second, while the first is being answered."""
-        del number, frame
+        del frame
         now_s = time.monotonic()
         if now_s - self._interrupted_s >= ONE_INTERRUPT_S:
             self._interrupted_s = now_s
-            raise KeyboardInterrupt
+            raise TerminatedError if number == signal.SIGTERM else KeyboardInterrupt
 
 
 PROCESS = Process()
@@ -66,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         PROCESS.own()
     code = _answered(arguments)
-    if PROCESS.is_own and code == INTERRUPTED:
+    if PROCESS.is_own and code in (INTERRUPTED, TERMINATED):
         # At its end Python hands the signal back to the system, which would then end it by the signal.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
     return code
@@ -79,8 +92,8 @@ def _answered(arguments: Sequence[str] | None) -> int:
         return _run(arguments)
     except BakeoffError as error:
         return _failed(str(error), MISUSED if isinstance(error, UsageError) else FAILED)
-    except KeyboardInterrupt:
-        return _failed("interrupted", INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        return _failed("interrupted", code_of(interrupt))
     except MemoryError:
         return _failed("there is not enough memory for what was asked: name a smaller batch or size")
     except OSError as error:

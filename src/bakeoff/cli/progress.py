@@ -296,6 +296,8 @@ def _finished(reason: str) -> str:
 def _round(event: RoundEnded) -> str:
     """Return how far the rounds are."""
     left = "" if event.left_s is None else f", at most {duration(event.left_s)} left"
+    more = max((verdict.more_rounds or 0 for verdict in event.verdicts), default=0)
+    left += f"; about {count(more, 'more round')}, {duration(more * event.round_s)}, to a full answer" if more else ""
     most = "" if event.max_rounds is None else f" of at most {event.max_rounds}"
     return f"round {event.round_number}{most} done after {duration(event.elapsed_s)}{left}"
 

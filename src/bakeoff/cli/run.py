@@ -5,14 +5,16 @@
 import shlex
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bakeoff.cli import FAILED, INTERRUPTED, maxbatch, parameters, showing, sweep
+from bakeoff.cli import FAILED, code_of, maxbatch, parameters, showing, sweep
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
+    from bakeoff.race.progress import Event, Observer
     from bakeoff.spec.comparison import Aim
     from bakeoff.spec.request import Request
 
@@ -96,18 +98,42 @@ def _race(request: "Request", *, json: bool, limit: float | None) -> None:
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
 
+    places: list[str] = []
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
-            outcome = conductor.run(request, observer)
-    except KeyboardInterrupt:
+            outcome = conductor.run(request, _noting(observer, places))
+    except KeyboardInterrupt as interrupt:
+        _tell_so_far(places, json=json)
         where = f"finished trials are in {request.results}"
         sys.stderr.write(f"interrupted: {where}; the same command with --resume goes on\n")
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     if limit is not None:
         raise typer.Exit(slower.tell(outcome, limit))
     if not outcome.is_answered:
         raise typer.Exit(FAILED)
+
+
+def _noting(observer: "Observer", places: list[str]) -> "Observer":
+    """Return an observer that notes where the comparison is, for the report of one that is interrupted."""
+    from bakeoff.race.progress import Prepared
+
+    def note(event: "Event") -> None:
+        if isinstance(event, Prepared):
+            places.append(event.path)
+        observer(event)
+
+    return note
+
+
+def _tell_so_far(places: list[str], *, json: bool) -> None:
+    """Save and print the report of what is known, where a round was finished."""
+    from bakeoff.judge.comparison import judge_comparison
+
+    for place in places:
+        outcome = judge_comparison(Path(place))
+        if outcome.rounds:
+            showing.show(outcome, json=json)
 
 
 def _aim(*, size: bool, direction: bool, until_sure: bool) -> "Aim":

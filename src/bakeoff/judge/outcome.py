@@ -68,7 +68,9 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     import_s: float | None = None
     build_s: float | None = None
     first_step_s: float | None = None
-    """Medians over rounds."""
+    """Medians over rounds: `first_step_s` over those whose compiler found nothing in its cache."""
+    cold_starts: int = 0
+    """How many these are."""
     compile_s: float | None = None
     """The first step's time beyond a steady step: tracing, compiling, autotuning, first allocations."""
     compiling: Compiling | None = None
@@ -87,6 +89,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     whole: WholeRuns | None = None
     """Of so many epochs or steps, where they were asked for."""
     accuracy: float | None = None
+    test_samples: int = 0
+    """Behind `accuracy`; 0: not known."""
     learning_steps: int = 0
     settings: dict[str, str | int | float | bool | None] = {}
     inherited: dict[str, str] = {}
@@ -99,6 +103,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """False: the warm-up found no steady state."""
     trend: Trend | None = None
     """Of its step time over the turns of a round, where every turn should find the same work; None with few rounds."""
+    disturbed_turns: int = 0
+    """Planned turns beside whose block of this contender others ran, of those that were repeated."""
     blocks: list[BlockTime] = []
     gpu: list[GpuRound] = []
     """Empty unless it ran on an NVIDIA GPU whose state NVML reports."""

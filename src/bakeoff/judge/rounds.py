@@ -81,6 +81,15 @@ def repeated_turns(timed: Iterable[Record]) -> int:
     return len(again)
 
 
+def disturbed_turns(done: Iterable[Record]) -> int:
+    """Return in how many turns that were repeated a contender's own block had been disturbed."""
+    found = 0
+    for record in done:
+        repeated = {block.repeats for block in record.blocks}
+        found += sum(block.turn in repeated and is_flagged(block.signals) for block in record.blocks)
+    return found
+
+
 def saved_step(timed: Iterable[Record]) -> int | None:
     """Return the steps of training behind the state that every timed part began with; None where it was not saved."""
     blocks = [block for record in timed for block in record.blocks]

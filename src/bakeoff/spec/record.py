@@ -289,6 +289,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     accuracy: float | None = None
     """Accuracy on held-out data after `learning_steps` training steps, 0 to 1."""
     learning_steps: int = 0
+    test_samples: int = 0
+    """Number of held-out samples behind `accuracy`; 0 where there is none, and in records older than this field."""
     input_pass: InputPass | None = msgspec.field(default=None, name="fed")
     """What came by the contender's own way of input; None where batches are on the device."""
     spreads: dict[str, Spread] = {}

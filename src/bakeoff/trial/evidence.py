@@ -108,6 +108,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         ready_made=found.ready_made,
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,
+        test_samples=len(batches.test) if accuracy is not None and batches.test is not None else 0,
         arrays_sha256=_save(found.arrays, folder / EVIDENCE_FILE),
     )
 

@@ -47,7 +47,7 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
         _in_float64(state, own, "program", anew=anew) for own in programs.values()
     ]
     yield from _started_together(state, exact)
-    yield from _started_together(state, [_evidence(state, plan, "certify") for plan in state.comparison.contenders])
+    yield from _started_together(state, [evidence(state, plan, "certify") for plan in state.comparison.contenders])
     is_agreed = False
     for plan in state.comparison.contenders:
         certificate = state.certificate(plan)
@@ -80,7 +80,7 @@ every_one = partial(wanted, anew=True)
 """The stage of `bakeoff verify`, which is asked for because somebody wants to see it."""
 
 
-def _evidence(state: State, plan: ContenderPlan, purpose: Purpose) -> Wanted:
+def evidence(state: State, plan: ContenderPlan, purpose: Purpose) -> Wanted:
     """Return the trial that computes a contender's evidence."""
     trial = state.specs.trial(plan, purpose)
     spreads = [MeasureSpread(precision=precision) for precision in trial.spec.spreads]
@@ -93,7 +93,7 @@ def _in_float64(state: State, plan: ContenderPlan, purpose: Purpose, *, anew: bo
     name = _name(state, plan, purpose)
     before = None if anew or not name else recall(KIND, name)
     if before is None:
-        return _evidence(state, plan, purpose)
+        return evidence(state, plan, purpose)
     # The record goes on to name the comparison that it was made in.
     spec = msgspec.structs.replace(trial.spec, comparison=before.record.trial.comparison)
     return Adopted(msgspec.structs.replace(before.record, trial=spec), before.folder / EVIDENCE_FILE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -105,8 +106,19 @@ def accuracy(outcome: Outcome) -> list[str]:
     if not learned:
         return []
     steps = listed(dict.fromkeys(f"{contender.learning_steps:,}" for contender in learned))
-    reached = ", ".join(f"{contender.label} {contender.accuracy:.3f}" for contender in learned)
-    return [f"Accuracy on held-out {source_name(outcome.comparison)} after {steps} training steps: {reached}."]
+    reached = ", ".join(f"{contender.label} {_with_error(contender)}" for contender in learned)
+    samples = max(contender.test_samples for contender in learned)
+    size = f", {samples:,} samples, with the standard error of such a sample" if samples else ""
+    said = f"Accuracy on held-out {source_name(outcome.comparison)} after {steps} training steps (one run each{size})"
+    return [f"{said}: {reached}."]
+
+
+def _with_error(contender: ContenderOutcome) -> str:
+    """Return an accuracy with its binomial standard error, where the number of samples is known."""
+    accuracy = contender.accuracy or 0.0
+    if not contender.test_samples:
+        return f"{accuracy:.3f}"
+    return f"{accuracy:.3f} ± {math.sqrt(accuracy * (1.0 - accuracy) / contender.test_samples):.3f}"
 
 
 def _sections(outcome: Outcome) -> list[Section]:
@@ -119,6 +131,7 @@ def _sections(outcome: Outcome) -> list[Section]:
 def _fields(contender: ContenderOutcome) -> dict[str, Any]:
     """Return a contender's certificate, check by check, and what it learned."""
     told: dict[str, Any] = {"accuracy": contender.accuracy, "learning_steps": contender.learning_steps}
+    told["test_samples"] = contender.test_samples
     certificate = msgspec.to_builtins(contender.certificate)
     if certificate is not None:
         del certificate["contender"]

@@ -47,10 +47,19 @@ def noise_line(outcome: Outcome) -> str:
         return "Foreign load: not known here."
     share = percent(outcome.foreign_share)
     said = f"Other processes took {share} of the processors (median over blocks); {evidence(outcome)}."
+    if outcome.repeated_turns:
+        said += f" {_repeats(outcome)}"
     if outcome.clock_mhz is None:
         return said
     clocks = " to ".join(dict.fromkeys(f"{clock:,.0f}" for clock in outcome.clock_mhz))
     return f"{said} Clock of the processors at the ends of trials: {clocks} MHz."
+
+
+def _repeats(outcome: Outcome) -> str:
+    """Return how many turns were run again, and beside whose blocks others had run."""
+    beside = [f"{one.label} in {one.disturbed_turns}" for one in outcome.contenders if one.disturbed_turns]
+    turns = count(outcome.repeated_turns, "turn")
+    return f"{turns} that others disturbed ran again, for all contenders alike; disturbed was {', '.join(beside)}."
 
 
 def noise_table(outcome: Outcome) -> Table:

@@ -23,7 +23,7 @@ def short_runs(runs: list[ColdRun], verdicts: list[Verdict]) -> str:
     beside = [run.label for run in runs if not starts_earlier(first, run)]
     if len(beside) > 1:
         return f"Short runs: {listed(beside)} start about equally fast; first step after {duration(first.seconds(1))}."
-    ahead = f"Short runs: {first.label} starts fastest (first step after {duration(first.seconds(1))})"
+    ahead = f"Short runs: {first.label} starts fastest (first step after {duration(first.seconds(1))}, no interval)"
     passed = next((crossing for crossing in crossings(runs, verdicts) if crossing.early == first.label), None)
     if passed is not None:
         return f"{ahead} and is ahead until about step {steps_text(passed.steps)}, where {passed.late} catches up."

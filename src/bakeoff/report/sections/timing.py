@@ -56,7 +56,7 @@ def timers_line(outcome: Outcome) -> str:
         return "The timers' self-test was not made."
     ended = [f"{one.label} {TIMER_WORDS[one.timer.outcome]}" for one in tested if one.timer]
     before = [
-        f"{one.label}'s in comparison {one.timer.comparison}"
+        f"{one.label}'s on {one.timer.tested_at[:10]} at {one.timer.tested_at[11:16]} UTC"
         for one in tested
         if one.timer and one.timer.comparison != outcome.comparison.id
     ]
