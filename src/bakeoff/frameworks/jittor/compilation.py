@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import cache
 from pathlib import Path
 
 import jittor as jt
@@ -56,11 +57,16 @@ def _loaded() -> set[Path] | None:
     """Return the libraries of operations that this process has loaded; None where the system does not report them."""
     lines = home.mapped()
     folder = f"{Path(str(jt.flags.cache_path)).resolve()}/jit/"
-    return {Path(line[line.index("/") :]) for line in lines if folder in line} if lines else None
+    # A library has a line for each of its segments.
+    return set(map(Path, {line[line.index("/") :] for line in lines if folder in line})) if lines else None
 
 
+@cache
 def _span_ns(library: Path) -> tuple[int, int] | None:
-    """Return when an operation's compilation began and ended; None where it was there before this process."""
+    """Return when an operation's compilation began and ended; None where it was there before this process.
+
+    It is looked up once: a library that is loaded is complete, and this is called around every timed block.
+    """
     source, key = library.with_suffix(".cc"), Path(f"{library}.key")
     try:
         begin_ns, end_ns = source.stat().st_mtime_ns, key.stat().st_mtime_ns
