@@ -1,4 +1,4 @@
-"""How-much and until-sure as whole comparisons, in virtual time."""
+"""Size, direction and until-sure as whole comparisons, in virtual time."""
 
 from __future__ import annotations
 
@@ -20,33 +20,35 @@ from bakeoff.store.results import Records, read_records
 pytestmark = pytest.mark.slow
 
 CLEAR = ("fake:step_ms=50,process_noise=0.03", "fake:step_ms=65,process_noise=0.03")
+ROUGH = ("fake:step_ms=50,process_noise=0.12", "fake:step_ms=110,process_noise=0.12")
 NOISY = ("fake:step_ms=50,process_noise=0.2", "fake:step_ms=50,process_noise=0.2")
 
 
-def test_how_much_runs_on_after_the_verdict(race: Any) -> None:
-    """The same difference takes more rounds, ends as decided, and is known more narrowly."""
-    plain, narrow = race(*CLEAR), race(*CLEAR, aim="how-much")
+def test_the_race_goes_on_until_the_size_is_known(race: Any) -> None:
+    """The direction of a rough difference is decided at once; by default rounds go on until its size is known."""
+    plain, narrow = race(*ROUGH, aim="direction"), race(*ROUGH)
     (early,), (late,) = plain.verdicts, narrow.verdicts
     assert (early.verdict, late.verdict, late.wide, narrow.ended) == ("faster", "faster", False, "decided")
-    assert late.rounds > early.rounds
+    assert late.decided_rounds == early.rounds < late.rounds
     assert late.high / late.low < early.high / early.low
 
 
 def test_records_alone_tell_the_aim(race: Any) -> None:
     """Judging the folder again gives the same verdicts: the aim is part of comparison.json."""
-    outcome = race(*CLEAR, aim="how-much")
+    outcome = race(*CLEAR, aim="direction")
     again = judge_comparison(Path(outcome.path))
-    assert again.comparison.procedure.aim == "how-much"
+    assert again.comparison.procedure.aim == "direction"
     assert again.verdicts == outcome.verdicts
 
 
-def test_a_plain_comparison_goes_on_to_how_much(race: Any) -> None:
-    """Who has a verdict and wants the ratio narrower resumes with how-much: the verdict stays."""
-    first = race(*CLEAR)
-    later = race(*CLEAR, aim="how-much", resume=True)
+def test_a_direction_goes_on_to_its_size(race: Any) -> None:
+    """Who has a direction and wants its size resumes by default: the verdict stays, and so does its round."""
+    first = race(*ROUGH, aim="direction")
+    later = race(*ROUGH, resume=True)
     assert (later.path, later.ended) == (first.path, "decided")
     assert later.rounds > first.rounds
-    assert [v.verdict for v in later.verdicts] == [v.verdict for v in first.verdicts]
+    kept = [(verdict.verdict, verdict.decided_rounds) for verdict in first.verdicts]
+    assert [(verdict.verdict, verdict.decided_rounds) for verdict in later.verdicts] == kept
 
 
 def test_until_sure_goes_past_twenty_rounds_and_can_be_resumed(race: Any) -> None:

@@ -94,11 +94,11 @@ def test_a_damaged_round_is_set_aside_and_made_up_for(race: Any, damage: Callabl
     assert str(trial / "record.json") in told
     assert reason in told
     assert (trial / "record.json").read_bytes() == bytes_then
-    assert [(v.verdict, v.rounds) for v in judged.verdicts] == [("undecided", 2)]
+    assert [(v.verdict, v.rounds) for v in judged.verdicts] == [("undecided", 4)]
     resumed = race(*RACERS, resume=True)
     assert (trial / "record.damaged.json").read_bytes() == bytes_then
-    assert [(v.verdict, v.rounds) for v in resumed.verdicts] == [("faster", 3)]
-    assert (resumed.path, resumed.rounds) == (outcome.path, 4)
+    assert [(v.verdict, v.rounds) for v in resumed.verdicts] == [("faster", 5)]
+    assert (resumed.path, resumed.rounds) == (outcome.path, 6)
     assert "r02-fake-step_ms=60/record.damaged.json" in " ".join(resumed.damaged)
 
 
@@ -186,7 +186,7 @@ def test_a_damaged_trial_outside_of_the_rounds_is_done_again(race: Any, memory: 
     events: list[Event] = []
     resumed = race(*RACERS, resume=True, observe=events.append)
     assert [event.name for event in events if isinstance(event, TrialStarted)] == [name]
-    assert [(v.verdict, v.rounds) for v in resumed.verdicts] == [("faster", 3)]
+    assert [(v.verdict, v.rounds) for v in resumed.verdicts] == [("faster", 5)]
     assert (trial / "record.json").exists()
     assert (trial / "record.damaged.json").exists()
 

@@ -131,7 +131,7 @@ def test_a_killed_run_can_go_on(
     monkeypatch.chdir(tmp_path)
     events: list[Event] = []
     outcome = conductor.run(Request(**asked(*RACERS, resume=True)), events.append, launch=InlineWorker, probe_s=0.001)
-    assert [(verdict.verdict, verdict.rounds) for verdict in outcome.verdicts] == [("faster", 3)]
+    assert [(verdict.verdict, verdict.rounds) for verdict in outcome.verdicts] == [("faster", 5)]
     assert (Path(outcome.path).name, outcome.damaged) == (folder.name, [])
     assert {path: content for path, content in contents(tmp_path).items() if path in before} == before
     assert isinstance(events[0], Prepared)
@@ -235,8 +235,7 @@ def test_more_rounds_can_be_asked_for_later(tmp_path: Path) -> None:
     whole = conductor.run(Request(**fields, resume=True), events.append, launch=InlineWorker, probe_s=0.001)
     assert (whole.path, whole.ended, whole.verdicts[0].verdict) == (short.path, "decided", "faster")
     assert sorted(e.name for e in events if isinstance(e, TrialStarted)) == [
-        "r03-fake-step_ms=50",
-        "r03-fake-step_ms=60",
+        f"r0{number}-fake-step_ms={step_ms}" for number in (3, 4, 5) for step_ms in (50, 60)
     ]
 
 

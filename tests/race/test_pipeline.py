@@ -20,6 +20,7 @@ from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.protocol import Answer, Command, RunBlock
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import SNAPSHOT_STEPS, TrialSpec
+from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store.results import read_records
 
 NOISES = [
@@ -53,7 +54,7 @@ def test_the_verdict_is_what_the_script_says(race: Any, first: str, second: str,
     """Without noise the first look settles a pair, rightly, with its true ratio."""
     outcome = race(f"fake:{first}", f"fake:{second}")
     (pair,) = outcome.verdicts
-    assert (pair.verdict, pair.rounds, outcome.ended) == (verdict, 3, "decided")
+    assert (pair.verdict, pair.rounds, outcome.ended) == (verdict, LOOKS[0], "decided")
     assert pair.ratio == pytest.approx(float(first[8:]) / float(second[8:]))
 
 
@@ -72,9 +73,8 @@ def test_hopeless_noise_ends_undecided(race: Any) -> None:
     outcome = race("fake:step_ms=50,process_noise=0.3", "fake:step_ms=50,process_noise=0.3")
     (pair,) = outcome.verdicts
     assert (pair.verdict, pair.stopped, outcome.ended) == ("undecided", "futility", "futility")
-    assert pair.more_rounds is not None
-    assert pair.more_rounds > 20
-    assert 5 <= outcome.rounds < 20
+    assert (pair.more_rounds, pair.chance) == (None, None)
+    assert 10 <= outcome.rounds < 20
 
 
 def test_a_against_a_keeps_its_labels(race: Any) -> None:
@@ -101,9 +101,9 @@ def test_labels_that_look_alike_have_folders_of_their_own(race: Any, tmp_path: P
     alike = [f"fake@{tmp_path}/{end}:step_ms=50" for end in ("a/b", "a-b", "A-b")]
     long = [f"fake:step_ms=50.{'0' * zeros}" for zeros in (300, 301)]
     outcome = race(*alike, *long)
-    assert [(one.status, one.rounds) for one in outcome.contenders] == [("ranked", 3)] * 5
+    assert [(one.status, one.rounds) for one in outcome.contenders] == [("ranked", LOOKS[0])] * 5
     assert {pair.verdict for pair in outcome.verdicts} == {"equal"}
-    assert len(timed(outcome)) == 15
+    assert len(timed(outcome)) == 5 * LOOKS[0]
 
 
 CHECKS = {
@@ -177,7 +177,7 @@ def test_who_is_lost_twice_is_given_up(race: Any, fault: str) -> None:
     assert (loser.status, loser.reason, loser.rounds) == ("failed", REASONS[fault], 0)
     mine = [record for record in timed(outcome) if record.trial.contender.label == faulty]
     assert [record.outcome for record in mine] == [OUTCOMES[fault]] * 2
-    assert [(v.verdict, v.rounds) for v in outcome.verdicts] == [("faster", 3)]
+    assert [(v.verdict, v.rounds) for v in outcome.verdicts] == [("faster", LOOKS[0])]
     assert outcome.ended == "decided"
 
 
@@ -219,8 +219,8 @@ def test_who_is_lost_once_is_tried_again(race: Any) -> None:
     """One lost trial costs its pairs one round and nothing else."""
     outcome = race("fake:step_ms=50", "fake:step_ms=60", launch=losing("fake:step_ms=60", {1}))
     (pair,) = outcome.verdicts
-    assert (pair.verdict, pair.rounds, outcome.rounds, outcome.ended) == ("faster", 3, 4, "decided")
-    assert [one.rounds for one in outcome.contenders] == [4, 3]
+    assert (pair.verdict, pair.rounds, outcome.rounds, outcome.ended) == ("faster", 5, 6, "decided")
+    assert [one.rounds for one in outcome.contenders] == [6, 5]
 
 
 def test_all_lost_once_are_tried_again(race: Any) -> None:
@@ -231,7 +231,7 @@ def test_all_lost_once_are_tried_again(race: Any) -> None:
         return worker
 
     outcome = race("fake:step_ms=50", "fake:step_ms=60", launch=launch)
-    assert [(v.verdict, v.rounds) for v in outcome.verdicts] == [("faster", 3)]
+    assert [(v.verdict, v.rounds) for v in outcome.verdicts] == [("faster", LOOKS[0])]
 
 
 def test_nobody_runs_for_a_pair_that_cannot_be_settled(race: Any) -> None:
@@ -335,8 +335,8 @@ def test_a_settled_contender_leaves_the_race(race: Any) -> None:
     noisy = "process_noise=0.02"
     outcome = race(f"fake:step_ms=50,{noisy}", f"fake:step_ms=51,{noisy}", "fake:step_ms=500,process_noise=0.001")
     a, b, slow = outcome.contenders
-    assert slow.rounds == 3
-    assert a.rounds == b.rounds > 3
+    assert slow.rounds == LOOKS[0]
+    assert a.rounds == b.rounds > LOOKS[0]
 
 
 @pytest.mark.parametrize("free", [1, None])
@@ -346,7 +346,7 @@ def test_workers_that_do_not_fit_run_one_after_another(
     """With too little memory, or where it is not known, workers are not resident together; the verdict is the same."""
     monkeypatch.setattr(stage, "available_memory_bytes", lambda: free)
     outcome = race("fake:step_ms=50", "fake:step_ms=60")
-    assert [(v.verdict, v.rounds) for v in outcome.verdicts] == [("faster", 3)]
+    assert [(v.verdict, v.rounds) for v in outcome.verdicts] == [("faster", LOOKS[0])]
     assert not outcome.resident
     assert not any(record.trial.resident for record in timed(outcome))
 
@@ -393,9 +393,9 @@ def test_what_happens_is_told_in_order(race: Any) -> None:
     assert events[0].resumed == 0
     assert [e.certificate.passed for e in events if isinstance(e, Certified)] == [True, True]
     ends = [event for event in events if isinstance(event, RoundEnded)]
-    assert [event.round_number for event in ends] == [1, 2, 3]
+    assert [event.round_number for event in ends] == [1, 2, 3, 4, 5]
     assert all(event.left_s is not None and 0 <= event.left_s <= 3600 for event in ends)
-    assert [event.verdicts[0].verdict for event in ends] == ["undecided", "undecided", "faster"]
+    assert [event.verdicts[0].verdict for event in ends] == [*["undecided"] * 4, "faster"]
     assert events[-1] == Finished("decided")
 
 

@@ -100,6 +100,15 @@ def test_an_interval_that_decides_nothing_says_so(undecided: Outcome) -> None:
     assert words not in present(undecided, low=0.93, high=1.01)
 
 
+def test_the_level_of_an_interval_is_told(decided: Outcome, undecided: Outcome, same: Outcome) -> None:
+    """By the present rules an interval says what it is: a 95 % CI of that pair."""
+    assert "jax is slower than tensorflow: 1.12 times as long [1.04, 1.19]" in present(decided)
+    assert "95 % CI, 7 rounds." in present(decided)
+    assert "ratio 1.00 [0.99, 1.02]; 95 % CI, 7 rounds." in present(same)
+    assert "ratio 1.04 [0.99, 1.09] 95 % CI after 7 rounds" in present(undecided)
+    assert "95 % CI" not in said(decided)
+
+
 def test_a_close_verdict_warns_of_its_size(decided: Outcome) -> None:
     """Where the size reaches into the margin, a reader is told which way it errs."""
     assert "(may be under the 5 % margin; if it was close, expect less)" in present(decided)

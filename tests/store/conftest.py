@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
+from bakeoff.spec.comparison import RULES, Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.record import Block, Record, Signals
 from bakeoff.spec.trial import Inputs, TrialSpec

@@ -31,7 +31,7 @@ from bakeoff.judge.timer import timer_verdict, why_short
 from bakeoff.spec.comparison import FIRST_RULES
 from bakeoff.stats.dependence import resemblance, turn_trend
 from bakeoff.stats.differences import process_median
-from bakeoff.stats.first import sequential as first
+from bakeoff.stats.first import sequential
 from bakeoff.stats.intervals import absolute_interval, fixed_interval
 from bakeoff.stats.pairs import Ended, Pair, is_unsettled
 from bakeoff.stats.sequential import decide
@@ -90,7 +90,7 @@ def assess(
     stop: Ended = "budget" if ended == "budget" else ""
     pairs = pairs_of(_ranked(contenders), timed, rounds, kept)
     procedure = comparison.procedure
-    by = first.decide if procedure.rules == FIRST_RULES else decide
+    by = sequential.decide if procedure.rules == FIRST_RULES else decide  # `sequential` is that of stats.first
     verdicts = by(pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim)
     foreign, flagged_rounds = flagged_share(timed)
     return Outcome(

@@ -53,7 +53,7 @@ def anytime_interval(values: Sequence[float], pairs: int) -> Interval | None:
 
 
 def anytime_decision(values: Sequence[float], pairs: int) -> Interval | None:
-    """Return the same interval widened to both sides of the pseudo-median, which is what is told of every pair.
+    """Return the same interval widened to both sides of the pseudo-median, the estimate of every pair.
 
     It contains the interval of the mean, so that it holds wherever that does; and no direction is found that the
     pseudo-median does not show as clearly.

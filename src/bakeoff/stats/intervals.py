@@ -65,7 +65,7 @@ def signed_rank_interval(values: Sequence[float], index: int) -> Interval:
 
 
 def pseudo_median(values: Sequence[float] | NDArray[np.float64]) -> float:
-    """Return the centre that is told of every pair: the median of all averages of two rounds (Hodges and Lehmann)."""
+    """Return the estimate of every pair: the median of all averages of two rounds (Hodges and Lehmann)."""
     return _middle(walsh_averages(values))
 
 

@@ -1,7 +1,7 @@
 """Verdicts on pairs of contenders, reached round by round: decision and size apart.
 
 The direction of a pair is decided at scheduled looks, by boundaries that hold over all looks and pairs together; its
-size is told by an interval of its own, from all of its rounds. The whole history is replayed in the order of its
+size is reported by an interval of its own, from all of its rounds. The whole history is replayed in the order of its
 rounds, so that the same records always give the same verdicts; no later round changes a direction. Until-sure looks
 after every round instead. `docs/method.md` gives the reasons.
 """

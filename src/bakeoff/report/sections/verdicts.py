@@ -112,11 +112,16 @@ def _decided(pairs: list[Verdict], margin: float) -> str:
     if not slower:
         return ""
     rounds = listed(dict.fromkeys(f"{pair.rounds}" for pair in slower))
-    evidence = f"{rounds} {'round' if rounds == '1' else 'rounds'}"
+    evidence = f"{_level(slower[0], ', ')}{rounds} {'round' if rounds == '1' else 'rounds'}"
     if len(slower) == 1:
         return f"{slower[0].first} is slower than {slower[0].second}: {_times(slower[0], margin)}; {evidence}."
     than = ", and ".join(f"than {pair.second}, {_times(pair, margin)}" for pair in slower)
     return f"{slower[0].first} is slower {than}: {evidence}."
+
+
+def _level(pair: Verdict, end: str = "") -> str:
+    """Return "95 % CI", what an interval is; empty where the boundaries gave it, and where there is none."""
+    return f"{percent(pair.level)} CI{end}" if pair.level is not None and pair.low is not None else ""
 
 
 def _times(pair: Verdict, margin: float) -> str:
@@ -130,7 +135,7 @@ def _times(pair: Verdict, margin: float) -> str:
 def _equal(pair: Verdict, margin: float) -> str:
     """Return the sentence that a pair is equal within the margin."""
     equal = f"practically equal (within {percent(margin)})"
-    evidence = f"ratio {ratio_text(pair, margin)}; {count(pair.rounds, 'round')}"
+    evidence = f"ratio {ratio_text(pair, margin)}; {_level(pair, ', ')}{count(pair.rounds, 'round')}"
     return f"{pair.first} and {pair.second} are {equal}: {evidence}."
 
 
@@ -146,7 +151,8 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
 
 def _after(pair: Verdict, margin: float) -> str:
     """Return "ratio 1.04 [0.99, 1.09] after 7 rounds"."""
-    told = f"ratio {ratio_text(pair, margin)} after {count(pair.rounds, 'round')}"
+    shown = f"{ratio_text(pair, margin)} {_level(pair)}".rstrip()
+    told = f"ratio {shown} after {count(pair.rounds, 'round')}"
     is_clear = (
         pair.level is not None and pair.low is not None and pair.high is not None and not pair.low <= 1 <= pair.high
     )
@@ -223,6 +229,8 @@ def pair_table(outcome: Outcome) -> Table:
     """Return what the third picture shows."""
     heads = ["pair", "verdict", "ratio", "interval", "rounds", "of means", "flagged blocks", "without them"]
     margin = outcome.comparison.procedure.margin
+    levels = {level for pair in outcome.verdicts if (level := _level(pair))}
+    heads[3] = levels.pop() if len(levels) == 1 else heads[3]
     lines = []
     for pair in map(slower_first, outcome.verdicts):
         means, without = (rounded(ratio, 3) if ratio else "" for ratio in (pair.ratio_of_means, pair.ratio_unflagged))
