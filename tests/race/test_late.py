@@ -73,6 +73,15 @@ def test_long_steps_are_left_out_with_the_reason(race: Any) -> None:
     assert "the slowest contender needs more than 10 s for 100 steps" in why_not(outcome)
 
 
+def test_a_spent_budget_is_said(race: Any) -> None:
+    """Where no time was left the stage runs nothing, and the report says that it was not measured."""
+    outcome = race("fake", max_rounds=1, budget_s=0.001)
+    records = read_records(Path(outcome.path)).records.values()
+    assert [record for record in records if record.trial.purpose == "time"]
+    assert not [record for record in records if record.trial.purpose == "late"]
+    assert why_not(outcome).startswith("Late steps of training were not measured: the time budget was spent")
+
+
 @pytest.mark.parametrize(("slowest_s", "steps"), [(0.001, 1000), (0.01, 1000), (0.011, 300), (0.05, 100), (0.11, None)])
 def test_the_late_step_is_what_the_slowest_reaches(slowest_s: float, steps: int | None) -> None:
     """It is the same for all contenders."""

@@ -78,8 +78,9 @@ def why_not(outcome: Outcome) -> str:
     if late_step([one.median_step_s for one in contenders if one.median_step_s]) is None:
         slow = f"the slowest contender needs more than {LONGEST_S:g} s for {LATE_STEPS[-1]} steps"
         return f"Late steps of training were not measured: {slow}."
-    if outcome.ended == "budget":
-        return "Late steps of training were not measured: no time was left after the rounds."
+    if outcome.comparison.procedure.budget_s is not None:
+        spent = "the time budget was spent, or the comparison was made before bakeoff measured them"
+        return f"Late steps of training were not measured: {spent}."
     return ""
 
 
