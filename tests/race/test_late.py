@@ -67,10 +67,10 @@ def test_inference_has_no_late_steps(race: Any) -> None:
 
 
 def test_long_steps_are_left_out_with_the_reason(race: Any) -> None:
-    """Where the slowest contender cannot do 100 steps in 10 s, the report says so."""
+    """Where no contender can do 100 steps in 10 s, the report says so."""
     outcome = race("fake:step_ms=150", max_rounds=1)
     assert outcome.contenders[0].late is None
-    assert "the slowest contender needs more than 10 s for 100 steps" in why_not(outcome)
+    assert "100 steps take more than 10 s" in why_not(outcome)
 
 
 def test_a_spent_budget_is_said(race: Any) -> None:
@@ -82,11 +82,10 @@ def test_a_spent_budget_is_said(race: Any) -> None:
     assert why_not(outcome).startswith("Late steps of training were not measured: the time budget was spent")
 
 
-@pytest.mark.parametrize(("slowest_s", "steps"), [(0.001, 1000), (0.01, 1000), (0.011, 300), (0.05, 100), (0.11, None)])
-def test_the_late_step_is_what_the_slowest_reaches(slowest_s: float, steps: int | None) -> None:
-    """It is the same for all contenders."""
-    assert late_step([0.0001, slowest_s]) == steps
-    assert late_step([]) is None
+@pytest.mark.parametrize(("step_s", "steps"), [(0.001, 1000), (0.01, 1000), (0.011, 300), (0.05, 100), (0.11, None)])
+def test_the_late_step_is_what_a_contender_reaches(step_s: float, steps: int | None) -> None:
+    """Each has its own, so that a slow one hides no finding of a quick one."""
+    assert late_step(step_s) == steps
 
 
 @pytest.mark.parametrize(

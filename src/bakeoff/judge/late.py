@@ -13,16 +13,16 @@ from bakeoff.spec.verdict import Interval
 from bakeoff.stats.intervals import fixed_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from bakeoff.spec.record import LateReading, Record
 
 LATE_STEPS = (1000, 300, 100)
-"""The late step is the first of these that the slowest contender reaches in time: Adam's first moment of a weight whose
+"""The late step is the first of these that the contender reaches in time: Adam's first moment of a weight whose
 gradient has become zero is denormal after some 800 steps (0.9 to the 830th is 1e-38)."""
 
 LONGEST_S = 10.0
-"""How long the slowest contender may train for it: about as long as a process takes for the rest of the trial."""
+"""How long a contender may train for it: about as long as a process takes for the rest of the trial."""
 
 MANY = 0.01
 """Share of an array's elements from which on it is said to hold denormal numbers."""
@@ -58,12 +58,9 @@ class Late(msgspec.Struct, frozen=True, kw_only=True):
         }
 
 
-def late_step(steps_s: Iterable[float]) -> int | None:
-    """Return the late step for contenders of these step times; None where steps are too long, or there are none."""
-    slowest_s = max(steps_s, default=None)
-    if slowest_s is None:
-        return None
-    return next((steps for steps in LATE_STEPS if steps * slowest_s <= LONGEST_S), None)
+def late_step(step_s: float) -> int | None:
+    """Return the late step of a contender with this step time; None where its steps are too long."""
+    return next((steps for steps in LATE_STEPS if steps * step_s <= LONGEST_S), None)
 
 
 def late(records: Sequence[Record]) -> Late | None:

@@ -84,8 +84,8 @@ def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> pro
     first_step = stepper.position
     compiled_before = step.compilation()
     steps_ns, elapsed_ns = stepper.streamed(command.steps)
-    compiled = compiled_between(compiled_before, step.compilation())
     after = contention.read(running.processes())
+    compiled = compiled_between(compiled_before, step.compilation())
     block = Block(
         turn=command.turn,
         repeats=command.repeats,

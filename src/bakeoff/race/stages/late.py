@@ -38,15 +38,12 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
         return
     ranked = [one for one in state.outcome().contenders if one.status == "ranked"]
     steps_s = {one.label: one.median_step_s for one in ranked if one.median_step_s}
-    before = [record.late.late_step for record in state.of("late") if record.late]
-    until = before[0] if before else late_step(steps_s.values())
-    if until is None:
-        return
     for plan in state.specs.shuffled([plan for plan in state.racing() if plan.contender.label in steps_s], 1):
-        if not state.of("late", plan):
+        step_s = steps_s[plan.contender.label]
+        until = late_step(step_s)
+        if until is not None and not state.of("late", plan):
             yield Checkpoint()
-            trial = state.specs.trial(plan, "late")
-            yield alone(trial, partial(_early_and_late, until, steps_s[plan.contender.label]))
+            yield alone(state.specs.trial(plan, "late"), partial(_early_and_late, until, step_s))
 
 
 def _early_and_late(until: int, step_s: float, session: Session) -> None:

@@ -75,8 +75,8 @@ def why_not(outcome: Outcome) -> str:
     contenders = ranked(outcome)
     if not SCENARIOS[outcome.comparison.scenario].trains or not contenders or any(one.late for one in contenders):
         return ""
-    if late_step([one.median_step_s for one in contenders if one.median_step_s]) is None:
-        slow = f"the slowest contender needs more than {LONGEST_S:g} s for {LATE_STEPS[-1]} steps"
+    if all(late_step(one.median_step_s) is None for one in contenders if one.median_step_s):
+        slow = f"{LATE_STEPS[-1]} steps take more than {LONGEST_S:g} s"
         return f"Late steps of training were not measured: {slow}."
     if outcome.comparison.procedure.budget_s is not None:
         spent = "the time budget was spent, or the comparison was made before bakeoff measured them"
