@@ -200,6 +200,12 @@ class Engine(Protocol):
         Raises UnsupportedError for a value that this framework or this machine lacks.
         """
 
+    def preload(self, scenario: Scenario) -> None:
+        """Import what `build` would import for this scenario; called before `configure`, and counted as the import.
+
+        Imports of a round's workers overlap, and their builds do not. An engine may leave this method out.
+        """
+
     def versions(self) -> dict[str, str]:
         """Return the versions of the framework's packages, by name."""
 

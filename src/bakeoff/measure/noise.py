@@ -9,8 +9,8 @@ import msgspec
 
 from bakeoff.measure.contention import FOREIGN_LIMIT, between, read
 
-PROBE_S = 1.0
-"""How long to watch: 100 clock ticks of each core, so that one tick is at most a percent."""
+PROBE_S = 0.5
+"""How long to watch: 50 clock ticks of each core, so that one tick is at most 2 %."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,8 +57,9 @@ class Loop:
                 case Adopted(record, arrays):
                     if record.trial.name not in self.state.records:
                         self._adopt(record, arrays)
-                case Checkpoint():
-                    if self.state.left_s() == 0:
+                case Checkpoint(needs_s):
+                    left_s = self.state.left_s()
+                    if left_s is not None and left_s <= needs_s:
                         return False
                 case event:
                     self._observe(event)

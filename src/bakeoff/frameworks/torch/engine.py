@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from bakeoff.frameworks.torch.precision import Precision
 from bakeoff.frameworks.torch.switches import Switches, kernel_of
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
+from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -50,6 +52,11 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
+
+    def preload(self, scenario: Scenario) -> None:
+        """Import what making the first optimiser imports, a second's work: torch._dynamo and all that it needs."""
+        if SCENARIOS[scenario].trains:
+            importlib.import_module("torch._dynamo")
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads; raise UnsupportedError for what this PyTorch or machine lacks."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.late import late_step
-from bakeoff.race.stages.stage import SHORTEST_STEP_S, Checkpoint, Session, State, Wanted, alone
+from bakeoff.race.stages.stage import PROCESS_S, SHORTEST_STEP_S, Checkpoint, Session, State, Wanted, alone, behind
 from bakeoff.spec.protocol import MeasureLate
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import SNAPSHOT_STEPS
@@ -24,9 +24,14 @@ class LateBlocks(msgspec.Struct, frozen=True, kw_only=True):
     pairs: int = 8
     """The fewest whose signed ranks give a 95 % interval that one disturbed pair does not widen to its end."""
     lead_s: float = 0.05
-    timed_s: float = 0.1
-    """As the race's blocks."""
+    timed_s: float = 0.05
+    """Half of the race's blocks: pairs of one process vary less than processes do."""
     fewest_steps: int = 3
+
+    @property
+    def least_s(self) -> float:
+        """What all blocks take at least."""
+        return 2 * self.pairs * (self.lead_s + self.timed_s)
 
 
 BLOCKS = LateBlocks()
@@ -38,12 +43,15 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
         return
     ranked = [one for one in state.outcome().contenders if one.status == "ranked"]
     steps_s = {one.label: one.median_step_s for one in ranked if one.median_step_s}
+    asked: list[Wanted] = []
+    needs_s = PROCESS_S
     for plan in state.specs.shuffled([plan for plan in state.racing() if plan.contender.label in steps_s], 1):
         step_s = steps_s[plan.contender.label]
         until = late_step(step_s)
         if until is not None and not state.of("late", plan):
-            yield Checkpoint()
-            yield alone(state.specs.trial(plan, "late"), partial(_early_and_late, until, step_s))
+            asked.append(alone(state.specs.trial(plan, "late"), partial(_early_and_late, until, step_s)))
+            needs_s += until * step_s + BLOCKS.least_s
+    yield from behind(state, asked, needs_s)
 
 
 def _early_and_late(until: int, step_s: float, session: Session) -> None:

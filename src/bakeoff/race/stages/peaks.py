@@ -15,7 +15,7 @@ import bakeoff
 from bakeoff.judge.light import is_calm, macs_per_s, place_of
 from bakeoff.race.remembered import code_sha256, digest, everything, keep, recall
 from bakeoff.race.stages.selftest import UNTOLD_HOLDS
-from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, State, Wanted, alone
+from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, alone
 from bakeoff.spec.protocol import MeasurePeaks
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
         trial = state.specs.trial(plan, "peak")
         before = remembered(certified)
         if before is None:
-            yield Checkpoint()
+            yield Checkpoint(needs_s=PROCESS_S)
             yield alone(trial, _read)
         else:
             yield _adopted(before, comparison=before.trial.comparison, spec=trial.spec)

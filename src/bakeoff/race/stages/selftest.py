@@ -12,7 +12,7 @@ import bakeoff
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.race.progress import Event, TimerTested
 from bakeoff.race.remembered import code_sha256, digest, keep, recall
-from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, State, Wanted, alone, step_s
+from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, alone, behind, step_s
 from bakeoff.spec.protocol import CheckTimer, Tested
 from bakeoff.stats.selftest import judge_timer
 
@@ -64,25 +64,30 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint | Event]:
 
     It comes after the rounds: what it finds takes a rank away, and what it does not find adds none.
     """
+    missing: list[Wanted] = []
     for plan in state.certified():
         (certified,) = state.of("certify", plan)
         before = remembered(certified)
-        if before is None:
-            yield Checkpoint()
-            yield _test(state, plan)
-        else:
+        if before is None and not state.of("selftest", plan):
+            missing.append(_test(state, plan))
+            continue
+        if before is not None:
             spec = state.specs.trial(plan, "selftest").spec
             # The record goes on to name the comparison that it was made in.
-            trial = msgspec.structs.replace(spec, comparison=before.trial.comparison)
-            yield Adopted(msgspec.structs.replace(before, trial=trial))
-        yield _tested(state, plan)
+            spec = msgspec.structs.replace(spec, comparison=before.trial.comparison)
+            yield Adopted(msgspec.structs.replace(before, trial=spec))
+        yield _tested(state, plan.contender.label)
+    for wish in behind(state, missing, len(missing) * (PROCESS_S + SIZES.pairs_s)):
+        yield wish
+        for trial in wish.trials if isinstance(wish, Wanted) else ():
+            yield _tested(state, trial.spec.contender.label)
 
 
 def every_timer(state: State) -> Iterator[Wanted | Event]:
     """Want a test of each contender, also where one that passed is remembered, and report each verdict."""
     for plan in state.comparison.contenders:
         yield _test(state, plan)
-        yield _tested(state, plan)
+        yield _tested(state, plan.contender.label)
 
 
 def _test(state: State, plan: ContenderPlan) -> Wanted:
@@ -90,9 +95,9 @@ def _test(state: State, plan: ContenderPlan) -> Wanted:
     return alone(state.specs.trial(plan, "selftest"), _passes)
 
 
-def _tested(state: State, plan: ContenderPlan) -> TimerTested:
+def _tested(state: State, label: str) -> TimerTested:
     """Return the verdict on the test that is there, which is remembered."""
-    (record,) = state.of("selftest", plan)
+    (record,) = (record for record in state.of("selftest") if record.trial.contender.label == label)
     remember(record)
     return TimerTested(timer_verdict(record))
 

@@ -36,7 +36,7 @@ class WarmUp(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: int = 20
     """At least where steps are short: MSER-5 needs several batches of 5."""
-    seconds: float = 0.5
+    seconds: float = 0.3
     """At least."""
     limit: int = 400
     """Steps at most."""
@@ -50,6 +50,9 @@ UNDISTURBED = 10
 MEMORY_SHARE = 0.7
 """Workers are resident together only if their peaks fit in this share of the available memory: the rest is for other
 processes, and for peaks that were not seen."""
+
+PROCESS_S = 4.0
+"""About what a trial takes beside its own work, to start, import and build: a budget with less left starts none."""
 
 SHORTEST_STEP_S = 1e-6
 """No step of Python is shorter; a scripted one may be, and numbers of steps are its quotients."""
@@ -162,7 +165,9 @@ class Adopted(msgspec.Struct, frozen=True):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """The stage ends here where the time budget is spent."""
+    """The stage ends here where the time budget is spent, or where what comes next takes longer than is left."""
+
+    needs_s: float = 0.0
 
 
 Stage = Callable[["State"], Iterator[Wanted | Adopted | Checkpoint | Event]]
@@ -186,6 +191,22 @@ def in_turn(trials: Sequence[Wanted]) -> Wanted:
             scripts[label](team.only(label))
 
     return Wanted(tuple(trial for one in trials for trial in one.trials), script)
+
+
+def behind(state: State, asked: Sequence[Wanted], needs_s: float) -> Iterator[Wanted | Checkpoint]:
+    """Yield trials that come behind the verdict and take about so long in all, if there is time for them.
+
+    They start together where they fit in memory together; else, and where not all of them have time, one by one.
+    """
+    labels = {trial.spec.contender.label for one in asked for trial in one.trials}
+    plans = [plan for plan in state.comparison.contenders if plan.contender.label in labels]
+    left_s = state.left_s()
+    if len(asked) > 1 and (left_s is None or left_s > needs_s) and state.fit_together(plans):
+        yield in_turn(asked)
+        return
+    for one in asked:
+        yield Checkpoint(needs_s=needs_s / len(asked))
+        yield one
 
 
 def built_then(doing: str, *commands: protocol.Command) -> Callable[[Session], None]:
