@@ -17,8 +17,8 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "PYTHON=python3.12 chooses another interpreter (3.11 or newer)"
 
-demo: environments ## race the frameworks on handwritten digits: verdict, chart and report (about 3 minutes after set-up)
-	$(BIN)/bakeoff run mlp-mnist $(FRAMEWORKS) --data digits --budget 150s
+demo: environments ## race the frameworks on handwritten digits: verdict, chart and report (75 seconds after set-up)
+	$(BIN)/bakeoff run mlp-mnist $(FRAMEWORKS) --data digits --budget 70s
 
 test: check ## every check and every test, with every framework (15 to 20 minutes on 2 cores after set-up)
 	$(BIN)/bakeoff env create $(TESTED)

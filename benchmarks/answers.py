@@ -41,8 +41,8 @@ class Race(NamedTuple):
 
 DIGITS = ("mlp-mnist", "--data", "digits")
 RACES = (
-    Race("demo", (*DIGITS, "torch", "jax", "tensorflow", "--budget", "150s")),
-    Race("demo-75s", (*DIGITS, "torch", "jax", "tensorflow", "--budget", "75s")),
+    Race("demo", (*DIGITS, "torch", "jax", "tensorflow", "--budget", "70s")),
+    Race("demo-150s", (*DIGITS, "torch", "jax", "tensorflow", "--budget", "150s")),
     Race("two", (*DIGITS, "torch", "jax"), remembers=True, repeats=3),
     Race("budget-45s", (*DIGITS, "torch", "jax", "--budget", "45s")),
     Race(

@@ -12,19 +12,19 @@ LABELS = ["a", "b", "c", "d"]
 
 @given(st.lists(STEP_S, min_size=1, max_size=8))
 def test_blocks_obey_their_rules(steps_s: list[float]) -> None:
-    """A lead-in lasts 0.05 s to the next whole step; all time as many steps, 0.1 s of them in the middle."""
+    """A lead-in lasts 0.03 s to the next whole step; all time as many steps, 0.075 s of them in the middle."""
     steps = rounds.timed_steps(steps_s)
     assert steps >= 2
-    assert steps * min(steps_s) <= 0.1 * (1 + 1e-9) + 2 * min(steps_s)
-    assert steps * max(steps_s) >= 0.1 * (1 - 1e-9)
+    assert steps * min(steps_s) <= 0.075 * (1 + 1e-9) + 2 * min(steps_s)
+    assert steps * max(steps_s) >= 0.075 * (1 - 1e-9)
     for step_s in steps_s:
         lead_s = rounds.lead_steps(step_s) * step_s
-        assert 0.05 * (1 - 1e-9) <= lead_s < 0.05 + 2 * step_s
+        assert 0.03 * (1 - 1e-9) <= lead_s < 0.03 + 2 * step_s
 
 
 def test_an_equal_number_of_steps_is_fair_to_both() -> None:
-    """Of two contenders, one nine times as fast, one has a third of 0.1 s and the other three times as much."""
-    assert rounds.timed_steps([0.001, 0.0089]) == 34
+    """Of two contenders, one nine times as fast, one has a third of 0.075 s and the other three times as much."""
+    assert rounds.timed_steps([0.001, 0.0089]) == 26
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.sampled_from([2, 6, 8]), st.integers(1, 4))

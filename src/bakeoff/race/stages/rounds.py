@@ -46,9 +46,9 @@ class Turns(msgspec.Struct, frozen=True, kw_only=True):
 class BlockSizes(msgspec.Struct, frozen=True, kw_only=True):
     """How long a block is."""
 
-    lead_s: float = 0.05
+    lead_s: float = 0.03
     """A lead-in lasts at least this long: right after a switch steps are slower, and not equally in all frameworks."""
-    timed_s: float = 0.1
+    timed_s: float = 0.075
     """The timed part lasts about this long in the middle of the contenders, who all time the same steps: long beside
     the clock's resolution, short beside the bursts of other processes, so that neighbours share them."""
     fewest_steps: int = 2
