@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.measure.contention import is_flagged
+from bakeoff.measure.contention import is_disturbed, is_flagged
 from bakeoff.stats.differences import ping_pong_difference, process_median, sequential_difference
 from bakeoff.stats.pairs import Pair
 from bakeoff.stats.progress import STOPPING
@@ -17,7 +17,7 @@ from bakeoff.stats.warmup import mser5
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bakeoff.spec.record import Block, Record
+    from bakeoff.spec.record import Block, Record, Signals
 
 NS = 1e-9
 
@@ -69,7 +69,10 @@ def kept_blocks(timed: Sequence[Record]) -> Kept:
     attempts: dict[tuple[int, str], dict[int, int]] = {}
     for place in dict.fromkeys(_place(record) for record in timed):
         blocks = [block for record in timed if _place(record) == place for block in record.blocks]
-        disturbed = {block.turn for block in blocks if is_flagged(block.signals)}
+        turns: dict[int, list[Signals]] = {}
+        for block in blocks:
+            turns.setdefault(block.turn, []).append(block.signals)
+        disturbed = {turn for turn, signals in turns.items() if is_disturbed(signals)}
         again = {block.repeats: block.turn for block in blocks if block.repeats is not None}
         attempts[place] = {turn: repeat for turn, repeat in again.items() if repeat not in disturbed}
     return Kept(cut=frozen_cut(timed) or 0, attempts=attempts)

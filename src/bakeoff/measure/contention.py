@@ -13,7 +13,7 @@ import msgspec
 from bakeoff.spec.record import Signals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 FOREIGN_LIMIT = 0.05
 """The share of all processor time from which on other processes count as disturbing a block (docs/method.md)."""
@@ -80,6 +80,11 @@ def is_flagged(*blocks: Signals) -> bool:
     available_ns = _cores() * sum(signals.wall_ns for signals in measured)
     taken_ns = _cores() * sum(_taken(signals) * signals.wall_ns for signals in measured)
     return taken_ns > max(FOREIGN_LIMIT * available_ns, FOREIGN_TICKS * _tick_ns())
+
+
+def is_disturbed(turn: Sequence[Signals]) -> bool:
+    """Return whether others disturbed a turn: one of its blocks, or all together, whose longer time shows less."""
+    return any(map(is_flagged, turn)) or is_flagged(*turn)
 
 
 def _taken(signals: Signals) -> float:

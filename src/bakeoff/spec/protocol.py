@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from bakeoff.spec.record import Signals
 from bakeoff.spec.selftest import TimerTest
 
 # --- What the parent says to a worker, as JSON lines on the worker's own pipe -------------------------------------
@@ -167,8 +168,8 @@ class Ran(msgspec.Struct, frozen=True, tag="ran"):
 
     steps: int
     elapsed_ns: int
-    disturbed: bool = False
-    """Other processes, or other machines on the same processors, disturbed it: by counters, not by its time."""
+    signals: Signals | None = None
+    """What the machine did beside a block."""
 
 
 class Tested(msgspec.Struct, frozen=True, tag="tested"):

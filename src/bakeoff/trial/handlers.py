@@ -99,7 +99,7 @@ def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> pro
         compilations=compiled.count,
     )
     draft.append("blocks", block)
-    return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns, disturbed=contention.is_flagged(block.signals))
+    return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns, signals=block.signals)
 
 
 def _put_back(running: Running) -> int | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.measure.contention import is_disturbed
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.progress import Event, RoundEnded, RoundStarted, Waiting
 from bakeoff.race.stages.stage import Checkpoint, Session, State, Team, Wanted, step_s
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bakeoff.spec.comparison import ContenderPlan
-    from bakeoff.spec.record import Record
+    from bakeoff.spec.record import Record, Signals
 
 LOADING = "pipeline"
 """The way of input that goes on loading, until its buffers are full, while its worker pauses."""
@@ -219,12 +220,13 @@ class Blocks:
 
     def run(self, order: Sequence[str], turn: int, doing: str, repeats: int | None = None) -> bool:
         """Run one block of each contender; return whether others disturbed any, by counters and never by its time."""
-        disturbed = False
+        seen: list[Signals] = []
         for label in order:
             command = RunBlock(lead=self._leads[label], steps=self._steps, turn=turn, repeats=repeats)
             answer = self._team.ask(label, doing, command)
-            disturbed |= isinstance(answer, Ran) and answer.disturbed
-        return disturbed
+            if isinstance(answer, Ran) and answer.signals is not None:
+                seen.append(answer.signals)
+        return is_disturbed(seen)
 
 
 def _fence(session: Session, lead: int) -> None:
