@@ -18,7 +18,7 @@ help: ## show this list
 	@echo "PYTHON=python3.12 chooses another interpreter (3.11 or newer)"
 
 demo: environments ## race the frameworks on handwritten digits: verdict, chart and report (75 seconds after set-up)
-	$(BIN)/bakeoff run mlp-mnist $(FRAMEWORKS) --data digits --budget 70s
+	$(BIN)/bakeoff run mlp-mnist $(FRAMEWORKS) --data digits --budget 68s
 
 test: check ## every check and every test, with every framework (15 to 20 minutes on 2 cores after set-up)
 	$(BIN)/bakeoff env create $(TESTED)

@@ -41,7 +41,7 @@ class Race(NamedTuple):
 
 DIGITS = ("mlp-mnist", "--data", "digits")
 RACES = (
-    Race("demo", (*DIGITS, "torch", "jax", "tensorflow", "--budget", "70s")),
+    Race("demo", (*DIGITS, "torch", "jax", "tensorflow", "--budget", "68s")),
     Race("demo-150s", (*DIGITS, "torch", "jax", "tensorflow", "--budget", "150s")),
     Race("two", (*DIGITS, "torch", "jax"), remembers=True, repeats=3),
     Race("budget-45s", (*DIGITS, "torch", "jax", "--budget", "45s")),

@@ -65,7 +65,7 @@ def test_noise_does_not_turn_a_verdict(race: Any, noise: str, step_ms: float) ->
     outcome = race(f"fake:step_ms={step_ms * 1.5},{noise}", f"fake:step_ms={step_ms},{noise}")
     (pair,) = outcome.verdicts
     assert pair.verdict == "slower"
-    assert pair.ratio == pytest.approx(1.5, rel=0.05)
+    assert pair.low < 1.5 < pair.high
 
 
 def test_hopeless_noise_ends_undecided(race: Any) -> None:
@@ -89,7 +89,7 @@ def test_a_against_a_keeps_its_labels(race: Any) -> None:
     ]
     records = read_records(Path(outcome.path)).records.values()
     assert {label: sum(r.trial.contender.label == label for r in records) for label in labels} == dict.fromkeys(
-        labels, 1 + outcome.rounds
+        labels, 2 + outcome.rounds
     )
 
 
@@ -332,7 +332,7 @@ def test_a_single_contender_has_three_rounds_and_no_pair(race: Any) -> None:
 
 def test_a_settled_contender_leaves_the_race(race: Any) -> None:
     """Who differs from all others is not run any more, while the others go on."""
-    noisy = "process_noise=0.02"
+    noisy = "process_noise=0.06"
     outcome = race(f"fake:step_ms=50,{noisy}", f"fake:step_ms=51,{noisy}", "fake:step_ms=500,process_noise=0.001")
     a, b, slow = outcome.contenders
     assert slow.rounds == LOOKS[0]

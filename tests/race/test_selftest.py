@@ -102,7 +102,7 @@ def test_a_failed_test_is_made_again(race: Race) -> None:
 
 def test_what_could_not_be_told_is_asked_again_after_an_hour(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
     """A busy machine is not tested anew by every comparison of a study, and not believed for ever."""
-    noisy = "fake:noise=0.5"
+    noisy = "fake:noise=2"
 
     def made() -> tuple[str, bool]:
         events: list[Event] = []

@@ -17,6 +17,7 @@ COMMANDS = [
     protocol.Certify(),
     protocol.MeasureSpread(precision="float32"),
     protocol.MeasureMemory(steps=20),
+    protocol.MeasureLate(late_step=1000, pairs=8, lead=20, steps=40),
     protocol.MeasurePeaks(),
     protocol.Note(facts={"energy": {"joules": 1.5, "steps": 12, "source": "RAPL"}}),
     protocol.NoteGpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),

@@ -23,7 +23,7 @@ class LateBlocks(msgspec.Struct, frozen=True, kw_only=True):
 
     pairs: int = 8
     """The fewest whose signed ranks give a 95 % interval that one disturbed pair does not widen to its end."""
-    lead_s: float = 0.05
+    lead_s: float = 0.03
     timed_s: float = 0.05
     """Half of the race's blocks: pairs of one process vary less than processes do."""
     fewest_steps: int = 3
