@@ -43,6 +43,8 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
         return
     ranked = [one for one in state.outcome().contenders if one.status == "ranked"]
     steps_s = {one.label: one.median_step_s for one in ranked if one.median_step_s}
+    # Reading gradients may compile another program, which takes about as long as the first step's.
+    compile_s = {one.label: one.compile_s or 0.0 for one in ranked}
     asked: list[Wanted] = []
     needs_s = PROCESS_S
     for plan in state.specs.shuffled([plan for plan in state.racing() if plan.contender.label in steps_s], 1):
@@ -50,7 +52,7 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
         until = late_step(step_s)
         if until is not None and not state.of("late", plan):
             asked.append(alone(state.specs.trial(plan, "late"), partial(_early_and_late, until, step_s)))
-            needs_s += until * step_s + BLOCKS.least_s
+            needs_s += until * step_s + BLOCKS.least_s + compile_s[plan.contender.label]
     yield from behind(state, asked, needs_s)
 
 
