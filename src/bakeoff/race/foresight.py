@@ -9,12 +9,12 @@ from bakeoff.stats.boundaries import LOOKS
 if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison
 
-PROCESS_S = 1.5
-"""The least that a fresh process of a framework takes to start, import and build, where others do so beside it:
-found for the quickest of them on two cores (benchmarks/results/startup-2026-11-20.md)."""
+CERTIFICATE_S = 2.0
+"""About the least that a contender's certificate takes, what is remembered left out."""
 
-TURNS_S = 2.0
-"""The least that the turns of one contender take in a round, with its warm-up: 8 blocks of 0.25 s."""
+ROUND_S = 2.5
+"""About the least that a contender adds to a round: found on two cores with short steps, 5.4 s a round of two and 8.7 s
+of three (benchmarks/results/answers-2026-11-22.md)."""
 
 
 def foreseen(comparison: Comparison) -> str:
@@ -22,8 +22,7 @@ def foreseen(comparison: Comparison) -> str:
     budget_s, contenders = comparison.procedure.budget_s, len(comparison.contenders)
     if budget_s is None or contenders < 2:  # noqa: PLR2004 - one has no pair
         return ""
-    certificates_s = PROCESS_S * 2 * contenders
-    round_s = (PROCESS_S + TURNS_S) * contenders
+    certificates_s, round_s = CERTIFICATE_S * contenders, ROUND_S * contenders
     least_s = certificates_s + LOOKS[0] * round_s
     if budget_s >= least_s:
         return ""

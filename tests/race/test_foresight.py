@@ -1,0 +1,34 @@
+"""What a time budget cannot buy is said before anything starts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bakeoff.race.progress import Event, Prepared
+
+PAIR = ("fake:step_ms=50", "fake:step_ms=60")
+
+
+def foreseen(race: Any, *contenders: str, **asked: Any) -> str:
+    """Give what is said at the start of a race."""
+    events: list[Event] = []
+    race(*contenders, observe=events.append, max_rounds=1, **asked)
+    (prepared,) = (event for event in events if isinstance(event, Prepared))
+    return prepared.foreseen
+
+
+def test_a_budget_that_buys_no_verdict_says_so_with_what_would(race: Any) -> None:
+    """It names the rounds that fit, those that a verdict needs, and a budget that may do."""
+    said = foreseen(race, *PAIR, budget_s=15.0)
+    assert said.startswith("a budget of 15 s buys about 2 of the 5 rounds that a verdict needs")
+    assert "--budget 30s and more can" in said
+
+
+@pytest.mark.parametrize(("contenders", "budget_s"), [(PAIR, 40.0), (PAIR, None), (PAIR[:1], 1.0)])
+def test_nothing_is_foreseen_where_a_verdict_can_be_had(
+    race: Any, contenders: tuple[str, ...], budget_s: float | None
+) -> None:
+    """A budget that may do, none at all, and a contender without a rival."""
+    assert foreseen(race, *contenders, budget_s=budget_s) == ""
