@@ -19,7 +19,7 @@ TIMES = ("90s", "5m", "0", "-1", "1h", "inf", "nan", "1e9", "9" * 400, "s")
 SHARES = ("5%", "0.05", "0", "1", "-5%", "nan", "inf", "%", "1e-400")
 SIZES = ("4GiB", "500MB", "0", "-1", "9" * 5000, "1e3", "4", "k", "1.5T")
 FILES = ("out.html", "out.svg", "out.png", "out.bmp", "notes.html", "results", "x" * 300, "no/such/out.html", "", ".")
-COMPARISONS = ("fada", "mlp-mnist-fada", "results/mlp-mnist-fada", "fad", "", ".", "..", "x" * 300, "\x1b[2J", "*")
+COMPARISONS = ("07d5", "mlp-mnist-07d5", "results/mlp-mnist-07d5", "07d", "", ".", "..", "x" * 300, "\x1b[2J", "*")
 
 OPTIONS: dict[str, tuple[str, ...]] = {
     "--scenario": ("train", "infer", "learn", *TEXTS),

@@ -16,7 +16,7 @@ from bakeoff.environments.installed import home
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
 
-RECORD = "mlp-mnist-fada"
+RECORD = "mlp-mnist-07d5"
 
 
 @pytest.fixture

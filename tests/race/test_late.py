@@ -37,7 +37,7 @@ def test_the_report_says_it_where_it_matters(race: Any) -> None:
     (said,) = sentences(outcome)
     assert said.startswith(f"{outcome.contenders[1].label}'s step takes 1.9")
     assert "at step 1,000 of training as at step 10 (one process)" in said
-    assert "50 % of Adam's first moment is denormal; `denormals=flush` sets such numbers to zero." in said
+    assert "50 % of Adam's first moment is denormal; the option denormals=flush sets such numbers to zero." in said
     table = late_table(outcome)
     assert [line.marked for line in table.lines].count(True) == 1
     assert table.heads[-2:] == ["denormal: first moment", "denormal: gradients"]

@@ -20,7 +20,7 @@ COMPARISONS = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare"
 STUDIES = ("batches", "modes", "threads", "empty")
 REPRODUCED = ("scaled", "full", "figure", "article")
 SEARCHES = ("host", "device")
-RECORD = Path("docs/records/mlp-mnist-fada")
+RECORD = Path("docs/records/mlp-mnist-07d5")
 
 NAMES = {name: name for name in COMPARISONS}
 NAMES |= {name: f"study-{name}" for name in STUDIES}

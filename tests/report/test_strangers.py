@@ -57,8 +57,8 @@ def check_harmless(outcome: Any, tmp_path: Path, *, drawn: bool = False, paged: 
 @pytest.fixture
 def folder(root: Path, tmp_path: Path) -> Path:
     """Return a copy of a comparison, of which little is left, so that it is read quickly."""
-    copy = tmp_path / "mlp-mnist-fada"
-    shutil.copytree(root / "docs" / "records" / "mlp-mnist-fada", copy)
+    copy = tmp_path / "mlp-mnist-07d5"
+    shutil.copytree(root / "docs" / "records" / "mlp-mnist-07d5", copy)
     return copy
 
 

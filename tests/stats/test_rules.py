@@ -21,13 +21,13 @@ FIELDS = (
 """Of a verdict before there were rules."""
 
 KEPT = "31bb41ac0b01bcc00fd1305f0f2e521cd9db9bdde6f13b428deba14226e7b250"
-"""Of these fields of the verdicts of docs/records, as the version before the present procedure gave them."""
+"""Of these fields of the verdicts of that comparison, as the version before the present procedure gave them."""
 
 
 @pytest.fixture
 def record(root: Path) -> Path:
-    """Give the comparison of docs/records, which is older than the present procedure."""
-    return root / "docs" / "records" / "mlp-mnist-fada"
+    """Give the comparison in tests/records, which is older than the present procedure."""
+    return root / "tests" / "records" / "mlp-mnist-fada"
 
 
 def test_an_old_comparison_keeps_its_verdicts_to_the_byte(record: Path) -> None:

@@ -67,7 +67,7 @@ def _remedy(one: ContenderOutcome, held: Iterable[str]) -> str:
     """Return what the option would do, where the contender has it, keeps such numbers, and its optimiser holds them."""
     options = one.plan.contender.options
     can = "denormals" in options and options.get("device") == "cpu" and one.settings.get("denormals") == "kept"
-    return "; `denormals=flush` sets such numbers to zero" if can and set(held) - set(OWN) else ""
+    return "; the option denormals=flush sets such numbers to zero" if can and set(held) - set(OWN) else ""
 
 
 def why_not(outcome: Outcome) -> str:
