@@ -94,7 +94,7 @@ def test_folds_hold_all_that_is_known(noisy: Outcome) -> None:
     """Settings, timing, certificate, compilation and memory, noise and environment are there, folded."""
     text = html(noisy)
     page = Page(text)
-    assert len(page.found("details")) == 6
+    assert len(page.found("details")) == 7
     for words in (
         "matmul_precision",
         "407,050 parameters with the same names",

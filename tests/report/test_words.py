@@ -251,15 +251,20 @@ def test_forbidden_words(each: Callable[[], list[Outcome]]) -> None:
 
 
 def test_accuracy_is_told_with_its_steps(undecided: Outcome) -> None:
-    """What was learned is told with the data and the number of steps."""
-    expected = "Accuracy on held-out digits after 450 training steps: tensorflow 0.957, jax 0.957, torch 0.956."
-    assert accuracy(undecided) == [expected]
+    """What was learned is told with the data and the number of steps, and where it is known with its standard error."""
+    said = "Accuracy on held-out digits after 450 training steps (one run each"
+    assert accuracy(undecided) == [f"{said}): tensorflow 0.957, jax 0.957, torch 0.956."]
+    known = [msgspec.structs.replace(one, test_samples=400) for one in undecided.contenders[:1]]
+    (sentence,) = accuracy(msgspec.structs.replace(undecided, contenders=known))
+    # sqrt(0.957 (1 - 0.957) / 400)
+    assert sentence.startswith(f"{said}, 400 samples, with the standard error of such a sample): ")
+    assert " ± 0.010" in sentence
 
 
 def test_short_runs_name_the_break_even(undecided: Outcome) -> None:
     """Who starts fastest is told with the step at which a decidedly faster one has caught up."""
     expected = (
-        "Short runs: torch starts fastest (first step after 1.4 s) and is ahead until about step 1,400, "
+        "Short runs: torch starts fastest (first step after 1.4 s, no interval) and is ahead until about step 1,400, "
         "where tensorflow catches up."
     )
     assert short_runs(runs_of(ranked(undecided)), undecided.verdicts) == expected
