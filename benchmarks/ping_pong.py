@@ -70,7 +70,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[str, list[Record]]:
                 break
             for place, way in enumerate(WAYS if number % 2 == 0 else WAYS[::-1]):
                 round_number, plans = 2 * number + place + 1, comparison.contenders
-                ready = [by_itself(state, plan, round_number) for plan in plans]
+                ready = [by_itself(state, plan, round_number, len(plans)) for plan in plans]
                 wanted = ready if way == "alone" else [together(state, plans, round_number)]
                 records[way] += [record for one in wanted for record in runner.run(one)]
                 # What the first round has fixed holds for all: the same steps of training in both ways.

@@ -123,7 +123,7 @@ def lost(path: Path, outcome: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["killed", "timeout", "crashed", "unavailable"])
-@pytest.mark.parametrize("name", ["certify-fake-step_ms=60", "reference", "memory-fake-step_ms=60"])
+@pytest.mark.parametrize("name", ["certify-fake-step_ms=60", "reference", "late-fake-step_ms=60"])
 def test_what_came_to_nothing_is_done_again(race: Any, name: str, outcome: str) -> None:
     """A process that was lost outside of the rounds is no lasting verdict: going on does its trial again."""
     folder = Path(race(*RACERS, max_rounds=1).path)
@@ -176,7 +176,7 @@ def test_another_reference_is_no_going_on(race: Any) -> None:
         race(*RACERS, resume=True)
 
 
-@pytest.mark.parametrize("name", ["certify-fake-step_ms=60", "reference", "memory-fake-step_ms=60"])
+@pytest.mark.parametrize("name", ["certify-fake-step_ms=60", "reference", "late-fake-step_ms=60"])
 def test_a_damaged_trial_outside_of_the_rounds_is_done_again(race: Any, memory: Path, name: str) -> None:
     """What the rounds rest on is measured again when the comparison goes on; the rounds themselves are not."""
     outcome = race(*RACERS)

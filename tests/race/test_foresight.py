@@ -14,7 +14,7 @@ PAIR = ("fake:step_ms=50", "fake:step_ms=60")
 def foreseen(race: Any, *contenders: str, **asked: Any) -> str:
     """Give what is said at the start of a race."""
     events: list[Event] = []
-    race(*contenders, observe=events.append, max_rounds=1, **asked)
+    race(*contenders, observe=events.append, **asked)
     (prepared,) = (event for event in events if isinstance(event, Prepared))
     return prepared.foreseen
 
@@ -32,3 +32,8 @@ def test_nothing_is_foreseen_where_a_verdict_can_be_had(
 ) -> None:
     """A budget that may do, none at all, and a contender without a rival."""
     assert foreseen(race, *contenders, budget_s=budget_s) == ""
+
+
+def test_nothing_is_foreseen_where_fewer_rounds_are_asked_for(race: Any) -> None:
+    """Who asks for three rounds knows that they decide nothing."""
+    assert foreseen(race, *PAIR, budget_s=15.0, max_rounds=3) == ""

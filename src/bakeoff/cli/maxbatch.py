@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bakeoff.cli import FAILED, INTERRUPTED, showing
+from bakeoff.cli import FAILED, code_of, showing
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,10 +81,10 @@ def search(request: Request, *, limit_bytes: int | None, json: bool) -> None:
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = search_batches(request, observer, limit_bytes=limit_bytes)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         said = f"interrupted: finished attempts are in {request.results}; the same command with --resume goes on\n"
         sys.stderr.write(said)
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     if not any(one.largest for one in outcome.found):
         raise typer.Exit(FAILED)

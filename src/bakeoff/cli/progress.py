@@ -37,6 +37,7 @@ from bakeoff.race.workers import orphans
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
 from bakeoff.spec.text import plain
+from bakeoff.stats.pairs import is_open
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -296,9 +297,11 @@ def _finished(reason: str) -> str:
 def _round(event: RoundEnded) -> str:
     """Return how far the rounds are."""
     left = "" if event.left_s is None else f", at most {duration(event.left_s)} left"
-    more = max((verdict.more_rounds or 0 for verdict in event.verdicts), default=0)
-    left += f"; about {count(more, 'more round')}, {duration(more * event.round_s)}, to a full answer" if more else ""
     most = "" if event.max_rounds is None else f" of at most {event.max_rounds}"
+    more = max((verdict.more_rounds or 0 for verdict in event.verdicts if is_open(verdict)), default=0)
+    if event.max_rounds is not None and event.round_number + more > event.max_rounds:
+        return f"round {event.round_number}{most} done after {duration(event.elapsed_s)}{left}"
+    left += f"; about {count(more, 'more round')}, {duration(more * event.round_s)}, to a full answer" if more else ""
     return f"round {event.round_number}{most} done after {duration(event.elapsed_s)}{left}"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from bakeoff.cli import INTERRUPTED, showing
+from bakeoff.cli import code_of, showing
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
@@ -23,7 +23,7 @@ def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOut
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = run_study(study, observer, results=results, resume=resume)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         found = studies.latest_like(Path(results), study)
         if found is not None:
             folder, _ = found
@@ -31,6 +31,6 @@ def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOut
             begun = judge_study(folder)
             if begun.outcomes:
                 showing.show(begun, json=json)
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     return outcome

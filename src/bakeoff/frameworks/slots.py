@@ -12,8 +12,3 @@ MEAN_SQUARE = "mean square"
 def slot_name(slot: str, parameter: str) -> str:
     """Return the name of one of an optimiser's arrays: `first moment/hidden.weight`."""
     return f"{slot}/{parameter}"
-
-
-def slot_of(name: str) -> str:
-    """Return which of an optimiser's arrays a name is: `first moment`."""
-    return name.partition("/")[0]

@@ -172,7 +172,6 @@ def contender_outcome(
         rounds=len(times),
         first_step_s=_median(cold, lambda record: record.first_step_ns),
         import_s=_median(done or finished(mine), lambda record: record.import_ns),
-        cold_starts=len(cold),
         build_s=_median(done, lambda record: record.build_ns),
         memory=_middle_memory(weighed),
         memory_peaks_bytes=[one.peak_bytes for one in weighed if one.peak_bytes is not None],

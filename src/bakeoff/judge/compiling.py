@@ -31,7 +31,7 @@ class Compiling(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender compiles, and when."""
 
     cold: Start
-    """With no cache: medians over the processes that had none."""
+    """With no cache: medians over the processes that had none; of none where all found what others had compiled."""
     warm: Start | None = None
     """With the compiler's cache as an earlier process left it; None where nothing outlives the process."""
     count: int | None = None
@@ -48,9 +48,10 @@ def compiling(records: Sequence[Record]) -> Compiling | None:
     uncached = [record for record in timed if not record.trial.cache]
     if not timed:
         return None
+    found = cold or ([] if uncached and _found_all(uncached) else timed)
     counts = [record.compilations for record in timed if record.compilations is not None]
     return Compiling(
-        cold=_start(uncached if uncached and not (cold and _found_all(uncached)) else cold or timed),
+        cold=_start(uncached if uncached and not _found_all(uncached) else found),
         warm=_start(warm) if warm else None,
         count=max(counts, default=None),
         again=_again(timed),

@@ -69,8 +69,6 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     build_s: float | None = None
     first_step_s: float | None = None
     """Medians over rounds: `first_step_s` over those whose compiler found nothing in its cache."""
-    cold_starts: int = 0
-    """How many these are."""
     compile_s: float | None = None
     """The first step's time beyond a steady step: tracing, compiling, autotuning, first allocations."""
     compiling: Compiling | None = None

@@ -64,6 +64,8 @@ def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOu
         reason = f"{absent.label}: {absent.reason or absent.status}"
     elif low is None or high is None or (verdict is not None and verdict.rounds < verdict.fewest):
         reason = "too few rounds"
+    elif verdict is not None and verdict.level is not None and verdict.verdict == "undecided":
+        reason = "no direction is decided; more rounds or a calmer machine would"
     elif low > 1.0 + share:
         answer = "slower"
     elif high <= 1.0 + share:

@@ -20,7 +20,7 @@ FOREIGN_LIMIT = 0.05
 
 FOREIGN_TICKS = 3
 """The number of clock ticks that their time must also exceed: /proc/stat counts in ticks of 10 ms, and a block lasts
-some 250 ms, so that a tick or two may be rounding."""
+some 100 ms and more, so that a tick or two may be rounding."""
 
 
 class Counters(msgspec.Struct, frozen=True):

@@ -53,8 +53,10 @@ COMPARISON: tuple[Stage, ...] = (
     memory.wanted,
     compiling.wanted,
     energy.wanted,
+    rounds.wanted,
 )
-"""What a comparison runs, in this order: the answer comes first, and what is behind it while the time budget lasts."""
+"""What a comparison runs, in this order: the answer comes first, and what is behind it while the time budget lasts.
+Rounds come last once more: where a self-test or a peak has refused a contender, pairs of the others may be open."""
 
 REMEMBERED: tuple[Stage, ...] = (selftest.wanted, peaks.wanted)
 """What is made once on a machine, and not at all where a request has no `self_test`."""
@@ -145,7 +147,9 @@ def _owned(folder: Path, kind: str, launch: Launcher) -> Iterator[None]:
 def _prepared(state: State, calm: bool | None = None) -> Prepared:  # noqa: FBT001 - what the probe saw, or None
     """Return the event that all is ready."""
     found = len(state.records)
-    return Prepared(state.comparison, str(state.folder), found, calm, foreseen(state.comparison), state.again)
+    return Prepared(
+        state.comparison, str(state.folder), found, calm, foreseen(state.comparison, begun=bool(found)), state.again
+    )
 
 
 def _begun(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:

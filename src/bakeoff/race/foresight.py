@@ -17,10 +17,14 @@ ROUND_S = 2.5
 of three (benchmarks/results/answers-2026-11-22.md)."""
 
 
-def foreseen(comparison: Comparison) -> str:
-    """Return that the time budget cannot buy a verdict, with what would; empty where it may, or where there is none."""
-    budget_s, contenders = comparison.procedure.budget_s, len(comparison.contenders)
-    if budget_s is None or contenders < 2:  # noqa: PLR2004 - one has no pair
+def foreseen(comparison: Comparison, *, begun: bool) -> str:
+    """Return that the time budget cannot buy a verdict, with what would; empty where it may, or where there is none.
+
+    Of a comparison that was begun before nothing is foreseen, nor where fewer rounds are asked for than can decide.
+    """
+    procedure, contenders = comparison.procedure, len(comparison.contenders)
+    budget_s, most = procedure.budget_s, procedure.max_rounds
+    if begun or budget_s is None or contenders < 2 or (most is not None and most < LOOKS[0]):  # noqa: PLR2004 - a pair
         return ""
     certificates_s, round_s = CERTIFICATE_S * contenders, ROUND_S * contenders
     least_s = certificates_s + LOOKS[0] * round_s

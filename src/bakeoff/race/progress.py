@@ -74,7 +74,7 @@ class RoundStarted(msgspec.Struct, frozen=True):
 
 
 class Running(msgspec.Struct, frozen=True):
-    """This contender has the machine now, doing what `doing` says ("compiling", "warming up", "block 3 of 12")."""
+    """This contender has the machine now, doing what `doing` says ("compiling", "warming up", "block 3 of 8")."""
 
     label: str
     doing: str

@@ -25,6 +25,7 @@ from bakeoff.race.progress import (
     silent,
 )
 from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec.comparison import goal_of
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.store import studies
@@ -146,4 +147,6 @@ class _Running:
         except BakeoffError:
             return False
         all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])
+        if goal_of(outcome.comparison.procedure.aim) != goal_of(request.aim):
+            return False
         return outcome.ended in _FINAL or (all_rounds and request.aim != "until-sure")

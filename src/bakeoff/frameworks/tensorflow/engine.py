@@ -233,7 +233,7 @@ class TrainStep(WithoutOutputs, Step):
         return snapshots.copies(self._changing)
 
     def restore(self, snapshot: list[Any]) -> None:
-        """Copy a snapshot into the variables' own memory."""
+        """Give the variables copies of a snapshot's values."""
         snapshots.put_back(self._changing, snapshot)
 
     def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -1,4 +1,4 @@
-"""A copy on the device of all variables that a training step changes, and the way back into their memory."""
+"""A copy on the device of all variables that a training step changes, and the way back."""
 
 from __future__ import annotations
 

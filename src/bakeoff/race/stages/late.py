@@ -28,10 +28,10 @@ class LateBlocks(msgspec.Struct, frozen=True, kw_only=True):
     """Half of the race's blocks: pairs of one process vary less than processes do."""
     fewest_steps: int = 3
 
-    @property
-    def least_s(self) -> float:
-        """What all blocks take at least."""
-        return 2 * self.pairs * (self.lead_s + self.timed_s)
+    def sizes(self, step_s: float) -> tuple[int, int]:
+        """Return the untimed and the timed steps of a block."""
+        lead, timed = (max(self.fewest_steps, math.ceil(part_s / step_s)) for part_s in (self.lead_s, self.timed_s))
+        return lead, timed
 
 
 BLOCKS = LateBlocks()
@@ -46,13 +46,14 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
     # Reading gradients may compile another program, which takes about as long as the first step's.
     compile_s = {one.label: one.compile_s or 0.0 for one in ranked}
     asked: list[Wanted] = []
-    needs_s = PROCESS_S
+    needs_s = 0.0
     for plan in state.specs.shuffled([plan for plan in state.racing() if plan.contender.label in steps_s], 1):
-        step_s = steps_s[plan.contender.label]
+        step_s = max(steps_s[plan.contender.label], SHORTEST_STEP_S)
         until = late_step(step_s)
         if until is not None and not state.of("late", plan):
             asked.append(alone(state.specs.trial(plan, "late"), partial(_early_and_late, until, step_s)))
-            needs_s += until * step_s + BLOCKS.least_s + compile_s[plan.contender.label]
+            blocks_s = 2 * BLOCKS.pairs * sum(BLOCKS.sizes(step_s)) * step_s
+            needs_s += PROCESS_S + until * step_s + blocks_s + compile_s[plan.contender.label]
     yield from behind(state, asked, needs_s)
 
 
@@ -60,6 +61,5 @@ def _early_and_late(until: int, step_s: float, session: Session) -> None:
     """Warm up, and run the pairs of blocks; the late steps may take as long as a trial's every answer."""
     session.warm_up(SNAPSHOT_STEPS)
     session.tell(f"early and late steps, up to step {until:,}")
-    step_s = max(step_s, SHORTEST_STEP_S)
-    lead, steps = (max(BLOCKS.fewest_steps, math.ceil(seconds / step_s)) for seconds in (BLOCKS.lead_s, BLOCKS.timed_s))
+    lead, steps = BLOCKS.sizes(step_s)
     session.ask(MeasureLate(late_step=until, pairs=BLOCKS.pairs, lead=lead, steps=steps))

@@ -76,8 +76,8 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     """What every round of a comparison repeats, as the first one has fixed it; empty before that."""
 
     turns: int | None = None
-    steps: int | None = None
-    """In the timed part of each block, of all contenders alike."""
+    steps: dict[str, int] = {}
+    """In the timed part of each contender's blocks: one number for all that take turns."""
     leads: dict[str, int] = {}
     """Steps of each contender's lead-ins, by label."""
     warm: dict[str, int] = {}
@@ -95,7 +95,7 @@ def course_of(timed: Iterable[Record]) -> Course:
     first = next(iter(known.values()))
     return Course(
         turns=sum(block.repeats is None for block in first.blocks),
-        steps=len(first.blocks[0].steps_ns),
+        steps={label: len(record.blocks[0].steps_ns) for label, record in known.items()},
         leads={label: record.blocks[0].lead_steps for label, record in known.items()},
         warm={label: len(record.warm_steps_ns) for label, record in known.items()},
     )
@@ -113,14 +113,16 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
         # One round is run in any case: figures without a verdict are more than nothing.
         if number > 1:
             yield Checkpoint()
-        yield from calm.wait()
+        yield from calm.wait(state.left_s())
+        if number > 1:
+            yield Checkpoint()
         began_s = state.elapsed_s()
         yield RoundStarted(number, tuple(plan.contender.label for plan in plans))
         if _fit_together(state, plans):
             yield together(state, plans, number)
         else:
             for plan in state.specs.shuffled(plans, number):
-                yield by_itself(state, plan, number)
+                yield by_itself(state, plan, number, len(plans))
         now_s = state.elapsed_s()
         rest_s = None if limit is None else (now_s - began_s) * (limit - number)
         left_s = min((some for some in (rest_s, state.left_s()) if some is not None), default=None)
@@ -134,9 +136,10 @@ class CalmWait:
         """Take the longest time to wait, over all rounds."""
         self._left_s = most_s
 
-    def wait(self) -> Iterator[Waiting]:
-        """Return when the machine is calm, when that is not known here, or when the time to wait is used up."""
-        while self._left_s > 0.0:
+    def wait(self, budget_s: float | None = None) -> Iterator[Waiting]:
+        """Return when the machine is calm, when that is not known here, or when no time to wait is left."""
+        ends_s = math.inf if budget_s is None else time.monotonic() + budget_s
+        while self._left_s > 0.0 and time.monotonic() < ends_s:
             began_s = time.monotonic()
             seen = probe(min(PROBE_S, self._left_s))
             self._left_s -= time.monotonic() - began_s
@@ -170,24 +173,29 @@ def together(state: State, plans: Sequence[ContenderPlan], number: int) -> Wante
     """Return a round of workers that are resident together and alternate in blocks; a lost one drops out."""
     order = state.specs.shuffled(plans, number)
     trials = tuple(state.specs.trial(plan, "time", number, resident=True) for plan in order)
-    return Wanted(trials, partial(_alternate, state, number, state.elapsed_s()))
+    return Wanted(trials, partial(_alternate, state, number, state.elapsed_s(), len(plans)))
 
 
-def by_itself(state: State, plan: ContenderPlan, number: int) -> Wanted:
-    """Return a contender's part of a round whose workers run one after another."""
+def by_itself(state: State, plan: ContenderPlan, number: int, contenders: int) -> Wanted:
+    """Return a contender's part of a round whose workers run one after another, so many of them.
+
+    Nobody's turns are neighbours here, so each times as many steps as are long enough for it, from the same state.
+    """
     trial = state.specs.trial(plan, "time", number)
-    return Wanted((trial,), partial(_alternate, state, number, state.elapsed_s()))
+    return Wanted((trial,), partial(_alternate, state, number, state.elapsed_s(), contenders))
 
 
-def _alternate(state: State, number: int, began_s: float, team: Team) -> None:
-    """Run the blocks of a round: one worker at a time, the others blocked in a read."""
+def _alternate(state: State, number: int, began_s: float, contenders: int, team: Team) -> None:
+    """Run the blocks of a round of so many contenders: one worker at a time, the others blocked in a read."""
     course = course_of(state.of("time"))
     steps_s = _warmed_up(team, course)
     if not steps_s:
         return
     leads = {label: course.leads.get(label) or lead_steps(one) for label, one in steps_s.items()}
-    steps = course.steps or timed_steps(list(steps_s.values()))
-    turns = course.turns or _turns(state, began_s, leads, steps, steps_s)
+    fixed = [count for label, count in course.steps.items() if label in steps_s or len(steps_s) > 1]
+    steps = max(fixed, default=0) or timed_steps(list(steps_s.values()))
+    turn_s = sum((leads[label] + steps) * one for label, one in steps_s.items())
+    turns = course.turns or _turns(state, began_s, turn_s, contenders / len(steps_s))
     blocks = Blocks(team, leads, steps)
     orders = turn_orders(team.labels, state.comparison.procedure.seed, number, turns)
     disturbed = [turn for turn, order in enumerate(orders) if blocks.run(order, turn, f"block {turn + 1} of {turns}")]
@@ -246,14 +254,16 @@ def _fit_together(state: State, plans: Sequence[ContenderPlan]) -> bool:
     return not loads and state.fit_together(plans)
 
 
-def _turns(state: State, began_s: float, leads: Mapping[str, int], steps: int, steps_s: Mapping[str, float]) -> int:
-    """Return the number of turns of every round: fewer where the time budget has room for few rounds."""
+def _turns(state: State, began_s: float, turn_s: float, parts: float) -> int:
+    """Return the number of turns of every round: fewer where the time budget has room for few rounds.
+
+    A turn takes `turn_s` of this part of a round, which began then and is one of about so many.
+    """
     left_s = state.left_s()
     if left_s is None:
         return TURNS.usual
-    turn_s = sum((leads[label] + steps) * one for label, one in steps_s.items())
     spent_s = state.elapsed_s() - began_s
-    round_s = spent_s + TURNS.usual * turn_s
+    round_s = parts * (spent_s + TURNS.usual * turn_s)
     return TURNS.few if left_s + spent_s < TURNS.few_rounds * round_s else TURNS.usual
 
 

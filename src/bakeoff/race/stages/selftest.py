@@ -74,7 +74,7 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint | Event]:
         if before is not None:
             spec = state.specs.trial(plan, "selftest").spec
             # The record goes on to name the comparison that it was made in.
-            spec = msgspec.structs.replace(spec, comparison=before.trial.comparison)
+            spec = msgspec.structs.replace(spec, comparison=before.trial.comparison, cache=before.trial.cache)
             yield Adopted(msgspec.structs.replace(before, trial=spec))
         yield _tested(state, plan.contender.label)
     for wish in behind(state, missing, len(missing) * (PROCESS_S + SIZES.pairs_s)):

@@ -51,6 +51,11 @@ MEMORY_SHARE = 0.7
 """Workers are resident together only if their peaks fit in this share of the available memory: the rest is for other
 processes, and for peaks that were not seen."""
 
+SAVED_COPIES = 3
+"""Of parameters and the optimiser's state, beside its own: an early and a late one, and one while it is put back."""
+
+BYTES_OF_A_NUMBER = 4
+
 PROCESS_S = 4.0
 """About what a trial takes beside its own work, to start, import and build: a budget with less left starts none."""
 
@@ -288,9 +293,12 @@ class State:
         return sum(filter(None, peaks)) <= MEMORY_SHARE * free_bytes
 
     def _peak_bytes(self, plan: ContenderPlan) -> int | None:
-        """Return the most that a contender's workers were seen to hold; None where nothing is known."""
-        records = self.of("time", plan) or self.of("certify", plan)
-        return max((one.memory.peak_bytes for one in records if one.memory and one.memory.peak_bytes), default=None)
+        """Return the most that a contender's workers were seen to hold, with what they save; None: not known."""
+        records = [*self.of("time", plan), *self.of("certify", plan)]
+        peaks = [one.memory.peak_bytes for one in records if one.memory and one.memory.peak_bytes]
+        work = self.comparison.work
+        saved = 0 if work is None else SAVED_COPIES * BYTES_OF_A_NUMBER * (work.parameters + work.state)
+        return max(peaks) + saved if peaks else None
 
     def outcome(self) -> Outcome:
         """Return the judgement on the records so far."""

@@ -21,9 +21,9 @@ MOST_BLOCKS = 3
 """Blocks that a warning names one by one."""
 
 _NOTE = (
-    "Medians over rounds, each in a fresh process without any cache of a compiler. Tracing and lowering go from Python "
-    "to what the compiler is given; the first step holds both, autotuning and first allocations. Warm is one process "
-    "that finds the compiler's cache of an earlier one. Programs are those traced or compiled from the first step on."
+    "Medians over fresh processes. Cold is the first round, whose compiler has an empty cache; warm are the processes "
+    "after it, which find what that has left. Tracing and lowering go from Python to what the compiler is given; the "
+    "first step holds both, autotuning and first allocations. Programs are those traced or compiled from then on."
 )
 
 

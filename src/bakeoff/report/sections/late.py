@@ -92,13 +92,15 @@ def late_table(outcome: Outcome) -> Table:
     lines = []
     for one, late in known:
         ratio = late.ratio
-        cells = [duration(late.early_s, unit), duration(late.late_s, unit)]
+        cells = [f"{late.early_step:,} and {late.late_step:,}"]
+        cells += [duration(late.early_s, unit), duration(late.late_s, unit)]
         cells += [rounded(ratio.estimate, 3), f"{ratio.low:.2f} to {ratio.high:.2f}"] if ratio else ["", ""]
         cells += [_shares(late, name) for name in groups]
         lines.append(Line([one.label, *cells], marked=late.differs(outcome.comparison.procedure.margin)))
-    steps = known[0][1] if known else None
-    when = [f"step {steps.early_step:,}", f"step {steps.late_step:,}"] if steps else ["early", "late"]
-    return Table(["contender", *when, "late / early", "95 %", *(f"denormal: {name}" for name in groups)], lines)
+    when = ["early", "late"]
+    return Table(
+        ["contender", "steps", *when, "late / early", "95 %", *(f"denormal: {name}" for name in groups)], lines
+    )
 
 
 def _shares(late: Late, name: str) -> str:

@@ -17,7 +17,7 @@ _AIMS = {
     "direction": ["until the directions were decided (--direction)"],
     "verdict": [],
     "how-much": ["until the ratios were known narrowly (--how-much)"],
-    "until-sure": ["with intervals that hold at every round (--until-sure)"],
+    "until-sure": ["decided by intervals that hold at every round (--until-sure)"],
 }
 
 
@@ -35,7 +35,9 @@ def _calm(outcome: Outcome) -> list[str]:
         took = f"; other processes took {percent(share or 0)} of its processors (median over blocks)"
         seen = f": foreign load in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
         load = "" if share is None else took
-        said.append(f"The machine was not calm{seen}{load}. Nothing is dropped; a calm machine needs fewer rounds.")
+        said.append(
+            f"The machine was not calm{seen}{load}. Nothing is dropped for its time; a calm machine needs fewer rounds."
+        )
     if outcome.ended == "unfinished":
         said.append("The comparison is not finished: what is told here is interim (go on with --resume).")
     return said
@@ -59,7 +61,8 @@ def _repeats(outcome: Outcome) -> str:
     """Return how many turns were run again, and beside whose blocks others had run."""
     beside = [f"{one.label} in {one.disturbed_turns}" for one in outcome.contenders if one.disturbed_turns]
     turns = count(outcome.repeated_turns, "turn")
-    return f"{turns} that others disturbed ran again, for all contenders alike; disturbed was {', '.join(beside)}."
+    whose = f": beside {', '.join(beside)}, else beside all blocks of a turn together" if beside else ""
+    return f"{turns} that others disturbed ran again, for all contenders alike{whose}."
 
 
 def noise_table(outcome: Outcome) -> Table:
