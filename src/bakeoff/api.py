@@ -158,8 +158,8 @@ def compare(
 
     `options` are those of bakeoff.spec.request.Request: scenario, batch_size, size, device, threads, options, data,
     aim, max_rounds, budget_s, calm_wait_s, epochs, steps, repeats, margin, seed, trial_limit_s, results, resume.
-    `observer` is called with every event of bakeoff.race.progress. Raises UsageError for what cannot be, StoreError when
-    results cannot be written.
+    `observer` is called with every event of bakeoff.race.progress. Raises UsageError for what cannot be, StoreError
+    when results cannot be written.
     """
     return Result(conductor.run(_request("compare", workload, contenders, options), observer))
 
