@@ -161,7 +161,9 @@ def test_a_streamed_clock_that_is_a_tenth_short_is_found(stepper: type[Stepper],
     """The counters around each block see the time that the clock does not count; the clock as it is has no finding."""
     blocks: list[Any] = []
     step = Sleeping()
-    running: Any = SimpleNamespace(stepper=stepper(step, [None]), step=step, processes=list)
+    running: Any = SimpleNamespace(
+        stepper=stepper(step, [None]), step=step, processes=list, saved=SimpleNamespace(is_saved=False)
+    )
     draft: Any = SimpleNamespace(append=lambda _, block: blocks.append(block))
     for turn in range(5):
         run_block(running, draft, RunBlock(lead=2, steps=12, turn=turn))
@@ -176,6 +178,7 @@ def test_a_loaded_machine_is_no_short_clock(late: int, says: str, record_of: Any
     blocks = [
         SimpleNamespace(
             lead_ns=0,
+            restore_ns=None,
             elapsed_ns=200_000_000,
             signals=SimpleNamespace(wall_ns=240_000_000 if turn < late else 201_000_000),
         )

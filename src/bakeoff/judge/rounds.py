@@ -114,7 +114,7 @@ def round_times(records: Iterable[Record], kept: Kept) -> dict[int, RoundTime]:
             continue
         times[record.trial.round_number] = RoundTime(
             turns={turn: _step_s(block) for turn, block in blocks},
-            mean_s=sum(b.elapsed_ns for _, b in blocks) * NS / sum(len(b.steps_ns) for _, b in blocks),
+            mean_s=max(1, sum(b.elapsed_ns for _, b in blocks)) * NS / sum(len(b.steps_ns) for _, b in blocks),
             flagged=frozenset(turn for turn, block in blocks if is_flagged(block.signals)),
             resident=record.trial.resident,
         )
@@ -136,8 +136,8 @@ def block_times(done: Sequence[Record], kept: Kept) -> list[BlockTime]:
 
 
 def _step_s(block: Block) -> float:
-    """Return a block's mean step time."""
-    return block.elapsed_ns * NS / len(block.steps_ns)
+    """Return a block's mean step time; a block in which no time has passed counts as a nanosecond."""
+    return max(1, block.elapsed_ns) * NS / len(block.steps_ns)
 
 
 class BlockTime(msgspec.Struct, frozen=True, kw_only=True):
