@@ -233,7 +233,7 @@ class TrainStep(WithoutOutputs, Step):
         return snapshots.copies(self._changing)
 
     def restore(self, snapshot: list[Any]) -> None:
-        """Give the variables copies of a snapshot's values."""
+        """Put copies of a snapshot's values into the variables."""
         snapshots.put_back(self._changing, snapshot)
 
     def optimizer_state(self) -> Iterator[tuple[str, NDArray[Any]]]:
