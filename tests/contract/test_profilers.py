@@ -40,7 +40,8 @@ def test_the_frameworks_own_clock_agrees(framework: str, tmp_path: Path) -> None
     (record,) = read_records(folder).records.values()
     assert record.timer, record.reason
     if framework in WITHOUT_CLOCK:
-        assert all(test.profiler and not test.profiled_ns for test in record.timer)
+        assert record.timer[0].profiler
+        assert not any(test.profiled_ns for test in record.timer)
         return
     assert record.timer[0].fenced_ns
     for test in (test for test in record.timer if test.fenced_ns):
