@@ -62,6 +62,9 @@ def measure(frameworks: list[str], rounds: int, folder: Path) -> dict[tuple[str,
                 for way in list(WAYS) if number % 2 == 0 else list(WAYS)[::-1]:
                     trial = state.specs.trial(plan, WAYS[way], number + 1)
                     (record,) = runner.run(alone(trial, _blocks))
+                    if record.outcome != "done":
+                        msg = f"{trial.spec.name}: {record.reason}"
+                        raise SystemExit(msg)
                     found[plan.contender.label, way].append(process_median(_steps_s(record)))
     return found
 

@@ -16,7 +16,7 @@ from bakeoff.judge import comparison
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.tied import why_untied
 from bakeoff.judge.timer import why_short
-from bakeoff.measure.clock import Stepper
+from bakeoff.measure.clock import Stepper, monotonic
 from bakeoff.race import conductor
 from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, silent
 from bakeoff.race.workers.process import ProcessWorker
@@ -25,6 +25,7 @@ from bakeoff.spec.protocol import RunBlock
 from bakeoff.spec.record import Compilation, Record
 from bakeoff.store.results import read_records
 from bakeoff.trial.handlers import run_block
+from bakeoff.trial.saved import SavedState
 from bakeoff.trial.tied import Ties
 from bakeoff.workloads.load import load
 
@@ -161,8 +162,13 @@ def test_a_streamed_clock_that_is_a_tenth_short_is_found(stepper: type[Stepper],
     """The counters around each block see the time that the clock does not count; the clock as it is has no finding."""
     blocks: list[Any] = []
     step = Sleeping()
+    untold: Any = step  # Nothing is saved of it, so nothing is put back.
     running: Any = SimpleNamespace(
-        stepper=stepper(step, [None]), step=step, processes=list, saved=SimpleNamespace(is_saved=False)
+        stepper=stepper(step, [None]),
+        step=step,
+        processes=list,
+        saved=SavedState(untold, stepper(step, [None])),
+        opened=SimpleNamespace(clock=monotonic),
     )
     draft: Any = SimpleNamespace(append=lambda _, block: blocks.append(block))
     for turn in range(5):

@@ -77,7 +77,8 @@ def run(
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
     with _comparison(request, observe, launch) as loop:
-        observe(_prepared(loop.state, probe(probe_s).calm))
+        told = foreseen(loop.state.comparison, begun=bool(loop.state.records))
+        observe(_prepared(loop.state, probe(probe_s).calm, told))
         cut = loop.run(stage for stage in COMPARISON if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))
     outcome = judge_comparison(loop.state.folder)
@@ -144,12 +145,9 @@ def _owned(folder: Path, kind: str, launch: Launcher) -> Iterator[None]:
         yield
 
 
-def _prepared(state: State, calm: bool | None = None) -> Prepared:  # noqa: FBT001 - what the probe saw, or None
-    """Return the event that all is ready."""
-    found = len(state.records)
-    return Prepared(
-        state.comparison, str(state.folder), found, calm, foreseen(state.comparison, begun=bool(found)), state.again
-    )
+def _prepared(state: State, calm: bool | None = None, told: str = "") -> Prepared:  # noqa: FBT001 - what a probe saw
+    """Return the event that all is ready; only a race foresees its budget."""
+    return Prepared(state.comparison, str(state.folder), len(state.records), calm, told, state.again)
 
 
 def _begun(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy as np
@@ -83,3 +83,17 @@ def ratio_of_means(pair: Pair, rounds: Sequence[int]) -> float | None:
 def blocks_of(pair: Pair, rounds: Sequence[int]) -> list[tuple[int, int]]:
     """Return for each of these rounds the numbers of disturbed blocks and of all blocks, where they are known."""
     return [pair.blocks[index] for index in rounds if index < len(pair.blocks)]
+
+
+def beside_the_size(
+    pair: Pair, rounds: Sequence[int], centre: Callable[[Sequence[float]], float] = pseudo_median
+) -> dict[str, Any]:
+    """Return the fields of a verdict that stand beside its ratio whatever the procedure is, over `rounds`."""
+    blocks = blocks_of(pair, rounds)
+    return {
+        "ratio_of_means": ratio_of_means(pair, rounds),
+        "ratio_unflagged": ratio_unflagged(pair, rounds, centre),
+        "blocks": sum(count for _, count in blocks),
+        "flagged_blocks": sum(flagged for flagged, _ in blocks),
+        "flagged_rounds": sum(flagged > 0 for flagged, _ in blocks),
+    }

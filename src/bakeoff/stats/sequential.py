@@ -19,7 +19,7 @@ from bakeoff.stats.coming import more_rounds
 from bakeoff.stats.decision import decision_interval, prior_variance
 from bakeoff.stats.futility import MIN_ROUNDS, hopeless
 from bakeoff.stats.intervals import pseudo_median
-from bakeoff.stats.pairs import Ended, Pair, Stopped, blocks_of, judge_interval, ratio_of_means, ratio_unflagged
+from bakeoff.stats.pairs import Ended, Pair, Stopped, beside_the_size, judge_interval
 from bakeoff.stats.size import LEVEL, is_narrow, size_interval
 
 if TYPE_CHECKING:
@@ -170,7 +170,6 @@ def _verdict(pair: _Progress, rho: float, family: int, stopped: Stopped) -> Verd
     ratio = math.exp(size.estimate if size else pseudo_median(pair.values)) if pair.values else None
     needed = more_rounds(pair.values, pair.verdict, family, rho, goal=pair.goal, moderated=pair.prior is not None)
     is_wanted = pair.verdict == "undecided" or pair.is_wide
-    blocks = blocks_of(pair.pair, pair.rounds)
     return Verdict(
         first=pair.pair.first,
         second=pair.pair.second,
@@ -190,9 +189,5 @@ def _verdict(pair: _Progress, rho: float, family: int, stopped: Stopped) -> Verd
         chance=needed.chance if needed and is_wanted else None,
         stopped=stopped,
         wide=pair.is_wide,
-        ratio_of_means=ratio_of_means(pair.pair, pair.rounds),
-        ratio_unflagged=ratio_unflagged(pair.pair, pair.rounds),
-        blocks=sum(count for _, count in blocks),
-        flagged_blocks=sum(flagged for flagged, _ in blocks),
-        flagged_rounds=sum(flagged > 0 for flagged, _ in blocks),
+        **beside_the_size(pair.pair, pair.rounds),
     )

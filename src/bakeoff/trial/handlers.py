@@ -15,12 +15,12 @@ import msgspec
 from bakeoff.measure import contention, memory
 from bakeoff.measure.selftest import TimerProbe
 from bakeoff.spec import protocol
-from bakeoff.spec.record import Block, Evidence, Memory, Record
+from bakeoff.spec.record import Evidence, Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
 from bakeoff.spec.trial import KINDS, SNAPSHOT_STEPS
-from bakeoff.trial import late, peaks
-from bakeoff.trial.built import Running, Unrun, compiled_between
+from bakeoff.trial import blocks, late, peaks
+from bakeoff.trial.built import Running, Unrun
 from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import input_pass
 from bakeoff.trial.opened import Opened
@@ -76,39 +76,17 @@ def fence(running: Running, draft: Draft, command: protocol.Fence) -> protocol.W
 
 
 def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> protocol.Ran:
-    """Run a lead-in and a timed part, with the counters read around the two."""
-    stepper, step = running.stepper, running.step
-    before = contention.read(running.processes())
-    _, lead_ns = stepper.streamed(command.lead)
-    restore_ns = _put_back(running)
-    first_step = stepper.position
-    compiled_before = step.compilation()
-    steps_ns, elapsed_ns = stepper.streamed(command.steps)
-    after = contention.read(running.processes())
-    compiled = compiled_between(compiled_before, step.compilation())
-    block = Block(
+    """Run a lead-in and a timed part."""
+    block = blocks.timed(
+        running,
+        running.saved,
+        lead=command.lead,
+        steps=command.steps,
         turn=command.turn,
         repeats=command.repeats,
-        first_step=first_step,
-        restore_ns=restore_ns,
-        lead_steps=command.lead,
-        lead_ns=lead_ns,
-        steps_ns=steps_ns,
-        elapsed_ns=elapsed_ns,
-        signals=contention.between(before, after),
-        compilations=compiled.count,
     )
     draft.append("blocks", block)
-    return protocol.Ran(steps=command.steps, elapsed_ns=elapsed_ns, signals=block.signals)
-
-
-def _put_back(running: Running) -> int | None:
-    """Put the saved state of training back; return how long that took, None where there is none."""
-    if not running.saved.is_saved:
-        return None
-    began_ns = running.opened.clock()
-    running.saved.put_back()
-    return running.opened.clock() - began_ns
+    return protocol.Ran(steps=command.steps, elapsed_ns=block.elapsed_ns, signals=block.signals)
 
 
 def check_timer(running: Running, draft: Draft, command: protocol.CheckTimer) -> protocol.Tested:

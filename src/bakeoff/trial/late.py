@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.measure import contention, denormals
+from bakeoff.measure import denormals
 from bakeoff.spec.errors import UnsupportedError
-from bakeoff.spec.record import Block, DenormalCount, LateReading
+from bakeoff.spec.record import DenormalCount, LateReading
+from bakeoff.trial import blocks
 from bakeoff.trial.saved import SavedState
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.spec.protocol import MeasureLate
+    from bakeoff.spec.record import Block
     from bakeoff.trial.built import Running
 
     Arrays = Iterator[tuple[str, NDArray[Any]]]
@@ -34,7 +36,7 @@ def reading(running: Running, command: MeasureLate) -> LateReading:
     early_step = running.stepper.position
     running.stepper.streamed(command.late_step - early_step)
     late.save()
-    blocks = [
+    pairs = [
         _block(running, state, command, pair)
         for pair in range(command.pairs)
         for state in ((early, late) if pair % 2 == 0 else (late, early))
@@ -42,7 +44,7 @@ def reading(running: Running, command: MeasureLate) -> LateReading:
     return LateReading(
         early_step=early_step,
         late_step=command.late_step,
-        blocks=blocks,
+        blocks=pairs,
         early=_counts(running, early),
         late=_counts(running, late),
     )
@@ -50,26 +52,8 @@ def reading(running: Running, command: MeasureLate) -> LateReading:
 
 def _block(running: Running, state: SavedState, command: MeasureLate, pair: int) -> Block:
     """Run one block; its lead-in begins with the same state as its timed part."""
-    stepper, clock = running.stepper, running.opened.clock
-    before = contention.read(running.processes())
     state.put_back()
-    _, lead_ns = stepper.streamed(command.lead)
-    began_ns = clock()
-    state.put_back()
-    restore_ns = clock() - began_ns
-    first_step = stepper.position
-    steps_ns, elapsed_ns = stepper.streamed(command.steps)
-    after = contention.read(running.processes())
-    return Block(
-        turn=pair,
-        first_step=first_step,
-        restore_ns=restore_ns,
-        lead_steps=command.lead,
-        lead_ns=lead_ns,
-        steps_ns=steps_ns,
-        elapsed_ns=elapsed_ns,
-        signals=contention.between(before, after),
-    )
+    return blocks.timed(running, state, lead=command.lead, steps=command.steps, turn=pair)
 
 
 def _counts(running: Running, state: SavedState) -> dict[str, DenormalCount]:

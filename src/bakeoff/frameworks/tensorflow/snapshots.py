@@ -21,8 +21,8 @@ def put_back(variables: Sequence[Any], saved: Sequence[Any]) -> None:
     """Assign each variable a copy of its saved value, whose memory it takes over.
 
     Without the copy it would share the saved value's memory, and the next step would move. Writing into its own memory,
-    by `variable[...].assign`, would have TensorFlow copy the variable at every later read (`copy_on_read_mode`): steps
-    of mlp-mnist then take 2.7 ms and not 2.1.
+    by `variable[...].assign`, would have TensorFlow copy the variable at every later read (`copy_on_read_mode`),
+    which makes all later steps longer (benchmarks/restoring.py).
     """
     for variable, value in zip(variables, saved, strict=True):
         variable.value.assign(tf.raw_ops.DeepCopy(x=value))

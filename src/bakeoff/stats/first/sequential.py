@@ -15,7 +15,7 @@ from bakeoff.stats.anytime import anytime_interval
 from bakeoff.stats.first.boundaries import LOOKS, check_family
 from bakeoff.stats.first.futility import MIN_ROUNDS, hopeless
 from bakeoff.stats.first.intervals import centre, pair_interval
-from bakeoff.stats.pairs import Ended, Pair, Stopped, blocks_of, judge_interval, ratio_of_means, ratio_unflagged
+from bakeoff.stats.pairs import Ended, Pair, Stopped, beside_the_size, judge_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -188,7 +188,6 @@ def _verdict(pair: _Progress, rho: float, stopped: Stopped) -> Verdict:
     logs = pair.interval
     ratio = None if logs is None else _as_ratio(logs)
     estimate = ratio.estimate if ratio else math.exp(centre(pair.values)) if pair.values else None
-    blocks = blocks_of(pair.pair, pair.rounds)
     return Verdict(
         first=pair.pair.first,
         second=pair.pair.second,
@@ -202,11 +201,7 @@ def _verdict(pair: _Progress, rho: float, stopped: Stopped) -> Verdict:
         more_rounds=_more_rounds(pair, rho) if pair.verdict == "undecided" else None,
         stopped=stopped,
         wide=pair.is_wide,
-        ratio_of_means=ratio_of_means(pair.pair, pair.rounds),
-        ratio_unflagged=ratio_unflagged(pair.pair, pair.rounds, centre),
-        blocks=sum(count for _, count in blocks),
-        flagged_blocks=sum(flagged for flagged, _ in blocks),
-        flagged_rounds=sum(flagged > 0 for flagged, _ in blocks),
+        **beside_the_size(pair.pair, pair.rounds, centre),
     )
 
 

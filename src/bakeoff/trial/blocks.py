@@ -1,0 +1,41 @@
+"""One block: untimed steps, a saved state put back, timed steps, and the counters read around all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.measure import contention
+from bakeoff.spec.record import Block
+from bakeoff.trial.built import compiled_between
+
+if TYPE_CHECKING:
+    from bakeoff.trial.built import Running
+    from bakeoff.trial.saved import SavedState
+
+
+def timed(
+    running: Running, state: SavedState, *, lead: int, steps: int, turn: int, repeats: int | None = None
+) -> Block:
+    """Run `lead` untimed steps, put the state back if there is one, and run and time `steps` steps."""
+    stepper, step, clock = running.stepper, running.step, running.opened.clock
+    before = contention.read(running.processes())
+    _, lead_ns = stepper.streamed(lead)
+    began_ns = clock()
+    state.put_back()
+    restore_ns = clock() - began_ns if state.is_saved else None
+    first_step = stepper.position
+    compiled_before = step.compilation()
+    steps_ns, elapsed_ns = stepper.streamed(steps)
+    after = contention.read(running.processes())
+    return Block(
+        turn=turn,
+        repeats=repeats,
+        first_step=first_step,
+        restore_ns=restore_ns,
+        lead_steps=lead,
+        lead_ns=lead_ns,
+        steps_ns=steps_ns,
+        elapsed_ns=elapsed_ns,
+        signals=contention.between(before, after),
+        compilations=compiled_between(compiled_before, step.compilation()).count,
+    )
