@@ -86,7 +86,7 @@ class Kernel:
 
 
 @contextmanager
-def bursts(wanted: bool) -> Iterator[None]:
+def bursts(*, wanted: bool) -> Iterator[None]:
     """Have another process burn one core now and then, if this is wanted."""
     if not wanted:
         yield
@@ -111,11 +111,11 @@ def _round(kernel: Kernel, found: dict[int, dict[str, tuple[float, float]]], num
             found[turn][label] = (np.log(answer.elapsed_ns / STEPS), np.log((before + after) / 2))
 
 
-def measure(frameworks: list[str], rounds: int, beside: bool, folder: Path) -> Reading:
+def measure(frameworks: list[str], rounds: int, folder: Path, *, beside: bool) -> Reading:
     """Return what every turn of every round read."""
     request = Request(workload="mlp-mnist", contenders=tuple(frameworks), data="digits", results=str(folder))
     kernel, found = Kernel(), Reading()
-    with bursts(beside), prepared(request) as (comparison, inputs):
+    with bursts(wanted=beside), prepared(request) as (comparison, inputs):
         state = State(comparison, folder, inputs)
         runner = Runner(folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
         for number in range(1, rounds + 1):
@@ -175,7 +175,7 @@ def main() -> None:
     rows = []
     for conditions in ("alone", "bursts"):
         with tempfile.TemporaryDirectory() as folder:
-            found = measure(asked.frameworks, asked.rounds, conditions == "bursts", Path(folder).resolve())
+            found = measure(asked.frameworks, asked.rounds, Path(folder).resolve(), beside=conditions == "bursts")
         rows += [row(found, conditions, *pair) for pair in combinations(asked.frameworks, 2)]
     write(rows, __doc__ or "", asked.output)
 

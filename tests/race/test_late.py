@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from bakeoff.judge.late import Late, late_step
-from bakeoff.report.sections.late import late_table, sentences, why_not
+from bakeoff.race import remembered
+from bakeoff.race.progress import Event, TrialStarted
+from bakeoff.race.stages import late
+from bakeoff.report.sections.late import FOLD, LATE, late_table, sentences, why_not
 from bakeoff.spec.record import DenormalCount
 from bakeoff.spec.verdict import Interval
+from bakeoff.store.files import read_record, write_record
 from bakeoff.store.results import read_records
+
+if TYPE_CHECKING:
+    from bakeoff.spec.record import Record
 
 SLOWS = 0.001
 """Growth of a step's time by each step of training: at step 1,000 twice what it is at its start."""
@@ -59,6 +68,62 @@ def test_every_block_begins_with_its_own_state(race: Any) -> None:
     assert all(block.restored for block in record.late.blocks)
 
 
+def late_of(outcome: Any) -> dict[str, Record]:
+    """Return the records of late steps in a comparison's folder, by the contender's label."""
+    records = read_records(Path(outcome.path)).records.values()
+    return {record.trial.contender.label: record for record in records if record.trial.purpose == "late"}
+
+
+def test_a_calm_reading_is_remembered(race: Any) -> None:
+    """The next comparison takes it in instead of making it, and its report names the date."""
+    first = race("fake", max_rounds=1)
+    events: list[Event] = []
+    second = race("fake", "fake:step_ms=3", observe=events.append, max_rounds=1)
+    started = [event.label for event in events if isinstance(event, TrialStarted) and event.purpose == "late"]
+    assert started == ["fake:step_ms=3"]
+    assert late_of(second)["fake"].late == late_of(first)["fake"].late
+    taken, made = (one.late for one in second.contenders)
+    assert (taken.comparison, made.comparison) == (first.comparison.id, second.comparison.id)
+    (fold,) = [one for one in LATE.sections(second) if one.title == FOLD]
+    assert any(note.startswith("Measured before: fake's on 20") for note in fold.notes)
+    assert not any("fake:step_ms=3" in note for note in fold.notes)
+
+
+@pytest.mark.parametrize("other", [{"batch_size": 4}, {"seed": 5}, {"size": "full"}, {"data": "digits"}])
+def test_a_reading_of_other_training_does_not_hold(race: Any, other: dict[str, Any]) -> None:
+    """Another batch, data or first weights are another training, whose numbers become denormal elsewhere."""
+    race("fake", max_rounds=1)
+    later = race("fake", max_rounds=1, **other)
+    assert later.contenders[0].late.comparison == later.comparison.id
+
+
+def test_a_reading_up_to_another_step_does_not_hold(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A contender whose steps have become longer stops earlier."""
+    race("fake", max_rounds=1)
+    monkeypatch.setattr(late, "late_step", lambda _: 300)
+    later = race("fake", max_rounds=1)
+    assert later.contenders[0].late.late_step == 300
+
+
+@pytest.mark.parametrize("pairs", [1, 2])
+def test_a_disturbed_reading_holds_for_an_hour(race: Any, monkeypatch: pytest.MonkeyPatch, pairs: int) -> None:
+    """One disturbed pair of eight is outvoted; with more, the reading is made again after a while."""
+    first = race("fake", max_rounds=1)
+    (folder,) = (remembered.base() / "late").iterdir()
+    record = read_record(folder)
+    busy = [
+        msgspec.structs.replace(block, signals=msgspec.structs.replace(block.signals, foreign_share=0.5, wall_ns=10**9))
+        if block.turn < pairs
+        else block
+        for block in record.late.blocks
+    ]
+    write_record(folder, msgspec.structs.replace(record, late=msgspec.structs.replace(record.late, blocks=busy)))
+    assert race("fake", max_rounds=1).contenders[0].late.comparison == first.comparison.id
+    monkeypatch.setattr(late, "DISTURBED_HOLDS", timedelta(0))
+    again = race("fake", max_rounds=1)
+    assert (again.contenders[0].late.comparison == first.comparison.id) is (pairs == 1)
+
+
 def test_inference_has_no_late_steps(race: Any) -> None:
     """Where steps change nothing there is nothing to measure, and nothing is said."""
     outcome = race("fake", scenario="infer", max_rounds=1)
@@ -104,8 +169,8 @@ def test_a_difference_is_beyond_the_margin_and_its_interval_excludes_one(
 ) -> None:
     """A wide interval, or a ratio within the margin, is no finding; a step that gets faster is one."""
     interval = None if ratio is None else Interval(estimate=ratio[0], low=ratio[1], high=ratio[2])
-    late = Late(early_step=10, late_step=1000, ratio=interval, pairs=8, early_s=1.0, late_s=1.0)
-    assert late.differs(0.02) is differs
+    found = Late(early_step=10, late_step=1000, ratio=interval, pairs=8, early_s=1.0, late_s=1.0)
+    assert found.differs(0.02) is differs
 
 
 def test_what_was_denormal_before_is_no_change() -> None:
@@ -114,6 +179,6 @@ def test_what_was_denormal_before_is_no_change() -> None:
         "parameters": DenormalCount(elements=100, denormal=5),
         "first moment": DenormalCount(elements=1000, denormal=0),
     }
-    late = early | {"first moment": DenormalCount(elements=1000, denormal=9)}
-    reading = Late(early_step=1, late_step=2, ratio=None, pairs=0, early_s=1.0, late_s=1.0, early=early, late=late)
+    after = early | {"first moment": DenormalCount(elements=1000, denormal=9)}
+    reading = Late(early_step=1, late_step=2, ratio=None, pairs=0, early_s=1.0, late_s=1.0, early=early, late=after)
     assert reading.denormal() == {}

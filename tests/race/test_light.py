@@ -94,7 +94,7 @@ def test_a_disturbed_reading_holds_for_an_hour_and_refuses_nobody(race: Race, mo
     assert light is not None
     assert (light.peak.calm, adopted.contenders[0].status) == (False, "ranked")
     assert light.finding
-    monkeypatch.setattr(peaks, "UNTOLD_HOLDS", peaks.UNTOLD_HOLDS * 0)
+    monkeypatch.setattr(peaks, "DISTURBED_HOLDS", peaks.DISTURBED_HOLDS * 0)
     again = race(slow, **QUICK)
     (record,) = readings(again).values()
     assert record.trial.comparison == again.comparison.id

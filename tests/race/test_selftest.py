@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bakeoff.race import prepare
+from bakeoff.race import prepare, remembered
 from bakeoff.race.progress import Event, TimerTested, TrialStarted
 from bakeoff.race.stages import selftest
 from bakeoff.store.results import read_records
@@ -82,7 +82,7 @@ def test_a_test_by_other_code_does_not_hold(race: Race, monkeypatch: pytest.Monk
     """What was measured by another text of the measuring code, or of the framework's folder, is measured again."""
     race(HONEST, self_test=True, max_rounds=1)
     with monkeypatch.context() as patch:
-        patch.setattr(selftest, "code_sha256", lambda _: "another")
+        patch.setattr(remembered, "code_sha256", lambda _: "another")
         later = race(HONEST, self_test=True, max_rounds=1)
     assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
     for module in (prepare, opened):
@@ -112,7 +112,7 @@ def test_what_could_not_be_told_is_asked_again_after_an_hour(race: Race, monkeyp
         return told.verdict.outcome, is_made
 
     assert [made(), made()] == [("untold", True), ("untold", False)]
-    monkeypatch.setattr(selftest, "UNTOLD_HOLDS", timedelta(0))
+    monkeypatch.setattr(selftest, "DISTURBED_HOLDS", timedelta(0))
     assert made() == ("untold", True)
 
 

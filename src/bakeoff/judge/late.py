@@ -41,6 +41,10 @@ class Late(msgspec.Struct, frozen=True, kw_only=True):
     late_s: float
     early: dict[str, DenormalCount] = {}
     late: dict[str, DenormalCount] = {}
+    measured_at: str = ""
+    """UTC, in ISO 8601."""
+    comparison: str = ""
+    """The identifier of the comparison that it was measured in: this one, or an earlier one."""
 
     def differs(self, margin: float) -> bool:
         """Return whether training has changed the cost: the interval excludes 1, and the ratio is beyond the margin."""
@@ -65,11 +69,11 @@ def late_step(step_s: float) -> int | None:
 
 def late(records: Sequence[Record]) -> Late | None:
     """Return what a contender's trial of late steps has found; None where there is none that came to its end."""
-    known = [record.late for record in records if record.late is not None and record.outcome == "done"]
-    return _judged(known[-1]) if known and known[-1].blocks else None
+    known = [(record, record.late) for record in records if record.late is not None and record.outcome == "done"]
+    return _judged(*known[-1]) if known and known[-1][1].blocks else None
 
 
-def _judged(reading: LateReading) -> Late:
+def _judged(record: Record, reading: LateReading) -> Late:
     """Return what the pairs of one process say."""
     times: dict[int, dict[int, float]] = {}
     for block in reading.blocks:
@@ -91,6 +95,8 @@ def _judged(reading: LateReading) -> Late:
         late_s=statistics.median(late),
         early=reading.early,
         late=reading.late,
+        measured_at=record.started_at,
+        comparison=record.trial.comparison,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 MOST_KEPT_BYTES = 2 << 30
 """Of one kind of record with its arrays: some hundred comparisons of full-size networks, of 20 MB each. The oldest go.
 """
+
+DISTURBED_HOLDS = timedelta(hours=1)
+"""How long a reading counts that other processes have disturbed: the next comparisons of a study, minutes later, would
+not read better."""
 
 
 class Kept(NamedTuple):
@@ -84,6 +89,31 @@ def name_of(code: Sequence[str], plan: ContenderPlan, facts: Sequence[object]) -
     inherited = sorted((name, os.environ[name]) for name in set(plan.watched) & os.environ.keys())
     known = [bakeoff.__version__, code_sha256(tuple(code)), plan.contender.framework, packages, inherited]
     return digest([*known, sorted(plan.variables.items()), *facts]) if packages else ""
+
+
+def setting_of(record: Record, code: Sequence[str]) -> list[object]:
+    """Return what a trial's reading could depend on, but for its data: with what it ran, and bakeoff's code for it."""
+    trial, contender = record.trial, record.trial.contender
+    return [
+        bakeoff.__version__,
+        code_sha256(tuple(code)),
+        trial.workload_sha256,
+        trial.scenario,
+        trial.size,
+        trial.batch_size,
+        trial.framework_sha256,
+        sorted(record.machine.items()),
+        contender.framework,
+        sorted(contender.options.items()),
+        record.python,
+        sorted(record.versions.items()),
+        sorted(record.inherited.items()),
+    ]
+
+
+def age(record: Record) -> timedelta:
+    """Return how long ago a record was made."""
+    return datetime.now(UTC) - datetime.fromisoformat(record.started_at)
 
 
 def digest(facts: Sequence[object]) -> str:

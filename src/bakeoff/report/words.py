@@ -79,6 +79,16 @@ def _versions(labels: dict[str, dict[str, None]]) -> str:
     return listed(f"{version} ({', '.join(mine)})" for version, mine in labels.items())
 
 
+def earlier(readings: Iterable[tuple[str, str, str]], outcome: Outcome) -> str:
+    """Return whose readings were made in another comparison, and when; each has a label, a time and a comparison."""
+    before = [
+        f"{label}'s on {made_at[:10]} at {made_at[11:16]} UTC"
+        for label, made_at, comparison in readings
+        if comparison not in ("", outcome.comparison.id)
+    ]
+    return listed(before)
+
+
 FOLLOWING = ("ondemand", "conservative", "schedutil", "powersave")
 """Governors under which the processor's clock follows the load, or stays low."""
 

@@ -9,13 +9,28 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.late import late_step
-from bakeoff.race.stages.stage import PROCESS_S, SHORTEST_STEP_S, Checkpoint, Session, State, Wanted, alone, behind
+from bakeoff.measure.contention import is_disturbed
+from bakeoff.race.remembered import DISTURBED_HOLDS, age, digest, keep, recall, setting_of
+from bakeoff.race.stages.stage import (
+    PROCESS_S,
+    SHORTEST_STEP_S,
+    Adopted,
+    Checkpoint,
+    Session,
+    State,
+    Wanted,
+    alone,
+    behind,
+)
 from bakeoff.spec.protocol import MeasureLate
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import SNAPSHOT_STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.record import LateReading, Record
 
 
 class LateBlocks(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,24 +52,43 @@ class LateBlocks(msgspec.Struct, frozen=True, kw_only=True):
 BLOCKS = LateBlocks()
 
 
-def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
-    """Want one trial of each ranked contender, where the scenario trains and while the budget lasts."""
+KIND = "late"
+"""The folder of what is remembered."""
+
+MEASURING = ("measure/*.py", "trial/*.py", "frameworks/*.py", "race/stages/late.py")
+"""Below the package's folder; what belongs to one framework has a hash of its own."""
+
+DISTURBED_PAIRS = 1
+"""Of a reading's pairs of blocks, at most, in one that holds from then on: it moves the median of eight little."""
+
+
+def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
+    """Want one trial of each ranked contender, where the scenario trains, nothing is remembered and time is left."""
     if not SCENARIOS[state.comparison.scenario].trains:
         return
     ranked = [one for one in state.outcome().contenders if one.status == "ranked"]
-    steps_s = {one.label: one.median_step_s for one in ranked if one.median_step_s}
+    steps_s = {one.label: max(one.median_step_s, SHORTEST_STEP_S) for one in ranked if one.median_step_s}
     # Reading gradients may compile another program, which takes about as long as the first step's.
     compile_s = {one.label: one.compile_s or 0.0 for one in ranked}
     asked: list[Wanted] = []
     needs_s = 0.0
     for plan in state.specs.shuffled([plan for plan in state.racing() if plan.contender.label in steps_s], 1):
-        step_s = max(steps_s[plan.contender.label], SHORTEST_STEP_S)
+        step_s = steps_s[plan.contender.label]
         until = late_step(step_s)
-        if until is not None and not state.of("late", plan):
-            asked.append(alone(state.specs.trial(plan, "late"), partial(_early_and_late, until, step_s)))
-            blocks_s = 2 * BLOCKS.pairs * sum(BLOCKS.sizes(step_s)) * step_s
-            needs_s += PROCESS_S + until * step_s + blocks_s + compile_s[plan.contender.label]
+        if until is None or state.of("late", plan):
+            continue
+        trial = state.specs.trial(plan, "late")
+        if before := remembered(state, plan, until):
+            # The record goes on to name the comparison that it was made in.
+            made_in = {"comparison": before.trial.comparison, "cache": before.trial.cache}
+            yield Adopted(msgspec.structs.replace(before, trial=msgspec.structs.replace(trial.spec, **made_in)))
+            continue
+        asked.append(alone(trial, partial(_early_and_late, until, step_s)))
+        blocks_s = 2 * BLOCKS.pairs * sum(BLOCKS.sizes(step_s)) * step_s
+        needs_s += PROCESS_S + until * step_s + blocks_s + compile_s[plan.contender.label]
     yield from behind(state, asked, needs_s)
+    for plan in state.racing():
+        remember(state, plan)
 
 
 def _early_and_late(until: int, step_s: float, session: Session) -> None:
@@ -63,3 +97,37 @@ def _early_and_late(until: int, step_s: float, session: Session) -> None:
     session.tell(f"early and late steps, up to step {until:,}")
     lead, steps = BLOCKS.sizes(step_s)
     session.ask(MeasureLate(late_step=until, pairs=BLOCKS.pairs, lead=lead, steps=steps))
+
+
+def remember(state: State, plan: ContenderPlan) -> None:
+    """Keep a contender's reading that came to its end; one that cannot be written is made again next time."""
+    for record in state.of("late", plan):
+        if record.outcome == "done" and record.late is not None:
+            keep(KIND, _name(state, record, record.late.late_step), record)
+
+
+def remembered(state: State, plan: ContenderPlan, until: int) -> Record | None:
+    """Return the reading up to this step that holds for what a contender runs with; None where there is none.
+
+    One that other processes have disturbed holds for an hour.
+    """
+    (certified,) = state.of("certify", plan)
+    before = recall(KIND, _name(state, certified, until))
+    if before is None or before.record.late is None:
+        return None
+    return before.record if _is_calm(before.record.late) or age(before.record) < DISTURBED_HOLDS else None
+
+
+def _is_calm(reading: LateReading) -> bool:
+    """Return whether others disturbed no more pairs of blocks than they may."""
+    turns = {block.turn for block in reading.blocks}
+    pairs = [[one.signals for one in reading.blocks if one.turn == turn] for turn in turns]
+    return sum(map(is_disturbed, pairs)) <= DISTURBED_PAIRS
+
+
+def _name(state: State, record: Record, until: int) -> str:
+    """Return the name of a reading: all that it could depend on, the data that it trains on, too."""
+    comparison = state.comparison
+    return digest(
+        [*setting_of(record, MEASURING), record.clock, comparison.data.sha256, comparison.procedure.seed, until]
+    )

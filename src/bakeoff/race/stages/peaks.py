@@ -6,15 +6,13 @@ for a device, a precision and a number of threads, so the best that was found by
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 import bakeoff
 from bakeoff.judge.light import is_calm, macs_per_s, place_of
-from bakeoff.race.remembered import code_sha256, digest, everything, keep, recall
-from bakeoff.race.stages.selftest import UNTOLD_HOLDS
+from bakeoff.race.remembered import DISTURBED_HOLDS, age, code_sha256, digest, everything, keep, recall
 from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, alone
 from bakeoff.spec.protocol import MeasurePeaks
 
@@ -95,8 +93,7 @@ def remembered(like: Record) -> Record | None:
     before = recall(_kind_of(like), _name(like))
     if before is None or before.record.peaks is None:
         return None
-    age = datetime.now(UTC) - datetime.fromisoformat(before.record.started_at)
-    return before.record if is_calm(before.record.peaks) or age < UNTOLD_HOLDS else None
+    return before.record if is_calm(before.record.peaks) or age(before.record) < DISTURBED_HOLDS else None
 
 
 def _kind_of(record: Record) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 import msgspec
 
-import bakeoff
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.race.progress import Event, TimerTested
-from bakeoff.race.remembered import code_sha256, digest, keep, recall
+from bakeoff.race.remembered import DISTURBED_HOLDS, age, digest, keep, recall, setting_of
 from bakeoff.race.stages.stage import PROCESS_S, Adopted, Checkpoint, Session, State, Wanted, alone, behind, step_s
 from bakeoff.spec.protocol import CheckTimer, Tested
 from bakeoff.stats.selftest import judge_timer
@@ -132,10 +130,6 @@ def timer_plan(step_s: float) -> CheckTimer:
     )
 
 
-UNTOLD_HOLDS = timedelta(hours=1)
-"""On a busy machine a self-test has no answer, and the next comparison of a study would have none minutes later."""
-
-
 def remember(record: Record) -> None:
     """Keep the record of a self-test that did not fail; one that cannot be written is run again next time."""
     if record.outcome == "done" and timer_verdict(record).outcome != "failed":
@@ -147,27 +141,11 @@ def remembered(like: Record) -> Record | None:
     before = recall(KIND, _name(like))
     if before is None:
         return None
-    age = datetime.now(UTC) - datetime.fromisoformat(before.record.started_at)
-    holds = timer_verdict(before.record).outcome == "passed" or age < UNTOLD_HOLDS
+    # On a busy machine a self-test has no answer.
+    holds = timer_verdict(before.record).outcome == "passed" or age(before.record) < DISTURBED_HOLDS
     return before.record if holds else None
 
 
 def _name(record: Record) -> str:
     """Return the name of a self-test: all that its outcome could depend on."""
-    trial, contender = record.trial, record.trial.contender
-    facts = [
-        bakeoff.__version__,
-        code_sha256(MEASURING),
-        trial.workload_sha256,
-        trial.scenario,
-        trial.size,
-        trial.batch_size,
-        trial.framework_sha256,
-        sorted(record.machine.items()),
-        contender.framework,
-        sorted(contender.options.items()),
-        record.python,
-        sorted(record.versions.items()),
-        sorted(record.inherited.items()),
-    ]
-    return digest(facts)
+    return digest(setting_of(record, MEASURING))

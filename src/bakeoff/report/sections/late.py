@@ -10,6 +10,7 @@ from bakeoff.judge.late import LATE_STEPS, LONGEST_S, late_step
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import bounds, ranked
 from bakeoff.report.units import duration, listed, percent, rounded, unit_for
+from bakeoff.report.words import earlier
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
@@ -115,8 +116,16 @@ def _sections(outcome: Outcome) -> list[Section]:
     said, table, reason = sentences(outcome), late_table(outcome), why_not(outcome)
     found = [Section(words=said)] if said else []
     if table.lines or reason:
-        found.append(Section(kind="fold", title=FOLD, notes=[reason or _NOTE], tables=[table] if table.lines else []))
+        notes = [reason or _NOTE, *_made_before(outcome)]
+        found.append(Section(kind="fold", title=FOLD, notes=notes, tables=[table] if table.lines else []))
     return found
+
+
+def _made_before(outcome: Outcome) -> list[str]:
+    """Return whose reading was made in an earlier comparison, and when."""
+    known = [(one.label, one.late) for one in ranked(outcome) if one.late]
+    before = earlier([(label, late.measured_at, late.comparison) for label, late in known], outcome)
+    return [f"Measured before: {before}."] if before else []
 
 
 def _fields(contender: ContenderOutcome) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import count, duration, listed, unit_for
-from bakeoff.report.words import timed_region
+from bakeoff.report.words import earlier, timed_region
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
@@ -55,12 +55,8 @@ def timers_line(outcome: Outcome) -> str:
     if not tested:
         return "The timers' self-test was not made."
     ended = [f"{one.label} {TIMER_WORDS[one.timer.outcome]}" for one in tested if one.timer]
-    before = [
-        f"{one.label}'s on {one.timer.tested_at[:10]} at {one.timer.tested_at[11:16]} UTC"
-        for one in tested
-        if one.timer and one.timer.comparison != outcome.comparison.id
-    ]
-    where = f" It was made before: {listed(before)}." if before else ""
+    before = earlier([(one.label, one.timer.tested_at, one.timer.comparison) for one in tested if one.timer], outcome)
+    where = f" It was made before: {before}." if before else ""
     return f"The timers' self-test: {listed(ended)}.{where}"
 
 
