@@ -106,15 +106,13 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
     title: str
     headline: str
-    """The answer in a sentence. A terminal, which has no large type, shows it where `lines` or sections repeat it."""
+    """The answer in a sentence: every form begins with it."""
+    trust: str = ""
+    """Why to believe it, in a line under the headline: "Same work: verified. 5 rounds, 15 fresh processes."."""
     beside: str = ""
     """What stands on the title's line where it fits: the machine."""
     lines: list[str] = []
     """Under the title."""
-    facts: dict[str, str] = {}
-    """Short facts with their names, under these lines."""
-    evidence: str = ""
-    """What the figures rest on; among the words it is "Evidence: ..."."""
     sections: list[Section]
     begun: str = ""
     """When, and by which version of bakeoff."""
@@ -130,11 +128,6 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """Of each comparison of a study."""
 
     @property
-    def at_top(self) -> tuple[str, str]:
-        """The sentences that a form with headline and evidence at its top has said by them."""
-        return self.headline, f"Evidence: {self.evidence}."
-
-    @property
     def under(self) -> str:
-        """What stands under the title, in one line, where the headline stands there by itself."""
-        return "; ".join(line for line in [self.beside, *self.lines] if line and line != self.headline)
+        """What stands under the title, in one line."""
+        return "; ".join(line for line in [self.beside, *self.lines] if line)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bakeoff.report.units import UNKNOWN, Unit, carried, quantity, rounded, unit_for
+from bakeoff.report.units import UNKNOWN, Unit, carried, percent, quantity, rounded, unit_for
 from bakeoff.spec.verdict import Interval, mirrored
 from bakeoff.stats.intervals import MIN_VALUES
 
@@ -104,12 +104,27 @@ def fastest(labels: list[str], verdicts: list[Verdict]) -> str | None:
 
 
 def ratio_text(verdict: Verdict, margin: float) -> str:
-    """Return "1.12 [1.06, 1.19]", with the digits that the interval carries."""
-    return " ".join(part for part in ratio_parts(verdict, margin) if part)
+    """Return "1.12 (1.06 to 1.19)", with the digits that the interval carries."""
+    ratio, interval = ratio_parts(verdict, margin)
+    return f"{ratio} ({interval})" if interval else ratio
+
+
+def ratio_with_level(verdict: Verdict, margin: float) -> str:
+    """Return "1.12 (95 % CI 1.06 to 1.19)"; intervals by the boundaries have no level of their own."""
+    ratio, interval = ratio_parts(verdict, margin)
+    level = f"{percent(verdict.level)} CI " if verdict.level is not None else ""
+    return f"{ratio} ({level}{interval})" if interval else ratio
+
+
+def times_text(verdict: Verdict, margin: float, of: str = "", *, names_level: bool = True) -> str:
+    """Return "1.66x torch (95 % CI 1.64 to 1.68)": how many times as fast as `of`, for a ratio of at least 1."""
+    ratio, interval = ratio_parts(verdict, margin)
+    level = f"{percent(verdict.level)} CI " if names_level and verdict.level is not None else ""
+    return f"{ratio}x {of}".rstrip() + (f" ({level}{interval})" if interval else " (no interval yet)")
 
 
 def ratio_parts(verdict: Verdict, margin: float) -> tuple[str, str]:
-    """Return "1.12" and "[1.06, 1.19]"; the second is empty where there is no interval yet.
+    """Return "1.12" and "1.06 to 1.19"; the second is empty where there is no interval yet.
 
     Rounding never carries a bound across 1 or across the margin of equality.
     """
@@ -119,4 +134,4 @@ def ratio_parts(verdict: Verdict, margin: float) -> tuple[str, str]:
         return rounded(verdict.ratio, 3), ""
     marks = (1.0, 1.0 + margin, 1.0 / (1.0 + margin))
     ratio, low, high = carried(verdict.ratio, verdict.low, verdict.high, apart_from=marks)
-    return ratio, f"[{low}, {high}]"
+    return ratio, f"{low} to {high}"

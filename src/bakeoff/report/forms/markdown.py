@@ -38,12 +38,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence
 
 def _page(page: Page) -> str:
     """Return the answer, what was run, all sections, and how to repeat it."""
-    facts = [f"{name.capitalize()}: {fact}" for name, fact in page.facts.items()]
-    said = ". ".join(part for part in [page.under, *facts] if part)
     parts = [
-        f"## {escaped(page.title)}\n",
-        f"**{escaped(page.headline)}**\n",
-        f"{escaped(said)}.\n" if said else "",
+        f"## {escaped(page.headline)}\n",
+        f"{escaped(page.trust)}\n" if page.trust else "",
+        f"{escaped('; '.join(part for part in [page.title, page.under] if part))}.\n",
         *_sections(page),
         _again(page),
     ]
@@ -59,7 +57,7 @@ def _sections(page: Page) -> list[str]:
         if tables and (head := _head(section)):
             parts.append(head)
         prefix = "Warning: " if section.kind == "warnings" else ""
-        words = "".join(f"- {prefix}{escaped(word)}\n" for word in section.words if word != page.headline)
+        words = "".join(f"- {prefix}{escaped(word)}\n" for word in section.words)
         if words and is_list and not tables and not prefix:
             parts[-1] += words
         elif words:
@@ -86,14 +84,14 @@ def _table(found: Table) -> str:
 
 
 def _again(page: Page) -> str:
-    """Return when it was measured, and what repeats it in a block that shows every character as it is."""
+    """Return when it was measured, and what reproduces it in a block that shows every character as it is."""
     measured = escaped(page.measured)
     if not page.command:
         return f"{measured}.\n"
     # A fence longer than any run of backticks within cannot be closed by the command.
     command = plain(page.command, keep="\n")
     fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", command) or [""]))
-    return f"{measured}; repeat it with\n\n{fence}\n{command}\n{fence}\n"
+    return f"{measured}; reproduce it with\n\n{fence}\n{command}\n{fence}\n"
 
 
 def _write(pages: Sequence[Page], _folder: Path) -> bytes:

@@ -23,7 +23,7 @@ _NUMBER = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?|\d+(\.\d+)?")
 
 
 def show(page: Page, console: Console | None = None) -> None:
-    """Print a page: what was done, its sections, and where the rest is."""
+    """Print a page: the answer, what was done, its sections, and where the rest is."""
     console = console or Console()
     _head(page, console)
     is_after_words = False
@@ -60,16 +60,20 @@ def _say(console: Console, text: str, style: str = "", *, whole: bool = False) -
 
 
 def _head(page: Page, console: Console) -> None:
-    """Print what was done and on what, on one line where it fits; then what is to be known first."""
+    """Print the answer and why to believe it; then what was done and on what, on one line where it fits."""
+    console.print()
+    _say(console, page.headline, "bold green")
+    if page.trust:
+        _say(console, page.trust)
     space = console.width - cell_len(page.title) - cell_len(page.beside)
     console.print()
     if page.beside and space >= len(_GAP):
-        _say(console, page.title + " " * space + page.beside, "bold")
+        _say(console, page.title + " " * space + page.beside, "dim")
     else:
-        _say(console, page.title, "bold")
+        _say(console, page.title, "dim")
         if page.beside:
-            _say(console, page.beside)
-    for line in [*page.lines, *(f"{name}: {fact}" for name, fact in page.facts.items())]:
+            _say(console, page.beside, "dim")
+    for line in page.lines:
         _say(console, line)
 
 
@@ -88,9 +92,9 @@ def _words(section: Section, console: Console, most: int | None) -> None:
 def _where(page: Page, console: Console) -> None:
     """Print where the records and reports are, and how to repeat it all."""
     for name, path in files(page).items():
-        _say(console, f"{name:<8} {path}", whole=True)
+        _say(console, f"{name:<9} {path}", whole=True)
     if page.command:
-        _say(console, f"{'again':<8} {page.command}", whole=True)
+        _say(console, f"{'reproduce':<9} {page.command}", whole=True)
 
 
 # --- Tables -------------------------------------------------------------------------------------------------------

@@ -41,7 +41,6 @@ def reproduction_page(study: StudyOutcome) -> Page:
     return Page(
         title=published.full_title(),
         headline=answer,
-        lines=[answer],
         sections=[
             Section(words=_conditions(study, published)),
             *_pictures(study, published, pairs, answer),

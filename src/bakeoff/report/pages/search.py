@@ -33,7 +33,6 @@ def search_page(outcome: SearchOutcome) -> Page:
     return Page(
         title=_work(outcome),
         headline=answer,
-        lines=[answer],
         sections=[
             Section(tables=[table(outcome)]),
             Section(words=sentences(outcome)),

@@ -87,13 +87,13 @@ def study_page(study: StudyOutcome) -> Page:
     evidence = _evidence(outcomes)
     worth = error_rate(sum(len(outcome.verdicts) > 0 for outcome in outcomes))
     warnings = _cautions(study)
-    said = [answer, *holes(study, points), *([worth] if worth else []), f"Evidence: {evidence}."]
+    said = [*holes(study, points), *([worth] if worth else [])]
     pages = {point.point.title: comparison_page(point.outcome) for point in study.points if point.outcome}
     return Page(
         title=study.study.title,
         headline=answer,
         lines=[_work(outcomes), machines_line(outcomes)] if outcomes else ["nothing was run"],
-        evidence=evidence,
+        trust=f"{evidence[:1].upper()}{evidence[1:]}.",
         sections=[
             *_tables(points, answer),
             Section(words=said),

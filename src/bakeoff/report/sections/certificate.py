@@ -28,6 +28,21 @@ _WORDS = {
 }
 
 
+def same_work(outcome: Outcome) -> str:
+    """Return whether the contenders do the same work, in a few words: "Same work: verified"."""
+    certificates = [one.certificate for one in outcome.contenders if one.certificate]
+    held = [one.contender for one in certificates if one.passed and not one.ready_made]
+    ready_made = [one.contender for one in certificates if one.passed and one.ready_made]
+    others = [one.label for one in outcome.contenders if one.label not in held and one.label not in ready_made]
+    if not held and not ready_made:
+        return "Same work: not verified"
+    all_held = not others and not ready_made
+    parts = ["Same work: verified" + ("" if all_held else f" for {listed(held)}")] if held else []
+    parts += [f"not for {listed(others)}"] if others and held else []
+    parts += [f"ready-made and compared with nothing: {listed(ready_made)}"] if ready_made else []
+    return "; ".join(parts)
+
+
 def certificate_line(outcome: Outcome) -> str:
     """Return what the contenders have in common, and who has no certificate."""
     certificates = [contender.certificate for contender in outcome.contenders if contender.certificate]
@@ -39,7 +54,7 @@ def certificate_line(outcome: Outcome) -> str:
     missing = [contender.label for contender in outcome.contenders if contender.certificate not in passed]
     held = [certificate for certificate in passed if not certificate.ready_made]
     state = "passed" if not missing else f"passed by {listed(one.contender for one in held)}"
-    ready_made = [f"{one.contender} is ready-made, held against nothing" for one in passed if one.ready_made]
+    ready_made = [f"{one.contender} is ready-made, compared with nothing" for one in passed if one.ready_made]
     return "; ".join([*_common(outcome, held), *([state] if held else []), *ready_made])
 
 

@@ -32,21 +32,24 @@ def _calm(outcome: Outcome) -> list[str]:
     said = remarks(outcome.comparison.machine)
     if outcome.calm is False or outcome.flagged_rounds:
         share = outcome.foreign_share
-        took = f"; other processes took {percent(share or 0)} of its processors (median over blocks)"
-        seen = f": foreign load in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
+        took = f" and took {percent(share or 0)} of its processors (median over blocks)"
+        seen = f": other processes were busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
         load = "" if share is None else took
         said.append(
-            f"The machine was not calm{seen}{load}. Nothing is dropped for its time; a calm machine needs fewer rounds."
+            f"The machine was not calm{seen}{load}. No block is dropped for its time; stop other programs, or run again "
+            "with --wait-for-calm, for narrower intervals."
         )
     if outcome.ended == "unfinished":
-        said.append("The comparison is not finished: what is told here is interim (go on with --resume).")
+        said.append(
+            "The comparison is not finished: these numbers are interim; the same command with --resume goes on."
+        )
     return said
 
 
 def noise_line(outcome: Outcome) -> str:
     """Return how calm the machine was."""
     if outcome.foreign_share is None:
-        return "Foreign load: not known here."
+        return "What other processes took is not known here."
     share = percent(outcome.foreign_share)
     said = f"Other processes took {share} of the processors (median over blocks); {evidence(outcome)}."
     if outcome.repeated_turns:
@@ -66,7 +69,7 @@ def _repeats(outcome: Outcome) -> str:
 
 
 def noise_table(outcome: Outcome) -> Table:
-    """Return how many blocks of each round and contender ran beside foreign load; such rounds are marked."""
+    """Return how many blocks of each round and contender other processes disturbed; such rounds are marked."""
     found = ranked(outcome)
     rounds = sorted({block.round_number for one in found for block in one.blocks})
     lines = []
@@ -75,13 +78,12 @@ def noise_table(outcome: Outcome) -> Table:
         flagged = [sum(block.flagged for block in blocks) for blocks in mine]
         cells = [f"{some} of {len(all_)}" if all_ else "" for some, all_ in zip(flagged, mine, strict=True)]
         lines.append(Line([f"round {number}", *cells], marked=any(flagged)))
-    return Table(["blocks beside foreign load", *(one.label for one in found)], lines)
+    return Table(["blocks disturbed by other processes", *(one.label for one in found)], lines)
 
 
 def _sections(outcome: Outcome) -> list[Section]:
-    """Return the evidence, and the fold on noise."""
-    said = Section(words=[f"Evidence: {evidence(outcome)}."])
-    return [said, Section(kind="fold", title="Noise", notes=[noise_line(outcome)], tables=[noise_table(outcome)])]
+    """Return the fold on other processes."""
+    return [Section(kind="fold", title="Other processes", notes=[noise_line(outcome)], tables=[noise_table(outcome)])]
 
 
 def _data(outcome: Outcome) -> dict[str, Any]:

@@ -15,11 +15,16 @@ from bakeoff.report.standings import (
     leaders,
     ranked,
     ratio_parts,
-    ratio_text,
+    ratio_with_level,
     slower_first,
+    step_parts,
+    step_unit,
+    throughput_parts,
+    times_text,
 )
 from bakeoff.report.units import count, duration, listed, percent, rounded
 from bakeoff.stats.boundaries import LOOKS
+from bakeoff.stats.size import LEVEL
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -38,39 +43,52 @@ def headline(outcome: Outcome) -> str:
     if not labels:
         return "No contender is ranked: none has both a passing certificate and a finished round."
     if len(labels) == 1:
-        return f"Only {labels[0]} is ranked: there is nothing to compare it with."
+        return _alone(outcome)
     if all(kind(verdict) == "no verdict" for verdict in outcome.verdicts):
         rounds = max((verdict.rounds for verdict in outcome.verdicts), default=0)
         fewest = max((verdict.fewest for verdict in outcome.verdicts), default=0)
-        return f"No verdict: {count(rounds, 'common round')}, and {fewest} are the fewest that can decide."
+        return f"No verdict yet: {count(rounds, 'round')} of the {fewest} that a verdict needs."
     winner = fastest(labels, outcome.verdicts)
-    if winner is not None:
-        return _wins(winner, [label for label in labels if label != winner], outcome)
-    return _shared(outcome, labels)
+    return _shared(outcome, labels) if winner is None else _wins(winner, labels, outcome)
 
 
-def _wins(winner: str, others: list[str], outcome: Outcome) -> str:
-    """Return the sentence that one contender is faster than every other."""
+def _alone(outcome: Outcome) -> str:
+    """Return the step time of the only contender that is ranked."""
+    (one,) = ranked(outcome)
+    step, interval = step_parts(one, step_unit(outcome))
+    known = f" ({percent(LEVEL)} CI {interval})" if interval else ""
+    samples = throughput_parts(one, outcome.comparison.batch_size)[0]
+    rest = "; no other contender is ranked" if len(outcome.contenders) > 1 else ""
+    return f"{one.label} takes {step} a step{known}: {samples} samples/s{rest}."
+
+
+def _wins(winner: str, labels: list[str], outcome: Outcome) -> str:
+    """Return the sentence that one contender is faster than every other, and how many times."""
     margin = outcome.comparison.procedure.margin
-    pairs = [pair for other in others if (pair := between(outcome.verdicts, other, winner))]
-    than = others[0] if len(others) == 1 else "every other contender"
-    return f"{winner} is faster than {than}: {listed(f'{pair.first} takes {_times(pair, margin)}' for pair in pairs)}."
+    pairs = [pair for other in labels if (pair := between(outcome.verdicts, other, winner))]
+    each = [times_text(pair, margin, pair.first, names_level=number == 0) for number, pair in enumerate(pairs)]
+    is_close = [pair.first for pair in pairs if pair.under_margin]
+    doubt = f"; the lead over {listed(is_close)} may be under the {percent(margin)} margin" if is_close else ""
+    return f"{winner} is {'fastest' if len(pairs) > 1 else 'faster'}: {', '.join(each)}{doubt}."
 
 
 def _shared(outcome: Outcome, labels: list[str]) -> str:
     """Return the sentence that several contenders may be the fastest, and why none of them is named."""
     front = leaders(labels, outcome.verdicts)
-    kinds = {kind(verdict) for verdict in outcome.verdicts if {verdict.first, verdict.second} <= set(front)}
-    within = f"practically equal (within {percent(outcome.comparison.procedure.margin)})"
-    state = within if kinds == {"equal"} else "undecided" if kinds == {"undecided"} else "not all decided"
-    rest = [label for label in labels if label not in front]
-    start = f"{listed(front)} are {state}"
+    pairs = _among(front, outcome.verdicts)
+    kinds, margin = {kind(pair) for pair in pairs}, outcome.comparison.procedure.margin
     if len(front) < 2:  # noqa: PLR2004 (two can share the lead)
         return "No contender is faster than every other; the sentences below say what is decided."
-    if not rest:
-        return f"{start}: no fastest is named." if state != within else f"{start}."
-    slower = listed(f"{label} {_slower_than(label, front, outcome.verdicts)}" for label in rest)
-    return f"{start}; {slower}."
+    states = {"equal": f"practically equal (within {percent(margin)})", "undecided": "undecided"}
+    state = states[kinds.pop()] if len(kinds) == 1 and kinds <= set(states) else "not all decided"
+    ratio = f": {pairs[0].first} over {pairs[0].second} {ratio_with_level(pairs[0], margin)}" if len(pairs) == 1 else ""
+    rest = [f"{label} {_slower_than(label, front, outcome.verdicts)}" for label in labels if label not in front]
+    return "; ".join([f"{listed(front)} are {state}{ratio}", *([listed(rest)] if rest else [])]) + "."
+
+
+def _among(labels: list[str], verdicts: list[Verdict]) -> list[Verdict]:
+    """Return the pairs of these contenders, each with a ratio of at least 1."""
+    return [slower_first(verdict) for verdict in verdicts if {verdict.first, verdict.second} <= set(labels)]
 
 
 def _slower_than(label: str, front: list[str], verdicts: list[Verdict]) -> str:
@@ -83,17 +101,14 @@ def _slower_than(label: str, front: list[str], verdicts: list[Verdict]) -> str:
 
 
 def sentences(outcome: Outcome) -> list[str]:
-    """Return what is known of every pair: first what is decided, then what is equal, then what is undecided.
-
-    Where no pair has a verdict, the answer itself is all that there is to say before the interim ratios.
-    """
+    """Return what is known of every pair that the headline does not tell all of: decided, equal, undecided."""
     labels = [contender.label for contender in ranked(outcome)]
-    pairs = _ordered(outcome.verdicts, labels)
-    margin = outcome.comparison.procedure.margin
+    margin, winner = outcome.comparison.procedure.margin, fastest(labels, outcome.verdicts)
+    pairs = [pair for pair in _ordered(outcome.verdicts, labels) if winner not in (pair.first, pair.second)]
     early = [pair for pair in pairs if kind(pair) == "no verdict"]
-    said = [headline(outcome)] if len(early) == len(pairs) else []
-    said += [_decided([pair for pair in pairs if pair.first == label], margin) for label in labels]
-    said += [_equal(pair, margin) for pair in pairs if kind(pair) == "equal"]
+    said = [_decided([pair for pair in pairs if pair.second == label], margin) for label in labels]
+    if len(leaders(labels, outcome.verdicts)) != 2:  # noqa: PLR2004 - of two the headline has the ratio
+        said += [_equal(pair, margin) for pair in pairs if kind(pair) == "equal"]
     said += [_undecided(pair, outcome) for pair in pairs if kind(pair) == "undecided"]
     said += [f"no verdict on {pair.first} and {pair.second}: {_after(pair, margin)}." for pair in early]
     return [sentence for sentence in said if sentence]
@@ -107,36 +122,22 @@ def _ordered(verdicts: list[Verdict], labels: list[str]) -> list[Verdict]:
 
 
 def _decided(pairs: list[Verdict], margin: float) -> str:
-    """Return all that one contender is slower than, in a sentence; empty where there is none."""
+    """Return all that one contender is faster than, in a sentence; empty where there is none."""
     slower = [pair for pair in pairs if kind(pair) == "slower"]
     if not slower:
         return ""
-    rounds = listed(dict.fromkeys(f"{pair.rounds}" for pair in slower))
-    evidence = f"{_level(slower[0], ', ')}{rounds} {'round' if rounds == '1' else 'rounds'}"
-    if len(slower) == 1:
-        return f"{slower[0].first} is slower than {slower[0].second}: {_times(slower[0], margin)}; {evidence}."
-    than = ", and ".join(f"than {pair.second}, {_times(pair, margin)}" for pair in slower)
-    return f"{slower[0].first} is slower {than}: {evidence}."
-
-
-def _level(pair: Verdict, end: str = "") -> str:
-    """Return "95 % CI", what an interval is; empty where the boundaries gave it, and where there is none."""
-    return f"{percent(pair.level)} CI{end}" if pair.level is not None and pair.low is not None else ""
-
-
-def _times(pair: Verdict, margin: float) -> str:
-    """Return "1.12 times as long [1.06, 1.19]"."""
-    ratio, interval = ratio_parts(pair, margin)
-    less = "; if it was close, expect less" if pair.level else ""
-    caution = f" (may be under the {percent(margin)} margin{less})" if pair.under_margin else ""
-    return f"{ratio} times as long {interval}".rstrip() + caution
+    each = [
+        times_text(pair, margin, f"as fast as {pair.first}", names_level=number == 0)
+        + (f", which may be under the {percent(margin)} margin" if pair.under_margin else "")
+        for number, pair in enumerate(slower)
+    ]
+    return f"{slower[0].second} is {' and '.join(each)}."
 
 
 def _equal(pair: Verdict, margin: float) -> str:
     """Return the sentence that a pair is equal within the margin."""
     equal = f"practically equal (within {percent(margin)})"
-    evidence = f"ratio {ratio_text(pair, margin)}; {_level(pair, ', ')}{count(pair.rounds, 'round')}"
-    return f"{pair.first} and {pair.second} are {equal}: {evidence}."
+    return f"{pair.first} and {pair.second} are {equal}: ratio {ratio_with_level(pair, margin)}."
 
 
 def _undecided(pair: Verdict, outcome: Outcome) -> str:
@@ -150,9 +151,8 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
 
 
 def _after(pair: Verdict, margin: float) -> str:
-    """Return "ratio 1.04 [0.99, 1.09] after 7 rounds"."""
-    shown = f"{ratio_text(pair, margin)} {_level(pair)}".rstrip()
-    told = f"ratio {shown} after {count(pair.rounds, 'round')}"
+    """Return "ratio 1.04 (95 % CI 0.99 to 1.09) after 7 rounds"."""
+    told = f"ratio {ratio_with_level(pair, margin)} after {count(pair.rounds, 'round')}"
     is_clear = (
         pair.level is not None and pair.low is not None and pair.high is not None and not pair.low <= 1 <= pair.high
     )
@@ -229,8 +229,8 @@ def pair_table(outcome: Outcome) -> Table:
     """Return what the third picture shows."""
     heads = ["pair", "verdict", "ratio", "interval", "rounds", "of means", "flagged blocks", "without them"]
     margin = outcome.comparison.procedure.margin
-    levels = {level for pair in outcome.verdicts if (level := _level(pair))}
-    heads[3] = levels.pop() if len(levels) == 1 else heads[3]
+    levels = {percent(pair.level) for pair in outcome.verdicts if pair.level is not None and pair.low is not None}
+    heads[3] = f"{levels.pop()} CI" if len(levels) == 1 else heads[3]
     lines = []
     for pair in map(slower_first, outcome.verdicts):
         means, without = (rounded(ratio, 3) if ratio else "" for ratio in (pair.ratio_of_means, pair.ratio_unflagged))
@@ -243,7 +243,7 @@ def _pairs(outcome: Outcome) -> list[Section]:
     """Return the third picture, where there is something to draw."""
     if all(verdict.ratio is None for verdict in outcome.verdicts):
         return []
-    picture = Picture(" ".join(sentences(outcome)), lambda: ratio_chart(outcome))
+    picture = Picture(" ".join([headline(outcome), *sentences(outcome)]), lambda: ratio_chart(outcome))
     return [Section(kind="page", picture=picture, tables=[pair_table(outcome)])]
 
 
