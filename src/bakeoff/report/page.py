@@ -40,8 +40,6 @@ class Table(msgspec.Struct, frozen=True):
     """The first columns that name the line: they are repeated where a table is parted."""
     right: tuple[int, ...] = ()
     """Columns of numbers that are to end below each other, also under a longer head."""
-    joined: bool = False
-    """The last column goes on with the one before it, under one head where there is little room."""
     prose: int | None = None
     """The column of sentences, too long to stand in a line of a terminal."""
 

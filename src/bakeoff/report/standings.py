@@ -37,6 +37,12 @@ def step_parts(contender: ContenderOutcome, unit: Unit) -> tuple[str, str]:
     return f"{rounded(step_s * unit.per_base)} {unit.name}" if step_s else UNKNOWN, ""
 
 
+def step_numbers(contender: ContenderOutcome, unit: Unit) -> tuple[str, str]:
+    """Return the step time and its interval, both without the unit."""
+    step, interval = step_parts(contender, unit)
+    return step.removesuffix(f" {unit.name}"), interval
+
+
 def shown_interval(contender: ContenderOutcome) -> Interval | None:
     """Return the interval of the step time; None with too few rounds for one."""
     return contender.step_s if contender.rounds >= MIN_VALUES else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bakeoff.stats.digits import Digits, digits, significant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bakeoff.spec.verdict import Interval
 
@@ -78,6 +78,13 @@ def size(count: int | None) -> str:
         return UNKNOWN if count is None else "0 B"
     unit = unit_for([count], BYTES, least=1)
     return f"{rounded(count * unit.per_base)} {unit.name}"
+
+
+def column(values: Sequence[float | None], unit: Unit) -> list[str]:
+    """Return numbers in one unit, without it, with the decimals that give the largest of them two digits."""
+    largest = max((value * unit.per_base for value in values if value), default=0.0)
+    decimals = max(0, 1 - math.floor(math.log10(largest))) if largest else 0
+    return [UNKNOWN if value is None else f"{value * unit.per_base:,.{decimals}f}" for value in values]
 
 
 def error(value: float | None) -> str:

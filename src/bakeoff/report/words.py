@@ -23,7 +23,7 @@ def source_name(comparison: Comparison) -> str:
 def machine_line(outcome: Outcome) -> str:
     """Return the machine, and how calm it was."""
     share = outcome.foreign_share
-    load = "" if share is None else f" (foreign load {percent(share)})"
+    load = "" if share is None else f" (other processes {percent(share)})"
     busy = f"busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}" if outcome.flagged_rounds else "busy"
     return f"{machine_name(outcome)}, " + {True: "calm", False: busy, None: "noise unknown"}[outcome.calm] + load
 

@@ -137,13 +137,9 @@ def _columns(table: Table, rows: list[list[str]]) -> list[list[str]]:
     heads = ["" if head == "contender" else head for head in table.heads]
     cells = [list(column) for column in zip(*rows, strict=True)]
     cells = [column if index < table.words else _aligned(column) for index, column in enumerate(cells)]
-    if table.joined:
-        *_, before, last = cells
-        joined = zip(_padded(before), last, strict=True)
-        cells[-2:] = [[_GAP.join(both).rstrip() for both in joined]]
     return [
         _padded([head, *column], right=index in table.right)
-        for index, (head, column) in enumerate(zip(heads, cells, strict=False))
+        for index, (head, column) in enumerate(zip(heads, cells, strict=True))
         if index != table.prose
     ]
 

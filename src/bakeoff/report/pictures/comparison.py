@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.report.pictures import Chart, Look, Mark
 
-BLOCK, FLAGGED, BEYOND = "block", "block beside foreign load", "block beyond the scale"
+BLOCK, FLAGGED, BEYOND = "block", "block disturbed by other processes", "block beyond the scale"
 _HEADROOM = 1.5
 """Blocks longer than this times the longest interval's end are drawn at the edge: they would squeeze all others."""
 _LOG_FROM = 20.0

@@ -123,9 +123,9 @@ def accuracy(outcome: Outcome) -> list[str]:
     steps = listed(dict.fromkeys(f"{contender.learning_steps:,}" for contender in learned))
     reached = ", ".join(f"{contender.label} {_with_error(contender)}" for contender in learned)
     samples = max(contender.test_samples for contender in learned)
-    size = f", {samples:,} samples, with the standard error of such a sample" if samples else ""
-    said = f"Accuracy on held-out {source_name(outcome.comparison)} after {steps} training steps (one run each{size})"
-    return [f"{said}: {reached}."]
+    size = f"; ± standard error over {samples:,} samples" if samples else ""
+    said = f"Accuracy on held-out {source_name(outcome.comparison)} after {steps} training steps"
+    return [f"{said}: {reached} (one run each{size})."]
 
 
 def _with_error(contender: ContenderOutcome) -> str:

@@ -26,21 +26,23 @@ def cells(counters: BlockCounters) -> list[str]:
 
 
 def _cautions(outcome: Outcome) -> list[str]:
-    """Return the page faults that step times hold."""
-    said = []
-    for one in outcome.contenders:
-        faults, waited = one.counters.minor_faults_per_step, one.counters.major_faults
-        if faults is not None and faults > MOST_FAULTS_PER_STEP:
-            said.append(
-                f"{one.label}: {rounded(faults)} page faults a step: memory that it frees goes back to the system "
-                "and is fetched again, and its step time holds that work."
-            )
-        if waited:
-            said.append(
-                f"{one.label}: {count(waited, 'page fault')} within its blocks had to wait "
-                "for a disk: memory was short, or a part of a program was read for the first time."
-            )
-    return said
+    """Return the page faults that waited for a disk."""
+    return [
+        f"{one.label}: {count(one.counters.major_faults, 'page fault')} within its blocks had to wait for a disk: "
+        "memory was short, or a part of a program was read for the first time. Free memory, and run again."
+        for one in outcome.contenders
+        if one.counters.major_faults
+    ]
+
+
+def fault_notes(outcome: Outcome) -> list[str]:
+    """Return whose step time holds the work of fetching memory again."""
+    return [
+        f"{one.label}: {rounded(faults)} page faults a step: memory that it frees goes back to the system and is "
+        "fetched again, and its step time holds that work."
+        for one in outcome.contenders
+        if (faults := one.counters.minor_faults_per_step) is not None and faults > MOST_FAULTS_PER_STEP
+    ]
 
 
 COUNTERS = Subject(cautions=_cautions, fields=lambda contender: msgspec.to_builtins(contender.counters))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.page import Line, Picture, Section, Subject, Table
@@ -13,73 +14,90 @@ from bakeoff.report.standings import (
     fastest,
     kind,
     ranked,
-    ratio_text,
+    step_numbers,
     step_parts,
     step_unit,
     throughput_parts,
+    times_text,
 )
-from bakeoff.report.units import UNKNOWN, duration, size, unit_for
+from bakeoff.report.units import BYTES, SECONDS, UNKNOWN, column, duration, percent, unit_for
+from bakeoff.stats.size import LEVEL
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Interval
 
 ON_DEVICE = "the most that the framework held on the device"
-ON_HOST = "the process's peak beyond its import"
+ON_HOST = "the peak of the whole process, with Python and the framework"
+START = "import, building the model and the first step of a fresh process; the median, without an interval"
 
 
 def against(outcome: Outcome) -> str:
     """Return what the ratios of the table are against."""
-    labels = [contender.label for contender in ranked(outcome)]
-    return "against the fastest" if fastest(labels, outcome.verdicts) is not None else "against the first"
+    return f"vs the {'first' if _winner(outcome) is None else 'fastest'} ({percent(LEVEL)} CI)"
+
+
+def _winner(outcome: Outcome) -> str | None:
+    """Return the contender that is decided to be faster than all others."""
+    return fastest([contender.label for contender in ranked(outcome)], outcome.verdicts)
 
 
 def summary(outcome: Outcome) -> Table:
     """Return the table of those that are ranked; an empty cell has nothing to say, "unknown" was not measured."""
-    found = ranked(outcome)
-    share = [light.HEAD] if light.is_known(outcome) else []
-    numbers = ["samples/s", *share, "first step", "memory"]
-    heads = ["contender", "step time", "95 %", *numbers, against(outcome), "verdict"]
-    lines = [Line(_cells(contender, outcome, found), colour=contender.plan.drawn_in) for contender in found]
-    return Table(heads, lines, last_words=2, right=tuple(range(3, 3 + len(numbers))), joined=True)
+    found, unit, batch_size = ranked(outcome), step_unit(outcome), outcome.comparison.batch_size
+    columns = {"contender": [one.label for one in found]}
+    if outcome.verdicts:
+        columns |= {against(outcome): _standings(outcome, found)}
+    steps = [step_numbers(one, unit) for one in found]
+    columns |= {f"step, {unit.name}": [step for step, _ in steps], f"{percent(LEVEL)} CI": [ends for _, ends in steps]}
+    columns |= {"samples/s": [throughput_parts(one, batch_size)[0] for one in found]}
+    if light.is_known(outcome):
+        columns |= {light.HEAD: [light.share_cell(one) for one in found]}
+    starts, held = [first_step_after(one) for one in found], _held(found)
+    columns |= {"first step after, s": column(starts, SECONDS[0])}
+    bytes_unit = unit_for([max((known or 0 for known in held), default=0)], BYTES, least=1)
+    columns |= {f"memory, {bytes_unit.name}": column(held, bytes_unit)}
+    lines = [Line(list(cells), colour=one.plan.drawn_in) for one, *cells in zip(found, *columns.values(), strict=True)]
+    words = 2 if outcome.verdicts else 1
+    return Table(list(columns), lines, words=words, right=tuple(range(words + 2, len(columns))))
 
 
-def _cells(contender: ContenderOutcome, outcome: Outcome, found: list[ContenderOutcome]) -> list[str]:
-    """Return the cells of one contender of the table."""
-    first_step = unit_for([max((other.first_step_s or 0.0) for other in found)])
-    held = _device_bytes(contender) if _is_on_device(found) else _process_bytes(contender)
-    pair = between(outcome.verdicts, contender.label, found[0].label)
+def _standings(outcome: Outcome, found: list[ContenderOutcome]) -> list[str]:
+    """Return how each stands to the first of the table: "slower, 1.66x (1.64 to 1.68)"."""
+    margin, first = outcome.comparison.procedure.margin, found[0].label
+    cells = ["fastest" if first == _winner(outcome) else ""]
+    for one in found[1:]:
+        pair = between(outcome.verdicts, one.label, first)
+        cells.append(f"{kind(pair)}, {times_text(pair, margin, names_level=False)}" if pair else "")
+    return cells
+
+
+def first_step_after(contender: ContenderOutcome) -> float | None:
+    """Return the time from the start of its import to the end of its first step, in seconds."""
+    parts = [contender.import_s, contender.build_s, contender.first_step_s]
+    known = [part for part in parts if part is not None]
+    return math.fsum(known) if len(known) == len(parts) else None
+
+
+def _held(found: list[ContenderOutcome]) -> list[int | None]:
+    """Return each contender's peak of memory in bytes: on the device where all are known there, else of the process."""
+    on_device = _is_on_device(found)
     return [
-        contender.label,
-        *step_parts(contender, step_unit(outcome)),
-        throughput_parts(contender, outcome.comparison.batch_size)[0],
-        *([light.share_cell(contender)] if light.is_known(outcome) else []),
-        duration(contender.first_step_s, first_step),
-        size(held),
-        ratio_text(pair, outcome.comparison.procedure.margin) if pair else "",
-        kind(pair) if pair else "",
+        None if one.memory is None else one.memory.device_peak_bytes if on_device else one.memory.peak_bytes
+        for one in found
     ]
 
 
 def _is_on_device(found: list[ContenderOutcome]) -> bool:
     """Return whether the memory of all of them is known from their accelerators."""
-    return bool(found) and all(_device_bytes(contender) is not None for contender in found)
-
-
-def _device_bytes(contender: ContenderOutcome) -> int | None:
-    """Return the peak of the framework's own allocator on an accelerator."""
-    return contender.memory.device_peak_bytes if contender.memory else None
-
-
-def _process_bytes(contender: ContenderOutcome) -> int | None:
-    """Return the process's peak beyond what its framework's import had taken."""
-    return contender.memory.beyond_import_bytes if contender.memory else None
+    return bool(found) and all(one.memory and one.memory.device_peak_bytes is not None for one in found)
 
 
 def _summary(outcome: Outcome) -> list[Section]:
     """Return the table of those that are ranked, with what its columns mean."""
     meaning = ON_DEVICE if _is_on_device(ranked(outcome)) else ON_HOST
-    notes = [f"Memory: {meaning}.", "Ratios: times as long."]
+    ratios = f"2x: a step takes twice as long; in brackets the {percent(LEVEL)} confidence interval (CI)."
+    notes = [*([ratios] if outcome.verdicts else []), f"First step after: {START}.", f"Memory: {meaning}."]
     table = summary(outcome)
     return [Section(tables=[table], notes=notes)] if table.lines else []
 
@@ -100,7 +118,7 @@ def _absent(outcome: Outcome) -> list[Section]:
 
 def step_table(outcome: Outcome) -> Table:
     """Return what the first picture shows."""
-    heads = ["contender", "step time", "95 %", "mean", "fenced p50", "p90 (n)", "hidden", "blocks"]
+    heads = ["contender", "step time", "95 % CI", "mean", "fenced p50", "p90 (n)", "hidden", "blocks"]
     unit = step_unit(outcome)
     lines = []
     for contender in ranked(outcome):
@@ -111,7 +129,7 @@ def step_table(outcome: Outcome) -> Table:
         cells = [contender.label, step, f"{interval} {unit.name}" if interval else ""]
         cells += [duration(contender.mean_step_s, unit), *waited, _hidden(contender.hidden_s)]
         lines.append(Line([*cells, f"{len(contender.blocks)}", f"{flagged}"]))
-    return Table([*heads, "beside foreign load"], lines)
+    return Table([*heads, "disturbed"], lines)
 
 
 def _hidden(time_s: Interval | None) -> str:

@@ -45,18 +45,14 @@ def _sentence(one: ContenderOutcome, late: Late, outcome: Outcome) -> str:
     if not is_slower:
         ends = [1.0 / late.ratio.estimate, 1.0 / late.ratio.high, 1.0 / late.ratio.low]
     times, low, high = (f"{value:.2f}" for value in ends)
-    said = (
-        f"{one.label}'s step takes {times} times as long [{low}, {high}] at step {late.late_step:,} of training as at "
-        f"step {late.early_step:,}"
-        if is_slower
-        else f"{one.label}'s step at step {late.early_step:,} of training takes {times} times as long [{low}, {high}] "
-        f"as at step {late.late_step:,}"
-    )
+    later = f"step {late.late_step:,} of training"
+    long, short = (later, f"step {late.early_step:,}") if is_slower else (f"step {late.early_step:,}", later)
+    said = f"{one.label}: {long} takes {times}x as long as {short} (95 % CI {low} to {high}, one process)"
     held = late.denormal() if is_slower else {}
     if not held:
-        return f"{said} (one process)."
+        return f"{said}."
     shares = listed([f"{percent(share)} of {_array(name, outcome)}" for name, share in held.items()])
-    return f"{said} (one process), and by then {shares} is denormal{_remedy(one, held)}."
+    return f"{said}: by then {shares} is denormal{_remedy(one, held)}."
 
 
 def _array(name: str, outcome: Outcome) -> str:
@@ -100,7 +96,7 @@ def late_table(outcome: Outcome) -> Table:
         lines.append(Line([one.label, *cells], marked=late.differs(outcome.comparison.procedure.margin)))
     when = ["early", "late"]
     return Table(
-        ["contender", "steps", *when, "late / early", "95 %", *(f"denormal: {name}" for name in groups)], lines
+        ["contender", "steps", *when, "late / early", "95 % CI", *(f"denormal: {name}" for name in groups)], lines
     )
 
 

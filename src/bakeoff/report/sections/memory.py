@@ -70,8 +70,8 @@ def _words(table: Table) -> list[str]:
 def _sections(outcome: Outcome) -> list[Section]:
     """Return the sentence on accelerators, and its part of the fold."""
     on_device = device_memory_table(outcome)
-    tables = [memory_table(outcome), on_device]
-    return [Section(words=_words(on_device)), Section(kind="fold", title=FOLD, notes=[_NOTE], tables=tables)]
+    tables, notes = [memory_table(outcome), on_device], [_NOTE, *counters.fault_notes(outcome)]
+    return [Section(words=_words(on_device)), Section(kind="fold", title=FOLD, notes=notes, tables=tables)]
 
 
 def _fields(contender: ContenderOutcome) -> dict[str, Any]:

@@ -36,8 +36,8 @@ def _calm(outcome: Outcome) -> list[str]:
         seen = f": other processes were busy in {outcome.flagged_rounds} of {count(outcome.rounds, 'round')}"
         load = "" if share is None else took
         said.append(
-            f"The machine was not calm{seen}{load}. No block is dropped for its time; stop other programs, or run again "
-            "with --wait-for-calm, for narrower intervals."
+            f"The machine was not calm{seen}{load}. No block is dropped for its time; for narrower intervals stop "
+            "other programs, or run again with --wait-for-calm."
         )
     if outcome.ended == "unfinished":
         said.append(

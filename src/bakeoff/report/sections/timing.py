@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TIMER_WORDS: dict[TimerOutcome, str] = {
     "passed": "passed",
     "failed": "failed",
-    "untold": "could not be told",
+    "untold": "inconclusive",
     "unavailable": "not available",
 }
 
@@ -75,24 +75,18 @@ def timer_table(outcome: Outcome) -> Table:
 
 
 def _cautions(outcome: Outcome) -> list[str]:
-    """Return the contenders without a steady state, and those whose timer could not be shown to be right."""
-    unsteady = [
-        f"{one.label}: no steady state was found in its warm-up; its step time may still drift."
+    """Return the contenders without a steady state."""
+    return [
+        f"{one.label}: its warm-up found no steady state, so its step time may still drift; --epochs times whole runs."
         for one in outcome.contenders
         if not one.steady
-    ]
-    return unsteady + [
-        f"{one.label}: the self-test of its timer could not be told here: {one.timer.reason}."
-        for one in outcome.contenders
-        if one.status == "ranked" and one.timer is not None and one.timer.outcome == "untold"
     ]
 
 
 def _sections(outcome: Outcome) -> list[Section]:
     """Return the latency, and the fold on what is timed."""
-    notes = [_HIDDEN, timers_line(outcome)]
-    words, tables = [region(outcome)], [timer_table(outcome)]
-    fold = Section(kind="fold", title="What is timed", words=words, notes=notes, tables=tables)
+    notes = [region(outcome), _HIDDEN, timers_line(outcome)]
+    fold = Section(kind="fold", title="What is timed", notes=notes, tables=[timer_table(outcome)])
     return [Section(words=latency(outcome)), fold]
 
 

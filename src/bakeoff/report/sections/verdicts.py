@@ -188,46 +188,56 @@ def _look(pair: Verdict) -> int:
 
 
 def cautions(outcome: Outcome) -> list[str]:
-    """Return what weakens verdicts: flagged blocks, wide intervals, means that disagree."""
+    """Return what weakens verdicts: disturbed blocks, wide intervals, means that disagree."""
     pairs = [slower_first(verdict) for verdict in outcome.verdicts]
-    said = [sentence for pair in pairs for sentence in _doubts(pair)]
+    margin = outcome.comparison.procedure.margin
+    said = [sentence for pair in pairs for sentence in _doubts(pair, margin)]
     return said + _without_turns([pair for pair in pairs if pair.flagged_blocks and pair.ratio_unflagged is None])
 
 
-def _doubts(pair: Verdict) -> list[str]:
+def _doubts(pair: Verdict, margin: float) -> list[str]:
     """Return what weakens one verdict."""
     said = []
     name = f"{pair.first} over {pair.second}"
     ratio = "unknown" if pair.ratio is None else rounded(pair.ratio, 3)
-    flagged = f"{pair.flagged_blocks} of {count(pair.blocks, 'block')} beside foreign load"
-    if pair.ratio_unflagged is not None:
-        said.append(f"{name}: {rounded(pair.ratio_unflagged, 3)} without the {flagged}, {ratio} with.")
+    if pair.ratio_unflagged is not None and _is_outside(pair.ratio_unflagged, pair, margin):
+        disturbed = f"{pair.flagged_blocks} of {count(pair.blocks, 'block')} that other processes disturbed"
+        without = f"{rounded(pair.ratio_unflagged, 3)} without the {disturbed}, {ratio} with them"
+        said.append(f"{name}: {without}. Run again on a calm machine (--wait-for-calm).")
     if pair.wide:
         why = {"budget": "the time budget has ended", "rounds": "all rounds are done"}.get(pair.stopped, "not finished")
-        said.append(f"{name}: the direction is decided, but its size is known less narrowly than was asked for; {why}.")
-    mean = pair.ratio_of_means
-    outside = mean is not None and pair.low is not None and pair.high is not None and not pair.low <= mean <= pair.high
-    if mean is not None and outside:
         said.append(
-            f"{name}: the ratio of mean step times, {rounded(mean, 3)}, lies outside the interval of the ratio of "
-            f"medians, {ratio}: one of them has rare long steps."
+            f"{name}: the direction is decided, but the size is known less narrowly than was asked for ({why}); "
+            "--resume with more time narrows it."
+        )
+    if pair.ratio_of_means is not None and _is_outside(pair.ratio_of_means, pair, margin):
+        said.append(
+            f"{name}: {rounded(pair.ratio_of_means, 3)} by mean step times, {ratio} by medians: one of them has rare "
+            "long steps, which count in a whole run (--epochs)."
         )
     return said
 
 
+def _is_outside(ratio: float, pair: Verdict, margin: float) -> bool:
+    """Return whether another ratio of a pair contradicts its own: it leaves the interval and is beyond the margin."""
+    if pair.ratio is None or pair.low is None or pair.high is None or pair.low <= ratio <= pair.high:
+        return False
+    return not 1.0 / (1.0 + margin) <= ratio / pair.ratio <= 1.0 + margin
+
+
 def _without_turns(pairs: list[Verdict]) -> list[str]:
-    """Return, of all such pairs at once, that foreign load has left nothing to compare."""
+    """Return, of all such pairs at once, that other processes have left nothing to compare."""
     if not pairs:
         return []
     names = "; ".join(f"{pair.first} over {pair.second}" for pair in pairs)
     blocks = sum(pair.flagged_blocks for pair in pairs), sum(pair.blocks for pair in pairs)
-    flagged = f"{blocks[0]:,} of {blocks[1]:,} blocks beside foreign load"
-    return [f"{names}: {flagged}, so that no turn is left for a ratio without them."]
+    disturbed = f"other processes disturbed {blocks[0]:,} of {blocks[1]:,} blocks"
+    return [f"{names}: {disturbed}, so that no turn is left to check the ratio on. Run again with --wait-for-calm."]
 
 
 def pair_table(outcome: Outcome) -> Table:
     """Return what the third picture shows."""
-    heads = ["pair", "verdict", "ratio", "interval", "rounds", "of means", "flagged blocks", "without them"]
+    heads = ["pair", "verdict", "ratio", "interval", "rounds", "of means", "disturbed blocks", "without them"]
     margin = outcome.comparison.procedure.margin
     levels = {percent(pair.level) for pair in outcome.verdicts if pair.level is not None and pair.low is not None}
     heads[3] = f"{levels.pop()} CI" if len(levels) == 1 else heads[3]

@@ -37,7 +37,7 @@ def whole_lines(outcome: Outcome) -> list[str]:
         said += [f"{one.label}: a run did not come to its end: {reason}." for reason in _of(one).failures]
         flagged = sum(run.flagged_epochs for run in _of(one).runs)
         epochs = length.epochs * len(_of(one).runs)
-        said += [f"{one.label}: foreign load beside {flagged} of {count(epochs, 'epoch')}."] if flagged else []
+        said += [f"{one.label}: other processes disturbed {flagged} of {count(epochs, 'epoch')}."] if flagged else []
     return said
 
 
