@@ -27,12 +27,12 @@ def test_what_cannot_be_told_is_neither(race: Any) -> None:
     outcome = race("fake", "fake:step_ms=2")
     wide = msgspec.structs.replace(outcome.verdicts[0], ratio=1.0, low=0.5, high=2.0)
     (one,) = regressions(msgspec.structs.replace(outcome, verdicts=[wide]), 0.05)
-    assert (one.answer, one.reason[:12]) == ("cannot be told", "the interval")
+    assert (one.answer, one.reason[:12]) == ("inconclusive", "the interval")
     first, second = outcome.contenders
     lost = msgspec.structs.replace(second, status="failed", reason="it crashed")
     (one,) = regressions(msgspec.structs.replace(outcome, contenders=[first, lost]), 0.05)
-    assert (one.answer, one.reason) == ("cannot be told", "fake:step_ms=2: it crashed")
+    assert (one.answer, one.reason) == ("inconclusive", "fake:step_ms=2: it crashed")
     asked = msgspec.structs.replace(outcome.comparison, excluded={"other": "not installed here"})
     (one,) = regressions(msgspec.structs.replace(outcome, comparison=asked), 0.05)
-    assert (one.contender, one.answer, one.reason) == ("other", "cannot be told", "not installed here")
-    assert worst([]) == "cannot be told"
+    assert (one.contender, one.answer, one.reason) == ("other", "inconclusive", "not installed here")
+    assert worst([]) == "inconclusive"

@@ -114,7 +114,7 @@ def test_the_same_order_on_other_hardware_confirms_nothing(tmp_path: Path) -> No
     assert two.published == pytest.approx(54.5 / 32)
     assert two.published_range == pytest.approx((54 / 32, 55 / 32))
     assert two.verdict is not None
-    assert (two.verdict.verdict, two.order, two.ranking) == ("slower", "same", "cannot be told")
+    assert (two.verdict.verdict, two.order, two.ranking) == ("slower", "same", "inconclusive")
     assert two.reason == "other hardware, scaled down"
     hole = pairs["jittor", "tensorflow"]
     assert (hole.verdict, hole.order, hole.reason) == (None, "not measured", "jittor not measured")
@@ -128,7 +128,7 @@ def test_hardware_that_is_not_stated_tells_nothing(tmp_path: Path) -> None:
     """Where the document does not say on what it measured, a ranking here cannot be held against its own."""
     rows = tuple(msgspec.structs.replace(row, device="not stated") for row in published().rows)
     pair = pairs_by_row(ran(msgspec.structs.replace(published(), rows=rows), tmp_path))["pytorch", "tensorflow"]
-    assert (pair.order, pair.ranking) == ("same", "cannot be told")
+    assert (pair.order, pair.ranking) == ("same", "inconclusive")
     assert pair.reason == "hardware not stated there, scaled down"
 
 
@@ -137,7 +137,7 @@ def test_hardware_that_is_not_stated_tells_nothing(tmp_path: Path) -> None:
     [
         ([(32.0,), (55.0,)], "fake:step_ms=2", "same", "agrees"),
         ([(55.0,), (32.0,)], "fake:step_ms=2", "other", "disagrees"),
-        ([(32.0, 60.0), (55.0,)], "fake:step_ms=2", "unclear there", "cannot be told"),
+        ([(32.0, 60.0), (55.0,)], "fake:step_ms=2", "unclear there", "inconclusive"),
         ([(32.0,), (55.0,)], "fake:noise=0.001", "other", "disagrees"),
         ([(100.0,), (103.0,)], "fake:noise=0.001", "same", "agrees"),
     ],

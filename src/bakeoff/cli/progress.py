@@ -241,7 +241,9 @@ def _notes(event: Prepared) -> list[str]:
     if event.foreseen:
         notes.append(event.foreseen)
     if event.calm is False:
-        notes.append("the machine is not calm: other processes load it, so intervals will be wide")
+        notes.append(
+            "other processes keep this machine busy, so intervals will be wide: stop them, or add --wait-for-calm 60s"
+        )
     return notes
 
 
@@ -274,13 +276,13 @@ def _tried(event: Tried) -> str:
 
 def _certificate(certificate: Certificate) -> str:
     """Return whether there is a certificate."""
-    state = "ready-made, held against nothing" if certificate.ready_made else "passed"
+    state = "ready-made, compared with nothing" if certificate.ready_made else "passed"
     return state if certificate.passed else f"not passed: {certificate.reason}"
 
 
 def timer_text(verdict: TimerVerdict) -> str:
     """Return how the self-test of a timer has ended."""
-    said = {"passed": "passed", "failed": "failed", "untold": "could not be told"}[verdict.outcome]
+    said = {"passed": "passed", "failed": "failed", "untold": "inconclusive"}[verdict.outcome]
     return f"self-test {said}" + (f": {verdict.reason}" if verdict.reason else "")
 
 

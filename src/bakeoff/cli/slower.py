@@ -22,14 +22,14 @@ def tell(outcome: Outcome, share: float) -> int:
     found = regressions(outcome, share)
     for one in found:
         sys.stderr.write(f"{_sentence(one, share)}\n")
-    return {"slower": FAILED, "not slower": 0, "cannot be told": UNTOLD}[worst(found)]
+    return {"slower": FAILED, "not slower": 0, "inconclusive": UNTOLD}[worst(found)]
 
 
 def _sentence(one: Regression, share: float) -> str:
     """Return how one contender stands to the first."""
     from bakeoff.report.units import percent
 
-    known = "" if one.ratio is None else f" (ratio {one.ratio:.3f} [{one.low:.3f}, {one.high:.3f}])"
-    if one.answer == "cannot be told":
-        return f"--fail-if-slower: {one.contender} cannot be told: {one.reason}{known}"
+    known = "" if one.ratio is None else f" (ratio {one.ratio:.3f}, 95 % CI {one.low:.3f} to {one.high:.3f})"
+    if one.answer == "inconclusive":
+        return f"--fail-if-slower: {one.contender} is inconclusive: {one.reason}{known}"
     return f"--fail-if-slower: {one.contender} is {one.answer} than {one.baseline} by more than {percent(share)}{known}"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.verdict import Verdict
 
-Regressed = Literal["slower", "not slower", "cannot be told"]
+Regressed = Literal["slower", "not slower", "inconclusive"]
 
 
 class Regression(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +38,7 @@ def regressions(outcome: Outcome, share: float) -> list[Regression]:
     missing = outcome.comparison.excluded
     if missing:
         return [
-            Regression(contender=name, baseline="", answer="cannot be told", reason=reason)
+            Regression(contender=name, baseline="", answer="inconclusive", reason=reason)
             for name, reason in missing.items()
         ]
     baseline, *others = outcome.contenders
@@ -47,8 +47,8 @@ def regressions(outcome: Outcome, share: float) -> list[Regression]:
 
 def worst(found: list[Regression]) -> Regressed:
     """Return the answer for all: the worst of theirs; where there is none to compare, none is known."""
-    answers = {one.answer for one in found} or {"cannot be told"}
-    order: tuple[Regressed, ...] = ("slower", "cannot be told", "not slower")
+    answers = {one.answer for one in found} or {"inconclusive"}
+    order: tuple[Regressed, ...] = ("slower", "inconclusive", "not slower")
     return next(answer for answer in order if answer in answers)
 
 
@@ -58,7 +58,7 @@ def _regression(outcome: Outcome, baseline: ContenderOutcome, other: ContenderOu
     verdict = _verdict(outcome, other.label, baseline.label)
     ratio = verdict.ratio if verdict else None
     low, high = (verdict.low, verdict.high) if verdict else (None, None)
-    answer: Regressed = "cannot be told"
+    answer: Regressed = "inconclusive"
     reason = ""
     if absent is not None:
         reason = f"{absent.label}: {absent.reason or absent.status}"

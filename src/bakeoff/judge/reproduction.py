@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Order = Literal["same", "other", "undecided", "unclear there", "not measured"]
 """Ours against the published one.  unclear there: repeats of the two overlap in the document."""
-Ranking = Literal["agrees", "disagrees", "undecided", "cannot be told"]
+Ranking = Literal["agrees", "disagrees", "undecided", "inconclusive"]
 
 
 class PublishedLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,7 +175,7 @@ def _pair(
         published_range=(low, high) if len(above) + len(below) > len(figures) else None,
         verdict=verdict,
         order=order,
-        ranking="cannot be told" if reason else _RANKINGS[order],
+        ranking="inconclusive" if reason else _RANKINGS[order],
         reason=reason,
     )
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 THROUGHPUT = Unit("samples/s", 1.0)
 
+WIDEST = 10.0
+"""An interval whose ends are further apart than this ratio is not shown: not even the magnitude is known."""
+
 
 def ranked(outcome: Outcome) -> list[ContenderOutcome]:
     """Return the contenders that are ranked, the shortest step first."""
@@ -32,7 +35,8 @@ def step_parts(contender: ContenderOutcome, unit: Unit) -> tuple[str, str]:
     interval = shown_interval(contender)
     if interval is not None:
         digits = quantity(interval, unit)
-        return f"{digits.estimate} {unit.name}", f"{digits.low} to {digits.high}"
+        is_known = interval.high <= WIDEST * interval.low
+        return f"{digits.estimate} {unit.name}", f"{digits.low} to {digits.high}" if is_known else "too noisy to say"
     step_s = contender.median_step_s
     return f"{rounded(step_s * unit.per_base)} {unit.name}" if step_s else UNKNOWN, ""
 

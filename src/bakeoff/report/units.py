@@ -26,6 +26,7 @@ class Unit(NamedTuple):
 
 
 SECONDS = (Unit("s", 1.0), Unit("ms", 1e3), Unit("\N{MICRO SIGN}s", 1e6))
+PERCENT = Unit("%", 100.0)
 BYTES = (Unit("GB", 1e-9), Unit("MB", 1e-6), Unit("kB", 1e-3), Unit("B", 1.0))
 
 

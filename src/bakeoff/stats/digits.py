@@ -21,7 +21,8 @@ def digits(estimate: float, low: float, high: float, *, apart_from: tuple[float,
     """Return an estimate and its interval, rounded to the first digit of the interval's half-width.
 
     More decimals are kept where rounding would move a bound onto or across one of `apart_from`: a ratio of
-    1.15 [1.04, 1.26] must not read [1.0, 1.3] when what matters is that it lies above 1.
+    1.15 (1.04 to 1.26) must not read 1.0 to 1.3 when what matters is that it lies above 1. One more is kept where an
+    estimate would read as one of its own bounds.
     """
     largest = max(abs(estimate), abs(low), abs(high))
     finest = MAX_SIGNIFICANT - 1 - _place(largest)
@@ -29,6 +30,9 @@ def digits(estimate: float, low: float, high: float, *, apart_from: tuple[float,
     decimals = finest if half <= 0.0 else min(finest, -_place(half))
     while decimals < finest and not _sides_kept(low, high, decimals, apart_from):
         decimals += 1
+    if decimals < finest and low < estimate < high:
+        shown = _fixed(estimate, decimals)
+        decimals += shown in (_fixed(low, decimals), _fixed(high, decimals))
     return Digits(*(_fixed(value, decimals) for value in (estimate, low, high)))
 
 

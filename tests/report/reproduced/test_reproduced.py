@@ -50,7 +50,7 @@ def test_published_stands_beside_measured(scaled: StudyOutcome) -> None:
     """A row has its figures as printed, their step, ours with its interval, both ratios and what they tell."""
     assert line_of(scaled, "pytorch") == [
         "pytorch", "196, 197, 182* s", "25.1 ms", "27.0 ms", "26.2 to 27.8",
-        "1.12 (1.03 to 1.22)", "1.12 [1.08, 1.17]", "slower: the same order", "cannot be told",
+        "1.12 (1.03 to 1.22)", "1.12 [1.08, 1.17]", "slower: the same order", "inconclusive",
     ]  # fmt: skip
     assert line_of(scaled, "jittor")[3] == "not measured"
     assert "Not measured: jittor: bakeoff has no framework 'jittor'" in section_of(scaled, "Holes").words

@@ -78,7 +78,7 @@ def _table(
         "published",
         "a step there",
         "a step here",
-        "95 %",
+        "95 % CI",
         "ratio there",
         "ratio here",
         "verdict here",
@@ -138,7 +138,7 @@ def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
         assert outcome is not None
         batch_size = outcome.comparison.batch_size
         lines.append(Line([f"{line.comparison}, {line.row}", there, *throughput_parts(known, batch_size)]))
-    return Table(["bar", "published", "images/s here", "95 %"], lines)
+    return Table(["bar", "published", "images/s here", "95 % CI"], lines)
 
 
 def _claims(study: StudyOutcome, published: PublishedStudy) -> Table:

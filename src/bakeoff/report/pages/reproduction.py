@@ -100,7 +100,7 @@ def headline(study: StudyOutcome) -> str:
         return f"{start} Our ranking agrees with {told['agrees']} and disagrees with {told['disagrees']}."
     reasons = [pair.reason for pair in pairs if pair.verdict and pair.reason]
     named = ", ".join(dict.fromkeys(reason for text in reasons for reason in text.split(", ")))
-    return f"{start} Whether the published ranking holds cannot be told here: {named}." if named else start
+    return f"{start} Whether the published ranking holds is inconclusive here: {named}." if named else start
 
 
 def _conditions(study: StudyOutcome, published: PublishedStudy) -> list[str]:

@@ -39,10 +39,10 @@ def headline(axes: list[str], places: Sequence[Place], contenders: int) -> str:
     if len(winners) == 1 and len(measured) == len(places) and all(winner for _, winner in measured):
         return f"{winners[0]} is {word} {everywhere}."
     if not winners:
-        return f"No {word} one is named at any point; {count(len(measured), 'point')} measured."
+        return f"No contender is {word} at any point ({count(len(measured), 'point')} measured)."
     parts = [f"{winner} is {word} {_where(axes, measured, winner)}" for winner in winners]
     if any(not winner for _, winner in measured):
-        parts.append(f"no {word} one is named {_where(axes, measured, '')}")
+        parts.append(f"none is {word} {_where(axes, measured, '')}")
     if len(measured) < len(places):
         parts.append(f"{count(len(places) - len(measured), 'point')} without a pair to compare")
     return f"{'; '.join(parts)}."
@@ -69,13 +69,13 @@ def error_rate(comparisons: int) -> str:
         return ""
     together = comparisons * ERROR_RATE
     all_of_them = (
-        f"the chance that any of all {comparisons} names anything false is at most {percent(together)}"
+        f"over all {comparisons} together at most {percent(together)}"
         if together < 1
-        else f"of all {comparisons}, about one in {1 / ERROR_RATE:.0f} may do so"
+        else f"of all {comparisons}, expect one in {1 / ERROR_RATE:.0f} to have one"
     )
     return (
-        f"Each point is decided by itself, and the chance that it names anything false is at most "
-        f"{percent(ERROR_RATE)}; {all_of_them}. The intervals of samples/s hold point by point, at 95 %."
+        f"Each point is decided by itself: the chance of a false verdict is at most {percent(ERROR_RATE)} at a point, "
+        f"and {all_of_them}. The intervals of samples/s hold point by point."
     )
 
 
@@ -121,7 +121,7 @@ def _tables(points: Points, answer: str) -> list[Section]:
             Picture(f"Samples/s over {points.axes[0]}. {answer}", lambda: rate_chart(points)) if is_timed else None
         )
         caption = "Samples/s with 95 % intervals, and the verdict at each point:"
-        rates = Section(title="samples/s, 95 %", caption=caption, tables=[rate_table(points)], picture=picture)
+        rates = Section(title="samples/s (95 % CI)", caption=caption, tables=[rate_table(points)], picture=picture)
         found.append(rates)
     if points.pairs:
         pairs = "; ".join(_finding(points, pair) for pair in points.pairs[:MOST_PAIRS])
@@ -145,7 +145,7 @@ def _rate(cell: Cell) -> str:
     """Return "32,700 [31,000, 34,000]", or in a word why there is none."""
     if cell.hole or not cell.rate:
         return cell.hole
-    return f"{cell.rate} [{cell.interval.replace(' to ', ', ')}]" if cell.interval else cell.rate
+    return f"{cell.rate} ({cell.interval})" if cell.interval else cell.rate
 
 
 def ratio_table(points: Points) -> Table:

@@ -29,7 +29,7 @@ def energy_table(outcome: Outcome) -> Table:
         joules = ends.estimate if ends else rounded(known.joules_per_sample * unit.per_base)
         interval = f"{ends.low} to {ends.high} {unit.name}" if ends else ""
         lines.append(Line([one.label, f"{joules} {unit.name}", interval, f"{known.rounds}", known.source]))
-    return Table(["contender", "energy of a sample", "95 %", "rounds", "counted by"], lines)
+    return Table(["contender", "energy of a sample", "95 % CI", "rounds", "counted by"], lines)
 
 
 def energy_line(outcome: Outcome) -> str:

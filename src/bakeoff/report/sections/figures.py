@@ -20,7 +20,7 @@ from bakeoff.report.standings import (
     throughput_parts,
     times_text,
 )
-from bakeoff.report.units import BYTES, SECONDS, UNKNOWN, column, duration, percent, unit_for
+from bakeoff.report.units import BYTES, PERCENT, SECONDS, UNKNOWN, column, duration, percent, unit_for
 from bakeoff.stats.size import LEVEL
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ START = "import, building the model and the first step of a fresh process; the m
 
 def against(outcome: Outcome) -> str:
     """Return what the ratios of the table are against."""
-    return f"vs the {'first' if _winner(outcome) is None else 'fastest'} ({percent(LEVEL)} CI)"
+    levels = {pair.level for pair in outcome.verdicts if pair.low is not None}
+    level = f" ({percent(LEVEL)} CI)" if levels == {LEVEL} else ""
+    return f"vs the {'first' if _winner(outcome) is None else 'fastest'}{level}"
 
 
 def _winner(outcome: Outcome) -> str | None:
@@ -52,7 +54,8 @@ def summary(outcome: Outcome) -> Table:
     columns |= {f"step, {unit.name}": [step for step, _ in steps], f"{percent(LEVEL)} CI": [ends for _, ends in steps]}
     columns |= {"samples/s": [throughput_parts(one, batch_size)[0] for one in found]}
     if light.is_known(outcome):
-        columns |= {light.HEAD: [light.share_cell(one) for one in found]}
+        shares = [one.light.macs_share if one.light else None for one in found]
+        columns |= {f"{light.HEAD}, %": column(shares, PERCENT)}
     starts, held = [first_step_after(one) for one in found], _held(found)
     columns |= {"first step after, s": column(starts, SECONDS[0])}
     bytes_unit = unit_for([max((known or 0 for known in held), default=0)], BYTES, least=1)
@@ -68,7 +71,8 @@ def _standings(outcome: Outcome, found: list[ContenderOutcome]) -> list[str]:
     cells = ["fastest" if first == _winner(outcome) else ""]
     for one in found[1:]:
         pair = between(outcome.verdicts, one.label, first)
-        cells.append(f"{kind(pair)}, {times_text(pair, margin, names_level=False)}" if pair else "")
+        known = pair is not None and pair.ratio is not None
+        cells.append(f"{kind(pair)}, {times_text(pair, margin, names_level=False)}" if pair and known else "no verdict")
     return cells
 
 

@@ -47,7 +47,7 @@ def peak_words(outcome: Outcome) -> list[str]:
         whose = "" if len(_by_peak(outcome)) == 1 else f" ({listed(labels)})"
         what = f"{_rate(peak.macs_per_s)} in {_where(peak)}"
         by = peak.macs_by if peak.calm else f"{peak.macs_by}; beside other processes, so it may be too low"
-        sentences.append(f"Of peak{whose}: a share of what this machine's matrix products can do, {what} ({by}).")
+        sentences.append(f"Of peak{whose}: of the fastest matrix products measured on this machine, {what} ({by}).")
     return sentences
 
 
