@@ -40,7 +40,7 @@ def test_flagged_blocks_have_another_shape(noisy: Outcome) -> None:
     kinds = [point["kind"] for point in comparison.blocks(noisy)]
     assert kinds.count(comparison.FLAGGED) == 8
     svg = inline_svg(step_time_chart(noisy))
-    assert "block beside foreign load" in svg
+    assert "block disturbed by other processes" in svg
 
 
 def test_scale_starts_at_zero(undecided: Outcome) -> None:

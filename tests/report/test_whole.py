@@ -69,7 +69,7 @@ def test_what_went_wrong_is_said(ran: Outcome) -> None:
     label = ran.contenders[1].label
     said = whole_lines(ran)
     assert f"{label}: a run did not come to its end: out of memory." in said
-    assert f"{label}: foreign load beside 2 of 2 epochs." in said
+    assert f"{label}: other processes disturbed 2 of 2 epochs." in said
 
 
 def test_a_comparison_without_them_says_nothing(decided: Outcome) -> None:

@@ -41,7 +41,7 @@ def test_scaled_down_is_said_with_what_is_smaller(scaled: StudyOutcome, figure: 
     smaller = "batch 8 instead of 32, whole runs of 20 steps instead of 7,815"
     assert f"Scaled down: {smaller}; the published ran on GTX 3090." in model.sections[0].words
     assert model.headline.endswith(
-        "Whether the published ranking holds cannot be told here: other hardware, scaled down."
+        "Whether the published ranking holds is inconclusive here: other hardware, scaled down."
     )
     assert model.title.startswith("The notes on TensorFlow, PyTorch and Jittor, table 3")
 
@@ -50,7 +50,7 @@ def test_published_stands_beside_measured(scaled: StudyOutcome) -> None:
     """A row has its figures as printed, their step, ours with its interval, both ratios and what they tell."""
     assert line_of(scaled, "pytorch") == [
         "pytorch", "196, 197, 182* s", "25.1 ms", "27.0 ms", "26.2 to 27.8",
-        "1.12 (1.03 to 1.22)", "1.12 [1.08, 1.17]", "slower: the same order", "inconclusive",
+        "1.12 (1.03 to 1.22)", "1.12 (1.08 to 1.17)", "slower: the same order", "inconclusive",
     ]  # fmt: skip
     assert line_of(scaled, "jittor")[3] == "not measured"
     assert "Not measured: jittor: bakeoff has no framework 'jittor'" in section_of(scaled, "Holes").words
@@ -156,7 +156,7 @@ def test_the_page_needs_nothing_else(case: str, request: pytest.FixtureRequest) 
     assert "<script" not in page
     assert "<b>wild" not in page
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", page)
-    assert page.index('class="answer"') < page.index("<table")
+    assert page.index("<h1") < page.index("<table")
 
 
 def test_everything_is_written_beside_the_records(scaled: StudyOutcome, tmp_path: Path) -> None:

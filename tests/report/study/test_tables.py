@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def test_columns_that_do_not_fit_stand_below(batches: StudyOutcome) -> None:
     """However narrow the screen, every figure is there, and on 80 columns no line is longer."""
     narrow = printed(batches, width=40)
-    for figure in ("17,400 [17,000, 17,700]", "torch and jax undecided", "0.86 [0.82, 0.90]  faster"):
+    for figure in ("17,400 (17,000 to 17,700)", "torch and jax undecided", "0.86 (0.82 to 0.90)  faster"):
         assert figure in narrow
     assert max(len(line) for line in printed(batches).splitlines()) <= 80
 
@@ -35,7 +35,7 @@ def test_who_is_undecided_is_never_named_the_fastest(batches: StudyOutcome) -> N
     """The answer names a winner only where it is decided against every other contender."""
     assert page_of(batches).headline == (
         "torch is fastest at batch size 8 and 16; jax is fastest at batch size 64 and 128; "
-        "no fastest one is named at batch size 32."
+        "none is fastest at batch size 32."
     )
     assert points_of(batches).rows[2].verdict == "torch and jax undecided"
 
@@ -50,7 +50,7 @@ def test_who_is_undecided_is_never_named_the_fastest(batches: StudyOutcome) -> N
             "a is faster at 1 of 2 points; b is faster at 1 of 2 points.",
         ),
         ([], [(["one"], "a"), (["two"], "a")], "a is faster in all 2 comparisons."),
-        (["threads"], [(["1"], ""), (["2"], "")], "No faster one is named at any point; 2 points measured."),
+        (["threads"], [(["1"], ""), (["2"], "")], "No contender is faster at any point (2 points measured)."),
         (["threads"], [(["1"], "a"), (["2"], None)], "a is faster at threads 1; 1 point without a pair to compare."),
         (["threads"], [(["1"], None)], "No point has a pair to compare."),
     ],
@@ -64,7 +64,7 @@ def test_what_all_points_together_are_worth() -> None:
     """One point's error rate adds up over points, and beyond certainty it is told as a frequency."""
     assert error_rate(1) == ""
     assert "at most 25 %" in error_rate(5)
-    assert "of all 40, about one in 20 may do so" in error_rate(40)
+    assert "of all 40, expect one in 20 to have one" in error_rate(40)
 
 
 def test_a_warning_of_all_points_is_said_once(threads: StudyOutcome) -> None:
