@@ -53,8 +53,8 @@ RACES = (
 """The promises of docs/method.md, "How long an answer takes"; each is a command that anybody can type."""
 
 VERDICT = re.compile(r" (faster|slower|equal)(;|$)")
-ROUND = re.compile(r"r\d+-.*: \w[\w-]* in ([\d.]+) s")
-WITHIN = re.compile(r"round (\d+) ")
+ROUND = re.compile(r"\s*[\w ]+ (?:s|min)  r\d+-.*: \w[\w-]* in ([\d.]+) s")
+WITHIN = re.compile(r"\s*[\w ]+ (?:s|min)  round (\d+) ")
 
 
 def run(race: Race, number: int, folder: Path, tree: Path) -> dict[str, Any]:

@@ -104,8 +104,7 @@ def _race(request: "Request", *, json: bool, limit: float | None) -> None:
             outcome = conductor.run(request, _noting(observer, places))
     except KeyboardInterrupt as interrupt:
         _tell_so_far(places, json=json)
-        where = f"finished trials are in {request.results}"
-        sys.stderr.write(f"interrupted: {where}; the same command with --resume goes on\n")
+        sys.stderr.write(f"interrupted; {_going_on(places, request.results)}\n")
         raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     if limit is not None:
@@ -134,6 +133,16 @@ def _tell_so_far(places: list[str], *, json: bool) -> None:
         outcome = judge_comparison(Path(place))
         if outcome.rounds:
             showing.show(outcome, json=json)
+
+
+def _going_on(places: list[str], results: str) -> str:
+    """Return where finished trials are, and the command that goes on."""
+    from bakeoff.store.files import read_comparison
+
+    commands = [command for place in places if (command := read_comparison(Path(place)).command)]
+    if not commands:
+        return f"finished trials are in {results}; the same command with --resume goes on"
+    return f"finished trials are in {places[-1]}; go on with\n  {commands[-1]} --resume"
 
 
 def _aim(*, size: bool, direction: bool, until_sure: bool) -> "Aim":

@@ -46,7 +46,8 @@ def self_test(contenders: tuple[str, ...]) -> bool:
 
 def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict]:
     """Test each timer, print its checks, and return the verdicts."""
-    from bakeoff.cli.progress import shown, timer_text
+    from bakeoff.cli.progress import shown
+    from bakeoff.cli.telling import timer_text
     from bakeoff.race import conductor
     from bakeoff.report.sections.timing import TIMER_WORDS
     from bakeoff.spec.request import Request

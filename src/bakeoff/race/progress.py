@@ -10,6 +10,7 @@ from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.record import TrialOutcome
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.spec.study import Point, Study
+from bakeoff.spec.trial import Purpose
 from bakeoff.spec.verdict import Certificate, Verdict
 
 
@@ -32,7 +33,7 @@ class TrialStarted(msgspec.Struct, frozen=True):
 
     name: str
     label: str
-    purpose: str
+    purpose: Purpose
 
 
 class TrialEnded(msgspec.Struct, frozen=True):
@@ -40,7 +41,7 @@ class TrialEnded(msgspec.Struct, frozen=True):
 
     name: str
     label: str
-    purpose: str
+    purpose: Purpose
     outcome: TrialOutcome
     reason: str
     seconds: float
@@ -78,6 +79,13 @@ class Running(msgspec.Struct, frozen=True):
 
     label: str
     doing: str
+
+
+class BlockTimed(msgspec.Struct, frozen=True):
+    """A block of a round has run: its time of a step, which decides nothing by itself."""
+
+    label: str
+    step_s: float
 
 
 class RoundEnded(msgspec.Struct, frozen=True):
@@ -118,6 +126,7 @@ Event = (
     | Waiting
     | RoundStarted
     | Running
+    | BlockTimed
     | RoundEnded
     | Tried
     | Finished

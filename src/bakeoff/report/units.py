@@ -73,6 +73,15 @@ def duration(seconds: float | None, unit: Unit | None = None) -> str:
     return f"{rounded(seconds * unit.per_base)} {unit.name}"
 
 
+def elapsed(seconds: float) -> str:
+    """Return a time as a clock shows it: "34 s", "2 min 05 s", "1 h 05 min"."""
+    whole = round(seconds)
+    if whole < 100:  # noqa: PLR2004 - two digits are read as they stand
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"  # noqa: PLR2004
+
+
 def size(count: int | None) -> str:
     """Return a number of bytes with its unit: "210 MB"; decimal units."""
     if not count:

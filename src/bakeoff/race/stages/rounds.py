@@ -16,7 +16,7 @@ import msgspec
 
 from bakeoff.measure.contention import is_disturbed
 from bakeoff.measure.noise import PROBE_S, probe
-from bakeoff.race.progress import Event, RoundEnded, RoundStarted, Waiting
+from bakeoff.race.progress import BlockTimed, Event, RoundEnded, RoundStarted, Waiting
 from bakeoff.race.stages.stage import Checkpoint, Session, State, Team, Wanted, step_s
 from bakeoff.spec.protocol import Fence, Ran, RunBlock, Warm
 from bakeoff.stats.progress import Standing, still_active
@@ -232,8 +232,9 @@ class Blocks:
         for label in order:
             command = RunBlock(lead=self._leads[label], steps=self._steps, turn=turn, repeats=repeats)
             answer = self._team.ask(label, doing, command)
-            if isinstance(answer, Ran) and answer.signals is not None:
-                seen.append(answer.signals)
+            if isinstance(answer, Ran):
+                self._team.report(label, BlockTimed(label, answer.elapsed_ns * 1e-9 / answer.steps))
+                seen += [answer.signals] if answer.signals is not None else []
         return is_disturbed(seen)
 
 

@@ -75,7 +75,11 @@ class Session:
 
     def tell(self, doing: str) -> None:
         """Report to the observer what this worker does now."""
-        self._observe(Running(self.label, doing))
+        self.report(Running(self.label, doing))
+
+    def report(self, event: Event) -> None:
+        """Report an event to the observer."""
+        self._observe(event)
 
     def ask(self, command: protocol.Command, limit_s: float | None = None) -> protocol.Answer:
         """Return the answer to a command; raise WorkerLostError."""
@@ -138,6 +142,11 @@ class Team:
         except WorkerLostError as lost:
             self._drop(label, lost)
             return None
+
+    def report(self, label: str, event: Event) -> None:
+        """Report an event of one worker to the observer, if it still answers."""
+        if label in self._sessions:
+            self._sessions[label].report(event)
 
     def only(self, label: str) -> Team:
         """Return a team of one of these workers, which drops out of this one when it is lost."""

@@ -47,9 +47,17 @@ def headline(outcome: Outcome) -> str:
     if all(kind(verdict) == "no verdict" for verdict in outcome.verdicts):
         rounds = max((verdict.rounds for verdict in outcome.verdicts), default=0)
         fewest = max((verdict.fewest for verdict in outcome.verdicts), default=0)
-        return f"No verdict yet: {count(rounds, 'round')} of the {fewest} that a verdict needs."
+        return f"No verdict yet: {rounds} of the {fewest} rounds that one needs{_so_far(labels, outcome)}."
     winner = fastest(labels, outcome.verdicts)
     return _shared(outcome, labels) if winner is None else _wins(winner, labels, outcome)
+
+
+def _so_far(labels: list[str], outcome: Outcome) -> str:
+    """Return how the first of the table stands to the others before there is a verdict; empty without any round."""
+    margin, first = outcome.comparison.procedure.margin, labels[0]
+    pairs = [pair for other in labels[1:] if (pair := between(outcome.verdicts, other, first)) and pair.ratio]
+    each = [times_text(pair, margin, pair.first, names_level=number == 0) for number, pair in enumerate(pairs)]
+    return f"; so far {first} is {', '.join(each)}" if each else ""
 
 
 def _alone(outcome: Outcome) -> str:
@@ -110,7 +118,7 @@ def sentences(outcome: Outcome) -> list[str]:
     if len(leaders(labels, outcome.verdicts)) != 2:  # noqa: PLR2004 - of two the headline has the ratio
         said += [_equal(pair, margin) for pair in pairs if kind(pair) == "equal"]
     said += [_undecided(pair, outcome) for pair in pairs if kind(pair) == "undecided"]
-    said += [f"no verdict on {pair.first} and {pair.second}: {_after(pair, margin)}." for pair in early]
+    said += [_early(early, outcome)] if early else []
     return [sentence for sentence in said if sentence]
 
 
@@ -148,6 +156,15 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
     if pair.stopped != "futility" or pair.level is None:
         parts += _more(pair, outcome)
     return "; ".join(parts) + "."
+
+
+def _early(pairs: list[Verdict], outcome: Outcome) -> str:
+    """Return which pairs have too few rounds for a verdict, and what goes on."""
+    names = listed(f"{pair.first} / {pair.second}" for pair in pairs)
+    command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
+    missing = max(pair.fewest - pair.rounds for pair in pairs)
+    took = f", about {duration(missing * outcome.round_s)}" if outcome.round_s is not None else ""
+    return f"{names}: {count(missing, 'more round')}{took}, for a verdict ({command})."
 
 
 def _after(pair: Verdict, margin: float) -> str:

@@ -1,0 +1,239 @@
+"""The live screen of a comparison: where it is, how long still, each contender, and every pair's narrowing interval."""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from bakeoff.cli.telling import (
+    certified,
+    ended,
+    finished,
+    is_settled,
+    notes,
+    pair_name,
+    pair_state,
+    study_lines,
+    timer_text,
+    title,
+    to_come,
+    tried,
+    waiting,
+)
+from bakeoff.race.progress import (
+    BlockTimed,
+    Certified,
+    Finished,
+    Prepared,
+    RoundEnded,
+    RoundStarted,
+    Running,
+    StudyEvent,
+    TimerTested,
+    TrialEnded,
+    TrialStarted,
+    Tried,
+    Waiting,
+)
+from bakeoff.report.standings import slower_first
+from bakeoff.report.units import duration, elapsed
+from bakeoff.spec.text import plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.live import Live
+
+    from bakeoff.race.progress import Event
+    from bakeoff.spec.trial import Purpose
+    from bakeoff.spec.verdict import Verdict
+
+REDRAW_S = 0.25
+"""At most so often: quicker than eyes follow a table, and a redraw takes some ms."""
+
+BAR = 24
+"""Characters of an interval's bar: with names and numbers it fits in 80."""
+
+STEPS: dict[Purpose, str] = {
+    "reference": "same work",
+    "program": "same work",
+    "certify": "same work",
+    "time": "race",
+    "late": "late steps",
+    "epochs": "whole runs",
+    "selftest": "timers' self-test",
+    "peak": "machine's peaks",
+    "memory": "memory",
+    "compile": "compilation",
+    "energy": "energy",
+    "batch": "largest batch",
+}
+"""What each kind of trial is for, in words."""
+
+
+class LiveScreen:
+    """Draws what events tell, in place."""
+
+    def __init__(self, screen: Live) -> None:
+        """Draw on this screen."""
+        self._screen = screen
+        self._began_s = time.monotonic()
+        self._drawn_s = -REDRAW_S
+        self._title = ""
+        self._budget_s: float | None = None
+        self._margin = 0.0
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew: another comparison of a study."""
+        self._steps: dict[str, float] = {}
+        self._round, self._to_come, self._last = "", "", ""
+        self._doing: dict[str, str] = {}
+        self._others = ""
+        self._certificates: dict[str, str] = {}
+        self._times_s: dict[str, list[float]] = {}
+        self._verdicts: tuple[Verdict, ...] = ()
+
+    def __call__(self, event: StudyEvent | Event) -> None:
+        """Take note of an event; redraw at once for what is rare, now and then for the rest."""
+        if isinstance(event, StudyEvent):
+            self._keep(study_lines(event))
+            self._forget()
+        else:
+            self._note(event)
+        now_s = time.monotonic()
+        if not isinstance(event, Running | BlockTimed) or now_s - self._drawn_s >= REDRAW_S:
+            self._screen.update(self.drawing(), refresh=True)
+            self._drawn_s = now_s
+
+    def _note(self, event: Event) -> None:
+        """Keep what the screen shows; print above it what should stay."""
+        match event:
+            case Prepared(comparison):
+                self._title, self._margin = title(comparison), comparison.procedure.margin
+                self._budget_s = comparison.procedure.budget_s
+                self._began_s = time.monotonic()
+                self._doing = {plan.contender.label: "" for plan in comparison.contenders}
+                self._keep(notes(event))
+            case TrialStarted(_, label, purpose):
+                self._steps.setdefault(STEPS[purpose], time.monotonic())
+                self._now(label, "starting")
+            case Running(label, doing):
+                self._now(label, doing)
+            case BlockTimed(label, step_s):
+                self._times_s.setdefault(label, []).append(step_s)
+            case TrialEnded(name, label, _, outcome):
+                self._now(label, "")
+                self._keep([] if outcome == "done" else [f"{name}: {ended(event)}"])
+            case RoundStarted(number):
+                self._round, self._last, self._times_s = f"round {number}", "", {}
+            case RoundEnded():
+                self._to_come, self._verdicts = to_come(event), event.verdicts
+            case _:
+                self._found(event)
+
+    def _found(self, event: Event) -> None:
+        """Keep what was found of one contender, and how it ends."""
+        match event:
+            case Certified(certificate):
+                self._certificates[certificate.contender] = certified(certificate)
+            case TimerTested(verdict):
+                failed = verdict.outcome == "failed"
+                self._keep([f"{verdict.contender}: timer {timer_text(verdict)}"] if failed else [])
+            case Tried():
+                self._keep([tried(event)])
+            case Waiting():
+                self._last = waiting(event)
+            case Finished(reason):
+                self._last = finished(reason)
+            case _:
+                pass
+
+    def _now(self, label: str, doing: str) -> None:
+        """Note that this contender has the machine: only one has. What computes the reference is no contender."""
+        self._doing = dict.fromkeys(self._doing, "")
+        self._others = ""
+        if label in self._doing:
+            self._doing[label] = doing
+        elif doing:
+            self._others = f"{label}: {doing}"
+
+    def _keep(self, lines: list[str]) -> None:
+        """Print lines above the screen, where they stay."""
+        for line in lines:
+            self._screen.console.print(Text(plain(line)))
+
+    # --- Drawing --------------------------------------------------------------------------------------------------
+
+    def drawing(self) -> Group:
+        """Return what the screen shows now."""
+        clock = elapsed(time.monotonic() - self._began_s)
+        clock += f" of {elapsed(self._budget_s)}" if self._budget_s is not None else ""
+        now = "; ".join(part for part in (clock, self._place(), self._last or self._others or self._to_come) if part)
+        head = [Text(plain(self._title), style="bold")] if self._title else []
+        return Group(*head, Text(plain(now)), self._table(), *self._pairs())
+
+    def _place(self) -> str:
+        """Return the steps so far with the time that each took, and the one that is being done."""
+        names, begun = list(self._steps), [*self._steps.values(), time.monotonic()]
+        done = [f"{name} {elapsed(begun[place + 1] - begun[place])}" for place, name in enumerate(names[:-1])]
+        if not names:
+            return "preparing"
+        count = f" ({len(self._certificates)} of {len(self._doing)} done)" if names[-1] == "same work" else ""
+        return ", ".join([*done, f"now {names[-1]}{f', {self._round}' if names[-1] == 'race' else count}"])
+
+    def _table(self) -> Table:
+        """Return a line for each contender."""
+        table = Table(box=None, pad_edge=False)
+        for column in ("contender", "same work", "step so far", "now"):
+            table.add_column(column, min_width=11)
+        for label, doing in self._doing.items():
+            times_s = self._times_s.get(label)
+            step = duration(statistics.median(times_s)) if times_s else ""
+            cells = (label, self._certificates.get(label, ""), step, doing)
+            table.add_row(*(Text(plain(cell)) for cell in cells))
+        return table
+
+    def _pairs(self) -> list[Text]:
+        """Return a line for each pair: its ratio, its interval as a bar beside 1, and how it stands."""
+        pairs = [slower_first(verdict) for verdict in self._verdicts]
+        ends = [end for pair in pairs for end in (pair.low, pair.ratio, pair.high) if end and math.isfinite(end)]
+        reach = (min([1.0, *ends]), max([1.0, *ends]))
+        is_ascii = not self._screen.console.encoding.lower().startswith("utf")
+        width = max((len(pair_name(pair)) for pair in pairs), default=0)
+        return [
+            Text(
+                plain(f"{pair_name(pair):<{width}}  {bar(pair, reach, is_ascii=is_ascii)}  "),
+            ).append(plain(pair_state(pair, self._margin)), style="green" if is_settled(pair) else "yellow")
+            for pair in pairs
+        ]
+
+
+def bar(pair: Verdict, reach: tuple[float, float], *, is_ascii: bool, width: int = BAR) -> str:
+    """Return a pair's interval on a logarithmic axis over `reach`, with its ratio and the line of equality."""
+    one, line, dot = (
+        ("|", "-", "o")
+        if is_ascii
+        else ("\N{BOX DRAWINGS LIGHT VERTICAL}", "\N{BOX DRAWINGS HEAVY HORIZONTAL}", "\N{BLACK CIRCLE}")
+    )
+    least, most = map(math.log, reach)
+
+    def place(value: float) -> int:
+        share = (math.log(value) - least) / (most - least) if most > least else 0.0
+        return round(share * (width - 1))
+
+    cells = [" "] * width
+    cells[place(1.0)] = one
+    ends: Sequence[float | None] = (pair.low, pair.high)
+    if pair.low and pair.high and all(end and math.isfinite(end) for end in ends):
+        first, last = place(pair.low), place(pair.high)
+        cells[first : last + 1] = [line] * (last + 1 - first)
+    if pair.ratio:
+        cells[place(pair.ratio)] = dot
+    return "".join(cells)

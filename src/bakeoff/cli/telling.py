@@ -1,0 +1,158 @@
+"""What events are in words: one line each, for the live screen and for logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.race.progress import Certified, PointEnded, PointStarted, StudyStarted, TimerTested, TrialEnded, Tried
+from bakeoff.report.standings import kind, ratio_text, slower_first
+from bakeoff.report.units import count, duration, elapsed, percent, size
+from bakeoff.stats.boundaries import LOOKS
+from bakeoff.stats.pairs import is_open
+
+if TYPE_CHECKING:
+    from bakeoff.race.progress import Prepared, RoundEnded, StudyEvent, Waiting
+    from bakeoff.spec.comparison import Comparison
+    from bakeoff.spec.selftest import TimerVerdict
+    from bakeoff.spec.verdict import Certificate, Verdict
+
+INTERIM = "interim, not a verdict"
+
+_ENDINGS = {
+    "decided": "every pair is decided",
+    "futility": "more rounds would hardly decide the pairs that are open",
+    "budget": "the time budget is spent",
+    "rounds": "all rounds that were asked for are done",
+    "lost": "no contender is left to race",
+    "unfinished": "not finished",
+}
+
+
+def title(comparison: Comparison) -> str:
+    """Return what is raced."""
+    work = f"{comparison.workload.name}, {comparison.scenario}, batch {comparison.batch_size}, {comparison.data.source}"
+    return f"{work}: {', '.join(plan.contender.label for plan in comparison.contenders)}"
+
+
+def notes(event: Prepared) -> list[str]:
+    """Return what a reader should know before the first trial."""
+    said = [f"{label} does not race: {reason}" for label, reason in event.comparison.excluded.items()]
+    if event.resumed:
+        said.append(f"going on with {count(event.resumed, 'trial')} that are there already")
+    if event.again:
+        said.append(f"doing again what was killed, timed out, crashed or could not start: {', '.join(event.again)}")
+    if event.foreseen:
+        said.append(event.foreseen)
+    if event.calm is False:
+        said.append("other processes keep this machine busy: stop them, or wait for them with --wait-for-calm 60s")
+    return said
+
+
+def study_lines(event: StudyEvent) -> list[str]:
+    """Return where a study is."""
+    match event:
+        case StudyStarted(study, path, done):
+            budget = "" if study.budget_s is None else f", sharing {duration(study.budget_s)}"
+            lines = [f"{study.title}: {count(len(study.points), 'comparison')}{budget}; records in {path}"]
+            return lines + ([f"{done} of them are finished already"] if done else [])
+        case PointStarted(number, of, point, budget_s):
+            share = "" if budget_s is None else f", at most {duration(budget_s)} after its first round"
+            left_out = [f"{label} does not race there: {reason}" for label, reason in point.left_out.items()]
+            return [f"{number} of {of}: {point.title}{share}", *left_out]
+        case PointEnded(_, _, point, reason):
+            return [f"{point.title}: {reason}"] if reason else []
+
+
+def of_one(event: TrialEnded | Certified | TimerTested | Tried) -> str:
+    """Return what became of one contender's trial, or was found by it."""
+    match event:
+        case TrialEnded(name):
+            return f"{name}: {ended(event)}"
+        case Certified(certificate):
+            return f"{certificate.contender}: same work {certified(certificate)}"
+        case TimerTested(verdict):
+            return f"{verdict.contender}: timer {timer_text(verdict)}"
+        case Tried():
+            return tried(event)
+
+
+def certified(certificate: Certificate) -> str:
+    """Return whether a contender is shown to do the same work."""
+    if certificate.passed:
+        return "not compared: it is ready-made" if certificate.ready_made else "verified"
+    return f"not verified: {certificate.reason}"
+
+
+def timer_text(verdict: TimerVerdict) -> str:
+    """Return how the self-test of a timer has ended."""
+    said = {"passed": "passed", "failed": "failed", "untold": "inconclusive"}[verdict.outcome]
+    return f"self-test {said}" + (f": {verdict.reason}" if verdict.reason else "")
+
+
+def ended(event: TrialEnded) -> str:
+    """Return how a trial has ended."""
+    return f"{event.outcome} in {event.seconds:.1f} s" + (f": {event.reason}" if event.reason else "")
+
+
+def tried(event: Tried) -> str:
+    """Return how an attempt at a batch size went."""
+    name = f"{event.label}: batch {event.batch_size:,}"
+    held = f" in {size(event.peak_bytes)} beyond the import" if event.peak_bytes is not None else ""
+    if event.fits:
+        return f"{name} fits{held}"
+    return f"{name} {'failed' if event.fits is None else 'does not fit'}: {event.reason}"
+
+
+def waiting(event: Waiting) -> str:
+    """Return what a round waits for."""
+    return f"waiting until other processes rest, at most {elapsed(event.left_s)}: they take {percent(event.share)}"
+
+
+def finished(reason: str) -> str:
+    """Return why it is over."""
+    return f"finished: {_ENDINGS.get(reason, reason)}"
+
+
+def rounds_line(event: RoundEnded) -> str:
+    """Return how far the rounds are, and how long until something is decided."""
+    left = f"at most {elapsed(event.left_s)} left" if event.left_s is not None else ""
+    return "; ".join(part for part in (f"round {event.round_number} done", to_come(event), left) if part)
+
+
+def to_come(event: RoundEnded) -> str:
+    """Return how long it takes until a verdict is possible, or until the open pairs have theirs; empty if none is."""
+    still_open = [verdict for verdict in event.verdicts if is_open(verdict)]
+    if not still_open:
+        return ""
+    before_first = LOOKS[0] - max(verdict.rounds for verdict in still_open)
+    if before_first > 0:
+        what, more = "until a verdict is possible", before_first
+    else:
+        what, more = "to a full answer", max(verdict.more_rounds or 0 for verdict in still_open)
+    is_beyond = event.max_rounds is not None and event.round_number + more > event.max_rounds
+    if not more or is_beyond:
+        return ""
+    return f"about {elapsed(more * event.round_s)} {what} ({count(more, 'round')})"
+
+
+def pairs_line(verdicts: tuple[Verdict, ...], margin: float) -> str:
+    """Return how all pairs stand, in one line."""
+    return "; ".join(f"{pair_name(one)} {pair_state(one, margin)}" for one in verdicts) or "no pair yet"
+
+
+def pair_name(verdict: Verdict) -> str:
+    """Return the pair, the slower one first."""
+    pair = slower_first(verdict)
+    return f"{pair.first} / {pair.second}"
+
+
+def pair_state(verdict: Verdict, margin: float) -> str:
+    """Return a pair's ratio and its verdict: what is not settled is marked as interim."""
+    pair = slower_first(verdict)
+    state = kind(pair) if is_settled(pair) else f"given up ({pair.stopped})" if pair.stopped else INTERIM
+    return f"{ratio_text(pair, margin)} {state}"
+
+
+def is_settled(verdict: Verdict) -> bool:
+    """Return whether a pair has its verdict."""
+    return kind(verdict) in {"faster", "slower", "equal"}
