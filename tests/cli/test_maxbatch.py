@@ -29,10 +29,10 @@ def test_a_search_ends_with_its_answer_and_a_report(cli: Cli) -> None:
     assert "batch 64 does not fit: MemoryError" in said.out
     (folder,) = Path("results").iterdir()
     assert "45" in (folder / "report.md").read_text()
-    answer = said.out[said.out.index("\nmlp-mnist, train") :]
+    answer = said.out[said.out.index("\nLargest batch") :]
     for name in ([], [folder.name], [folder.name[-4:]], [str(folder)]):
         assert cli("report", *name).out == answer
-    assert cli("report", "--markdown").out.startswith("## mlp-mnist")
+    assert cli("report", "--markdown").out.startswith("## Largest batch that trains")
     assert json.loads(cli("report", "--json").out)["contenders"][0]["largest"] == 45
 
 
@@ -51,7 +51,7 @@ def test_json_stands_alone_on_stdout(cli: Cli) -> None:
     said = cli(*RUN[:2], "fake:wrong=loss", *RUN[3:], "--max-batch", "--json")
     assert said.code == FAILED
     assert json.loads(said.out)["contenders"][0]["state"] == "uncertified"
-    assert "certificate not passed" in said.err
+    assert "same work not verified" in said.err
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_published_figures_are_measured_by_one_command(cli: Cli, own: str, tmp_p
     told = json.loads(again.out)
     assert {pair["order"] for pair in told["pairs"]} == {"same", "not measured"}
     assert told["scaled"] is True
-    assert cli("report", folder.name, "--markdown").out.startswith("## A page, table 1: Two speeds")
+    assert cli("report", folder.name, "--markdown").out.startswith("## Of 3 published pairs in table 1 of a page")
 
 
 def test_json_stands_alone_on_stdout(cli: Cli, own: str) -> None:

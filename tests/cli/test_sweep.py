@@ -49,10 +49,10 @@ def test_a_study_is_reported_from_its_records_again(swept: tuple[Path, str]) -> 
     """`bakeoff report` finds a study by nothing, id, its end or folder, in every form, and its comparisons too."""
     folder, said = swept
     (study,) = (folder / "results").glob("mlp-mnist-sweep-*")
-    table = said[said.index("samples/s, 95 %") : said.index("records ")]
+    table = said[said.index("samples/s (95 % CI)") : said.index("records ")]
     for name in ([], [study.name], [study.name[-4:]], [f"results/{study.name}"]):
         assert table in bakeoff(folder, "report", *name).stdout
-    assert bakeoff(folder, "report", "--markdown").stdout.startswith("## mlp-mnist over batch size 8, 16")
+    assert bakeoff(folder, "report", "--markdown").stdout.startswith("## fake is faster at batch size 8 and 16.")
     told = json.loads(bakeoff(folder, "report", "--json").stdout)
     assert [point["coordinates"]["batch size"] for point in told["points"]] == ["8", "16"]
     bakeoff(folder, "report", "--html", "page.html", "--chart", "sweep.svg")
@@ -112,12 +112,13 @@ def test_ctrl_c_shows_what_is_finished_and_resume_does_the_rest(tmp_path: Path) 
     )
     assert process.stdout is not None
     for line in process.stdout:
-        if line.startswith("2 of 2"):
+        if "  2 of 2" in line:
             break
     process.send_signal(signal.SIGINT)
     out, err = process.communicate()
     assert process.returncode == INTERRUPTED
-    assert "the same command with --resume goes on" in err
+    assert "go on with\n  bakeoff run mlp-mnist" in err
+    assert err.endswith(" --resume\n")
     assert "its turn has not come" in out
     resumed = bakeoff(tmp_path, *alone, "--resume").stdout
     assert "1 of them are finished already" in resumed

@@ -161,7 +161,10 @@ def test_winner_is_named_only_when_decided(decided: Outcome, undecided: Outcome)
 
 def test_too_few_rounds_give_no_verdict(early: Outcome) -> None:
     """Fewer than three rounds are told as "no verdict", without an interval."""
-    assert headline(early) == "No verdict yet: 2 rounds of the 3 that a verdict needs."
+    assert (
+        headline(early)
+        == "No verdict yet: 2 of the 3 rounds that one needs; so far jax is 2.10x torch (no interval yet)."
+    )
     rows = [line.cells for line in summary(early).lines]
     assert {row[1] for row in rows} == {"", "no verdict, 2.10x (no interval yet)"}
     assert {row[3] for row in rows} == {""}

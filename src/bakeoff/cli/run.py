@@ -137,12 +137,10 @@ def _tell_so_far(places: list[str], *, json: bool) -> None:
 
 def _going_on(places: list[str], results: str) -> str:
     """Return where finished trials are, and the command that goes on."""
+    from bakeoff.cli.studies import going_on
     from bakeoff.store.files import read_comparison
 
-    commands = [command for place in places if (command := read_comparison(Path(place)).command)]
-    if not commands:
-        return f"finished trials are in {results}; the same command with --resume goes on"
-    return f"finished trials are in {places[-1]}; go on with\n  {commands[-1]} --resume"
+    return going_on(places[-1], read_comparison(Path(places[-1])).command) if places else going_on(results, "")
 
 
 def _aim(*, size: bool, direction: bool, until_sure: bool) -> "Aim":

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
     from bakeoff.spec.study import Study
 
 
+def going_on(folder: str, command: str) -> str:
+    """Return where finished trials are, and the command that goes on."""
+    return f"finished trials are in {folder}; go on with\n  {command or 'the same command'} --resume"
+
+
 def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOutcome":
     """Run a study and show it; after Ctrl-C show the points that are finished, say how to go on, and end."""
     from bakeoff.cli.progress import shown
@@ -27,10 +32,10 @@ def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOut
         found = studies.latest_like(Path(results), study)
         if found is not None:
             folder, _ = found
-            sys.stderr.write(f"interrupted: finished trials are in {folder}; the same command with --resume goes on\n")
             begun = judge_study(folder)
             if begun.outcomes:
                 showing.show(begun, json=json)
+            sys.stderr.write(f"interrupted; {going_on(str(folder), study.command)}\n")
         raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     return outcome

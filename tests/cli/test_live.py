@@ -1,0 +1,105 @@
+"""The live screen: what it draws for each event, without a terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+from rich.live import Live
+
+from bakeoff.cli.live import BAR, STEPS, LiveScreen, bar
+from bakeoff.cli.telling import to_come
+from bakeoff.race.progress import BlockTimed, Finished, RoundEnded, RoundStarted, Running, TrialStarted
+from bakeoff.report.units import elapsed
+from bakeoff.spec.trial import KINDS
+from bakeoff.spec.verdict import Verdict
+
+
+def verdict(ratio: float, low: float | None, high: float | None, rounds: int = 3) -> Verdict:
+    """Return an undecided verdict by the present rules."""
+    known = {"ratio": ratio, "low": low, "high": high, "rounds": rounds}
+    return Verdict(first="torch", second="jax", verdict="undecided", fewest=5, level=0.95, **known)
+
+
+def round_ended(number: int, **changes: object) -> RoundEnded:
+    """Return the end of a round of 10 s."""
+    pair = verdict(1.5, 1.2, 1.9, number)
+    fields = {"max_rounds": 20, "elapsed_s": 30.0, "left_s": 60.0, "round_s": 10.0, "verdicts": (pair,)} | changes
+    return RoundEnded(round_number=number, **fields)
+
+
+def screen(encoding: str = "utf-8") -> tuple[LiveScreen, Console]:
+    """Return a live screen of 80 columns and its console."""
+    console = Console(file=io.TextIOWrapper(io.BytesIO(), encoding=encoding), width=80, force_terminal=True)
+    return LiveScreen(Live(console=console, auto_refresh=False)), console
+
+
+def drawn(live: LiveScreen) -> str:
+    """Return what the screen shows, as plain text of 80 columns."""
+    console = Console(file=io.StringIO(), width=80)
+    console.print(live.drawing())
+    return console.file.getvalue()
+
+
+def test_every_kind_of_trial_is_a_step_in_words() -> None:
+    """Whatever is run, the screen has a word for it."""
+    assert set(STEPS) == set(KINDS)
+
+
+def test_the_screen_follows_a_race() -> None:
+    """The step so far is the median of the round's blocks; a pair has its interval beside its ratio."""
+    live, _ = screen()
+    live(TrialStarted("r01-jax", "jax", "time"))
+    live(RoundStarted(1, ("jax",)))
+    for step_s in (0.001, 0.002, 0.009):
+        live(BlockTimed("jax", step_s))
+    live(Running("torch in float64", "computing"))
+    live(round_ended(3))
+    text = drawn(live)
+    assert "now race, round 1" in text
+    assert "torch / jax" in text
+    assert "1.5 (1.2 to 1.9) interim, not a verdict" in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_what_computes_the_reference_is_no_contender() -> None:
+    """It is told beside the steps, and has no line of its own."""
+    live, _ = screen()
+    live(TrialStarted("reference", "torch in float64", "reference"))
+    assert "torch in float64: starting" in drawn(live)
+    live(Finished("budget"))
+    assert "finished: the time budget is spent" in drawn(live)
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_a_bar_narrows(is_ascii: bool) -> None:  # noqa: FBT001 - a parameter of the table above
+    """A wide interval takes more of the axis than a narrow one; both show the ratio, and equality where it is free."""
+    reach = (0.8, 3.0)
+    wide, narrow = (bar(verdict(2.0, *ends), reach, is_ascii=is_ascii) for ends in ((1.2, 3.0), (1.9, 2.1)))
+    assert len(wide) == len(narrow) == BAR
+    assert wide.count(" ") < narrow.count(" ")
+    for drawn_bar in (wide, narrow):
+        assert ("|" if is_ascii else "\N{BOX DRAWINGS LIGHT VERTICAL}") in drawn_bar
+        assert ("o" if is_ascii else "\N{BLACK CIRCLE}") in drawn_bar
+        assert not is_ascii or drawn_bar.isascii()
+    assert bar(verdict(1.0, None, None, 1), (1.0, 1.0), is_ascii=True).count("o") == 1
+
+
+def test_what_is_to_come_is_by_the_looks() -> None:
+    """Before the first look the rounds until it count, then those that the open pairs are thought to need."""
+    assert to_come(round_ended(3)) == "about 20 s until a verdict is possible (2 rounds)"
+    open_pair = verdict(1.1, 0.9, 1.3, 6)
+    more = Verdict(**{name: getattr(open_pair, name) for name in open_pair.__struct_fields__} | {"more_rounds": 4})
+    assert to_come(round_ended(6, verdicts=(more,))) == "about 40 s to a full answer (4 rounds)"
+    assert to_come(round_ended(6, verdicts=(more,), max_rounds=7)) == ""
+    assert to_come(round_ended(6, verdicts=())) == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.4, "0 s"), (99.4, "99 s"), (125, "2 min 05 s"), (3599, "59 min 59 s"), (3900, "1 h 05 min")],
+)
+def test_a_clock_is_read_at_a_glance(seconds: float, said: str) -> None:
+    """Seconds alone are shown as long as two digits hold them."""
+    assert elapsed(seconds) == said
