@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 import pytest
+from tests.race.inline import InlineWorker
 
 from bakeoff.environments import declared, interpreters
 from bakeoff.environments.probe import ProbeAnswer
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.request import Request
 
 pytestmark = pytest.mark.slow
+
+quick_race = partial(conductor.run, launch=InlineWorker, probe_s=0.001)
+"""In this process and in virtual time."""
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +87,7 @@ def test_self_test_fails_a_timer_that_is_wrong(cli: Cli) -> None:
 
 def test_a_winner_against_itself_is_distrusted(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a contender beats itself, nothing here is to be trusted, and the exit code says so."""
-    race = conductor.run
+    race = quick_race
 
     def unfair(request: Request, observe: Observer) -> Outcome:
         outcome = race(request, observe)
@@ -97,7 +102,7 @@ def test_a_winner_against_itself_is_distrusted(cli: Cli, monkeypatch: pytest.Mon
 
 def test_a_winner_by_chance_is_raced_again(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """One such race in twenty names a winner: the next one tells whether it was chance."""
-    race = conductor.run
+    race = quick_race
     races: list[Outcome] = []
 
     def unfair_once(request: Request, observe: Observer) -> Outcome:
