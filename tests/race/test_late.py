@@ -44,8 +44,8 @@ def test_the_report_says_it_where_it_matters(race: Any) -> None:
     """A sentence names the array, the share and what the option would do; the table has both contenders."""
     outcome = race("fake", f"fake:slows={SLOWS},denormals=keep", max_rounds=1)
     (said,) = sentences(outcome)
-    assert said.startswith(f"{outcome.contenders[1].label}'s step takes 1.9")
-    assert "at step 1,000 of training as at step 10 (one process)" in said
+    assert said.startswith(f"{outcome.contenders[1].label}: step 1,000 of training takes 1.9")
+    assert "x as long as step 10 (95 % CI 1.9" in said
     assert "50 % of Adam's first moment is denormal; the option denormals=flush sets such numbers to zero." in said
     table = late_table(outcome)
     assert [line.marked for line in table.lines].count(True) == 1

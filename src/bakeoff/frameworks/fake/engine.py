@@ -39,6 +39,9 @@ CACHE = "BAKEOFF_FAKE_CACHE"
 LATE = 50
 """Training steps after which an optimiser holds denormal numbers, where steps slow down with training."""
 
+MOVING = 50
+"""Training steps that move the parameters: more than a certificate looks at, and few beside the late step of a race."""
+
 DISPATCH = 0.1
 """Share of an asynchronous step that its dispatch takes."""
 
@@ -264,9 +267,9 @@ class Step:
             return dict(self._model.weights)
         if wrong == "rate":
             optimizer = msgspec.structs.replace(optimizer, learning_rate=0.5 * optimizer.learning_rate)
-        if self._path is None or steps < self._path.steps:
+        if self._path is None or min(steps, MOVING) < self._path.steps:
             self._path = _Path(self._model.weights)
-        return self._path.until(steps, optimizer, self._gradients())
+        return self._path.until(min(steps, MOVING), optimizer, self._gradients())
 
     def state(self) -> Arrays:
         """Return the state."""
