@@ -35,7 +35,7 @@ bakeoff report dai2022-table2-4f2a --html page.html
 - A published ratio has no interval: where there are repeats, the range over them stands beside it. Where the repeats of
   two rows overlap, the document itself has no clear order.
 - The ranking of a pair **agrees** or **disagrees** only where the work of a step is the document's and the kind of
-  device is, too. Else it **inconclusive**, and the table says whether our order is the same all the same. Figures of
+  device is, too. Else it is **inconclusive**, and the table says whether our order is the same all the same. Figures of
   different machines are never compared with each other.
 - What a document does not state is not guessed: it is listed below each table, with what is taken here in its place.
 - The comparisons at full size on a GPU have not been run by us.
