@@ -34,6 +34,7 @@ from bakeoff.race.progress import (
     Waiting,
 )
 from bakeoff.race.workers import orphans
+from bakeoff.report.called import pasteable
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, size
 from bakeoff.spec.text import plain
@@ -124,7 +125,7 @@ class Lines:
 
     def _write(self, line: str) -> None:
         """Write a line where a reader of the log sees it at once."""
-        self._stream.write(f"{plain(line, keep=chr(10))}\n")
+        self._stream.write(f"{plain(pasteable(line), keep=chr(10))}\n")
         self._stream.flush()
 
 
@@ -196,7 +197,7 @@ class LiveTable:
     def _keep(self, lines: list[str]) -> None:
         """Print lines above the table, where they stay."""
         for line in lines:
-            self._screen.console.print(Text(plain(line)))
+            self._screen.console.print(Text(plain(pasteable(line))))
 
     def _table(self) -> Group:
         """Draw the table, and under it the pairs."""
