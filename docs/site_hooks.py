@@ -1,7 +1,7 @@
 """What mkdocs calls when it builds the site: pages and files that stand outside of docs/ become part of it.
 
 A link that works in the repository works in the site. A page keeps its path (below repository/ if it is not in docs/),
-and README.md is the site's start. What is linked and is no page is copied: a source file as text, of a folder of records
+and README.md is the site's start. What is linked and no page is copied: a source file as text, of a folder of records
 its report, of a folder of pages the first one, of any other folder the list of its files.
 """
 

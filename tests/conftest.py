@@ -58,6 +58,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for PATH with a `bakeoff` in it, which runs these sources."""
+    folder = tmp_path_factory.mktemp("typed")
+    script = folder / "bakeoff"
+    sources = f"import sys\nsys.path.insert(0, {str(ROOT / 'src')!r})\n"
+    script.write_text(f"#!{sys.executable}\n{sources}from bakeoff.cli import main\nsys.exit(main())\n")
+    script.chmod(0o755)
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of the test's own for what is remembered between comparisons of this process."""

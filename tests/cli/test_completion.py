@@ -5,9 +5,7 @@ import pty
 import select
 import shutil
 import signal
-import sys
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,9 +15,10 @@ from bakeoff.cli.completion import BEGIN, END
 from bakeoff.workloads.load import names
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Cli
 
-SOURCE = Path(completing.__file__).parents[2]
 SHELLS = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/completions/bakeoff.fish"}
 ANSWERS_S = 30.0
 """A TAB starts a Python; on a loaded machine that may take seconds."""
@@ -39,18 +38,12 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 class Terminal:
     """A shell on a terminal of its own, typed into as a person does."""
 
-    def __init__(self, shell: str, folder: Path) -> None:
+    def __init__(self, shell: str, folder: Path, typed: Path) -> None:
         """Start the shell with a PATH on which there is a bakeoff."""
         self._said = ""
-        here = folder / "bin"
-        here.mkdir()
-        script = here / "bakeoff"
-        script.write_text(f"#!{sys.executable}\nimport sys\nfrom bakeoff.cli import main\nsys.exit(main())\n")
-        script.chmod(0o755)
         environment = {
             "HOME": str(folder),
-            "PATH": f"{here}:/usr/bin:/bin",
-            "PYTHONPATH": str(SOURCE),
+            "PATH": f"{typed}:/usr/bin:/bin",
             "TERM": "xterm",
             "LANG": "C.UTF-8",
         }
@@ -79,12 +72,12 @@ class Terminal:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_real_shell_completes(shell: str, cli: Cli, own_home: Path) -> None:
+def test_a_real_shell_completes(shell: str, cli: Cli, own_home: Path, typed: Path) -> None:
     """After `bakeoff completion install`, a new shell completes a workload, contenders with options, and options."""
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed here")
     assert cli("completion", "install", shell).code == 0
-    terminal = Terminal(shell, own_home)
+    terminal = Terminal(shell, own_home, typed)
     try:
         terminal.type("echo re''ady\n", until="ready")
         terminal.type("bakeoff run mlp-m\t", until="nist")
