@@ -53,12 +53,17 @@ def steps(text: str) -> list[Step]:
 
 def missing(printed: tuple[str, ...], said: str) -> list[str]:
     """Return the lines of the page that were not printed in their order; "..." stands for anything in a line."""
-    lines = iter([re.sub(r" +", " ", line).strip() for line in said.splitlines()])
+    lines = [re.sub(r" +", " ", line).strip() for line in said.splitlines()]
     absent = []
     for line in printed:
         pattern = ".*".join(map(re.escape, re.sub(r" +", " ", line).split("...")))
-        if line != "..." and not any(re.fullmatch(pattern, each) for each in lines):
+        found = next((index for index, each in enumerate(lines) if re.fullmatch(pattern, each)), None)
+        if line == "...":
+            continue
+        if found is None:
             absent.append(line)
+        else:
+            lines = lines[found + 1 :]
     return absent
 
 
