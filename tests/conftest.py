@@ -37,6 +37,7 @@ LONGEST_FIRST = (
     "race/test_input.py",
     "race/test_soak.py",
     "frameworks/test_ready_made.py",
+    "test_tour.py",
 )
 """Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
 
