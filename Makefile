@@ -10,15 +10,24 @@ READY      := $(VENV)/.ready
 # Two processes run groups of tests, the longest first (tests/conftest.py), whose lines of progress stand for dots.
 SPREAD     := -n 2 -o console_output_style=classic
 
+# What a user types from now on.
+CALL       := printf '%s\n' "from now on, in this shell:  . $(BIN)/activate" \
+  "then, for one:               bakeoff report --html report.html" "without activating:          $(BIN)/bakeoff"
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-quick mutants check format docs environments clean
+.PHONY: help setup demo test test-quick mutants check format docs site environments clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo "PYTHON=python3.12 chooses another interpreter (3.11 or newer)"
 
+setup: $(READY) ## bakeoff's own environment, and how to call it
+	@$(CALL)
+
 demo: environments ## race the frameworks on handwritten digits: verdict, chart and report (75 seconds after set-up)
 	$(BIN)/bakeoff run mlp-mnist $(FRAMEWORKS) --data digits --budget 68s
+	@echo
+	@$(CALL)
 
 test: check ## every check and every test, with every framework (15 to 20 minutes on 2 cores after set-up)
 	$(BIN)/bakeoff env create $(TESTED)
@@ -41,9 +50,13 @@ format: $(READY) ## rewrite the code in the project's format
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
 
-docs: $(READY) ## write docs/cli.md again from the command line itself, docs/published.md from the shipped studies
+docs: $(READY) ## write docs/cli.md again from the command line itself, docs/published.md from the studies, docs/reading.md's example
 	$(BIN)/python docs/write_cli.py
 	$(BIN)/python docs/write_published.py
+	$(BIN)/python docs/write_reading.py
+
+site: $(READY) ## build the documentation as a site, in site/; a link that leads nowhere is an error
+	$(BIN)/mkdocs build --quiet
 
 environments: $(READY) ## bakeoff's own environment, and one for each framework
 	$(BIN)/bakeoff env create $(FRAMEWORKS)
@@ -60,4 +73,4 @@ $(READY): pyproject.toml
 	@touch $@
 
 clean: ## remove what make has made here; framework environments stay: bakeoff env remove
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) build dist site .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

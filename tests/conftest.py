@@ -37,6 +37,7 @@ LONGEST_FIRST = (
     "race/test_input.py",
     "race/test_soak.py",
     "frameworks/test_ready_made.py",
+    "test_tour.py",
 )
 """Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
 
@@ -55,6 +56,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return an empty home for bakeoff, so that a test sees no environment of this machine."""
     folder = tmp_path / "home"
     monkeypatch.setenv("BAKEOFF_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder for PATH with a `bakeoff` in it, which runs these sources."""
+    folder = tmp_path_factory.mktemp("typed")
+    script = folder / "bakeoff"
+    sources = f"import sys\nsys.path.insert(0, {str(ROOT / 'src')!r})\n"
+    script.write_text(f"#!{sys.executable}\n{sources}from bakeoff.cli import main\nsys.exit(main())\n")
+    script.chmod(0o755)
     return folder
 
 

@@ -90,11 +90,17 @@ def test_a_table_cites_beside_itself(tmp_path: Path) -> None:
     assert found.endswith("0.88 is not in x.md")
 
 
-def test_the_readmes_result_is_what_its_records_say() -> None:
-    """README.md shows what `bakeoff report` says of the shipped records, but for its picture and heading."""
+def test_the_example_is_what_its_records_say() -> None:
+    """docs/reading.md shows what `bakeoff report` says of the shipped records: `make docs` writes it again."""
     command = [sys.executable, "-m", "bakeoff", "report", RECORDS, "--markdown"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = readme[readme.index("### mlp-mnist") : readme.index("\n![Step time")]
+    page = (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+    shown = page.partition("<!-- the report: by `make docs` -->")[2].partition("<!-- its end -->")[0]
     assert shown.strip() == f"#{told}".strip()
     assert (ROOT / RECORDS / "report.md").read_text(encoding="utf-8").strip() == told.strip()
+
+
+def test_the_readme_shows_the_race_that_is_explained() -> None:
+    """README.md has the chart of the same records above its first command."""
+    above = (ROOT / "README.md").read_text(encoding="utf-8").partition("```")[0]
+    assert f"({RECORDS}/chart.svg)" in above

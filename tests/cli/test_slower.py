@@ -34,6 +34,14 @@ def test_what_is_inconclusive_is_skipped(cli: Cli) -> None:
     assert "fake:fault=raise is inconclusive" in said.err
 
 
+def test_one_round_decides_nothing(cli: Cli) -> None:
+    """Too few rounds for an interval are not decided, in a sentence with the ratio alone."""
+    said = cli(*RACE[:-3], "--rounds", "1", "--budget", "1s", "--fail-if-slower", "5%", "fake", "fake:step_ms=2")
+    assert said.code == UNTOLD
+    assert "fake:step_ms=2 cannot be told: too few rounds (ratio 2." in said.err
+    assert "[" not in said.err.splitlines()[-1]
+
+
 def test_it_is_for_one_comparison(cli: Cli) -> None:
     """Several values, a share that is none, and an aim that it excludes are errors before anything runs."""
     for words in (["5%", "--batch-size", "8,16"], ["five"], ["5%", "--until-sure"], ["5%", "--direction"]):

@@ -9,6 +9,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from bakeoff.report import called
 from bakeoff.spec.errors import BakeoffError, UsageError
 from bakeoff.spec.text import plain
 
@@ -78,6 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and give its exit code; every error made for users becomes one message on stderr."""
     if arguments is None:
         PROCESS.own()
+        called.note()
     code = _answered(arguments)
     if PROCESS.is_own and code in (INTERRUPTED, TERMINATED):
         # At its end Python hands the signal back to the system, which would then end it by the signal.
@@ -104,10 +106,10 @@ def _answered(arguments: Sequence[str] | None) -> int:
 
 def _run(arguments: Sequence[str] | None) -> int:
     """Run the command line, and return its exit code when all that it printed is written."""
-    from bakeoff.cli.app import app
+    from bakeoff.cli.app import COMPLETE_VARIABLE, command
 
     try:
-        app(args=arguments, prog_name="bakeoff")
+        command()(args=arguments, prog_name=called.name(), complete_var=COMPLETE_VARIABLE)
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else FAILED
     else:
@@ -150,7 +152,7 @@ def _forget(stream: object) -> None:
 def _failed(message: str, code: int = FAILED) -> int:
     """Write one message to stderr, which may be lost, too; return the exit code."""
     try:
-        sys.stderr.write(f"bakeoff: {plain(message, keep=chr(10))}\n")
+        sys.stderr.write(f"bakeoff: {plain(called.pasteable(message), keep=chr(10))}\n")
         sys.stderr.flush()
     except OSError:
         pass

@@ -1,11 +1,16 @@
 """The commands by name; nothing that takes time to import is imported before its command runs."""
 
-from typing import Annotated
+import os
+from typing import Annotated, Any
 
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import doctor, env, list, report, reproduce, run, verify
+from bakeoff.cli import completion, doctor, env, list, report, reproduce, run, verify
+from bakeoff.report.called import PLAIN, name, pasteable
+
+COMPLETE_VARIABLE = "_BAKEOFF_COMPLETE"
+"""By which a shell's completion asks, whatever path bakeoff is called by."""
 
 app = typer.Typer(
     name="bakeoff",
@@ -43,3 +48,27 @@ app.command("list")(list.list_what)
 app.add_typer(env.app, name="env")
 app.command("doctor")(doctor.doctor)
 app.command("report")(report.report)
+app.add_typer(completion.app, name="completion")
+
+
+def command() -> Any:
+    """Return the whole command line, in whose help every command can be pasted."""
+    if COMPLETE_VARIABLE in os.environ:
+        from typer.completion import completion_init  # type: ignore[attr-defined] # typer itself calls it so
+
+        completion_init()
+        # One line for each word that is offered, however long its help.
+        os.environ["COLUMNS"] = "10000"
+    whole = typer.main.get_command(app)
+    if name() != PLAIN:
+        _say_as_called(whole)
+    return whole
+
+
+def _say_as_called(one: Any) -> None:
+    """Have the help of a command, its parameters and its own commands name bakeoff as it was called."""
+    for named in (one, *one.params):
+        if getattr(named, "help", None):
+            named.help = pasteable(named.help)
+    for inner in getattr(one, "commands", {}).values():
+        _say_as_called(inner)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bakeoff.cli import FAILED, parameters
+from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -116,11 +117,11 @@ def _show_frameworks() -> None:
     declared = frameworks()
     for name in sorted(interpreters | reasons):
         if name in reasons:
-            typer.echo(f"{name:<12}not available: {reasons[name]}")
+            typer.echo(pasteable(f"{name:<12}not available: {reasons[name]}"))
             continue
         answer = probe(interpreters[name], declared[name].path)
         if answer.error:
-            typer.echo(f"{name:<12}cannot be used: {answer.error}")
+            typer.echo(pasteable(f"{name:<12}cannot be used: {answer.error}"))
         else:
             versions = ", ".join(f"{package} {version}" for package, version in answer.versions.items())
             typer.echo(f"{name:<12}{versions}; devices: {', '.join(answer.devices)}; Python {answer.python}")

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from bakeoff.cli import completing
+from bakeoff.report.called import pasteable
+
 app = typer.Typer(help="Make, list and remove environments: one for each framework.", rich_markup_mode=None)
 
 
@@ -15,6 +18,7 @@ def create(
         typer.Argument(
             metavar="FRAMEWORK[@VERSION]",
             help="From `bakeoff list frameworks`; with a version, another environment, that FRAMEWORK@VERSION races.",
+            autocompletion=completing.frameworks,
         ),
     ],
     *,
@@ -72,12 +76,15 @@ def list_made() -> None:
         )
         typer.echo(f"{'':<20}{environment.path}")
     if not environments:
-        typer.echo(f"none in {home()}; make one: bakeoff env create FRAMEWORK")
+        typer.echo(pasteable(f"none in {home()}; make one: bakeoff env create FRAMEWORK"))
 
 
 @app.command()
 def remove(
-    names: Annotated[list[str], typer.Argument(metavar="NAME", help="From `bakeoff env list`.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME", help="From `bakeoff env list`.", autocompletion=completing.environments),
+    ],
 ) -> None:
     """Remove environments that bakeoff has made."""
     from bakeoff.environments.create import remove_environment

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bakeoff.cli import parameters
+from bakeoff.report.called import pasteable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +44,7 @@ def list_what(
             typer.echo(f"{name}:")
         for entry in entries[name]():
             for line in lines[name](entry):
-                typer.echo(f"  {line}" if not what else line)
+                typer.echo(pasteable(f"  {line}" if not what else line))
 
 
 def _workloads() -> list[Entry]:

@@ -41,6 +41,7 @@ from bakeoff.race.progress import (
     Tried,
     Waiting,
 )
+from bakeoff.report.called import pasteable
 from bakeoff.report.standings import slower_first
 from bakeoff.report.units import duration, elapsed
 from bakeoff.spec.text import plain
@@ -167,7 +168,7 @@ class LiveScreen:
     def _keep(self, lines: list[str]) -> None:
         """Print lines above the screen, where they stay."""
         for line in lines:
-            self._screen.console.print(Text(plain(line)))
+            self._screen.console.print(Text(plain(pasteable(line))))
 
     # --- Drawing --------------------------------------------------------------------------------------------------
 

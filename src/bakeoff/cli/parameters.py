@@ -5,11 +5,17 @@ from typing import Annotated
 
 import typer
 
+from bakeoff.cli import completing
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.scenario import SCENARIOS
 
 Workload = Annotated[
-    str, typer.Argument(metavar="WORKLOAD", help="A name from `bakeoff list workloads`, or your own file: my_model.py.")
+    str,
+    typer.Argument(
+        metavar="WORKLOAD",
+        help="A name from `bakeoff list workloads`, or your own file: my_model.py.",
+        autocompletion=completing.workloads,
+    ),
 ]
 Contenders = Annotated[
     list[str] | None,
@@ -18,12 +24,16 @@ Contenders = Annotated[
         help="framework[@environment][:option=value,...], with quotes around an environment or a value that holds a "
         "colon or a comma; none: every framework that is available here.",
         show_default=False,
+        autocompletion=completing.contenders,
     ),
 ]
 Scenario = Annotated[
     str | None,
     typer.Option(
-        metavar="|".join(SCENARIOS), help="What is timed; the workload's first if not said.", show_default=False
+        metavar="|".join(SCENARIOS),
+        help="What is timed; the workload's first if not said.",
+        show_default=False,
+        autocompletion=completing.one_of(tuple(SCENARIOS)),
     ),
 ]
 BatchSize = Annotated[
@@ -43,7 +53,10 @@ Size = Annotated[
 Device = Annotated[
     str | None,
     typer.Option(
-        metavar="DEVICE", help="Where steps run: cpu, cuda or mps; a contender's own option wins.", show_default=False
+        metavar="DEVICE",
+        help="Where steps run: cpu, cuda or mps; a contender's own option wins.",
+        show_default=False,
+        autocompletion=completing.option("device"),
     ),
 ]
 Threads = Annotated[
@@ -69,6 +82,7 @@ Devices = Annotated[
         metavar="DEVICE[,...]",
         help="Where steps run: cpu, cuda or mps; a contender's own option wins.",
         show_default=False,
+        autocompletion=completing.option("device"),
     ),
 ]
 ThreadCounts = Annotated[
@@ -82,7 +96,10 @@ ThreadCounts = Annotated[
 Precisions = Annotated[
     str | None,
     typer.Option(
-        metavar="PRECISION[,...]", help="Arithmetic of a step; a contender's own option wins.", show_default=False
+        metavar="PRECISION[,...]",
+        help="Arithmetic of a step; a contender's own option wins.",
+        show_default=False,
+        autocompletion=completing.option("precision"),
     ),
 ]
 Options = Annotated[

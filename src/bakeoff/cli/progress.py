@@ -32,6 +32,7 @@ from bakeoff.race.progress import (
     Waiting,
 )
 from bakeoff.race.workers import orphans
+from bakeoff.report.called import pasteable
 from bakeoff.report.units import elapsed
 from bakeoff.spec.text import plain
 
@@ -112,5 +113,5 @@ class Lines:
 
     def _write(self, line: str) -> None:
         """Write a line where a reader of the log sees it at once."""
-        self._stream.write(f"{elapsed(time.monotonic() - self._began_s):>7}  {plain(line)}\n")
+        self._stream.write(f"{elapsed(time.monotonic() - self._began_s):>7}  {plain(pasteable(line))}\n")
         self._stream.flush()

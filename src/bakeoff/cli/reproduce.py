@@ -6,10 +6,15 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.cli import FAILED, parameters
+from bakeoff.cli import FAILED, completing, parameters
 
 Name = Annotated[
-    str, typer.Argument(metavar="STUDY", help="A name from `bakeoff list studies`, or your own file: my_study.toml.")
+    str,
+    typer.Argument(
+        metavar="STUDY",
+        help="A name from `bakeoff list studies`, or your own file: my_study.toml.",
+        autocompletion=completing.studies,
+    ),
 ]
 Contenders = Annotated[
     list[str] | None,
@@ -17,6 +22,7 @@ Contenders = Annotated[
         metavar="CONTENDER",
         help="In place of the document's rows; one that is a row's own stands for it, in whatever environment.",
         show_default=False,
+        autocompletion=completing.contenders,
     ),
 ]
 Full = Annotated[

@@ -29,7 +29,12 @@ def _sentence(one: Regression, share: float) -> str:
     """Return how one contender stands to the first."""
     from bakeoff.report.units import percent
 
-    known = "" if one.ratio is None else f" (ratio {one.ratio:.3f}, 95 % CI {one.low:.3f} to {one.high:.3f})"
+    known = "" if one.ratio is None else f" (ratio {one.ratio:.3f}{_between(one)})"
     if one.answer == "inconclusive":
         return f"--fail-if-slower: {one.contender} is inconclusive: {one.reason}{known}"
     return f"--fail-if-slower: {one.contender} is {one.answer} than {one.baseline} by more than {percent(share)}{known}"
+
+
+def _between(one: Regression) -> str:
+    """Return a ratio's interval, which one round or two do not have."""
+    return "" if one.low is None or one.high is None else f", 95 % CI {one.low:.3f} to {one.high:.3f}"

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
 
 def going_on(folder: str, command: str) -> str:
-    """Return where finished trials are, and the command that goes on."""
-    return f"finished trials are in {folder}; go on with\n  {command or 'the same command'} --resume"
+    """Return where finished trials are, and the command that goes on, as it is typed here."""
+    from bakeoff.report.called import pasteable
+
+    return f"finished trials are in {folder}; go on with\n  {pasteable(command) or 'the same command'} --resume"
 
 
 def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOutcome":

@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from bakeoff.report.called import pasteable
 from bakeoff.report.forms import files
 from bakeoff.spec.text import plain
 
@@ -55,7 +56,7 @@ def readable(text: str, encoding: str) -> str:
 
 def _say(console: Console, text: str, style: str = "", *, whole: bool = False) -> None:
     """Print one paragraph; `whole` never breaks it, so that a path, a command or a table's line stays one."""
-    plain = Text(readable(text, console.encoding), style=style)
+    plain = Text(readable(pasteable(text), console.encoding), style=style)
     console.print(plain, soft_wrap=whole, highlight=False, emoji=False)
 
 
