@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import resource
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,12 +68,19 @@ def drawing(chart: Chart, *, name: str, is_on_page: bool) -> Drawing:
     spec = themed(chart, is_on_page=is_on_page)
     title = spec.pop("title", None) or {}
     meaning = title.get("subtitle", [])
-    svg = _ROLE.sub("", renderer().vegalite_to_svg(spec))
+    svg = _ROLE.sub("", _rendered(json.dumps(spec)))
     size = _SIZE.search(svg)
     assert size is not None
     width, height = (float(part) for part in size.groups())
     lines = [meaning] if isinstance(meaning, str) else meaning
     return Drawing(title.get("text", ""), lines, _apart(svg, name), width, height)
+
+
+@lru_cache(maxsize=32)
+def _rendered(spec: str) -> str:
+    """Return a specification as SVG; PNG and SVG of the same pages draw the same."""
+    svg: str = renderer().vegalite_to_svg(spec)
+    return svg
 
 
 def _apart(svg: str, name: str) -> str:

@@ -80,7 +80,8 @@ def themed(chart: Chart, *, is_on_page: bool) -> dict[str, Any]:
     ink = "currentColor" if is_on_page else INK
     words = {"labelColor": ink, "titleColor": ink, "labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE}
     lines = {"gridColor": ink, "gridOpacity": 0.12, "domainColor": ink, "domainOpacity": 0.5, "tickColor": ink}
-    spec: dict[str, Any] = _shown(chart.to_dict(), is_on_page=is_on_page)
+    # Not held against the schema here, which takes as long as drawing: the tests do that once for every picture.
+    spec: dict[str, Any] = _shown(chart.to_dict(validate=False), is_on_page=is_on_page)
     if "layer" in spec:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     spec |= {"background": "transparent", "padding": {"left": 0, "right": 0, "top": 4, "bottom": 4}}
