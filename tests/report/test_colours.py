@@ -32,7 +32,12 @@ def both(colour: str) -> tuple[str, str]:
 
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
-    [("#000000", "#ffffff", 21.0), ("#777777", "#ffffff", 4.478), ("#ffffff", "#ffffff", 1.0), ("#E69F00", "#ffffff", 2.2)],
+    [
+        ("#000000", "#ffffff", 21.0),
+        ("#777777", "#ffffff", 4.478),
+        ("#ffffff", "#ffffff", 1.0),
+        ("#E69F00", "#ffffff", 2.2),
+    ],
 )
 def test_contrast_is_that_of_the_guidelines(first: str, second: str, expected: float) -> None:
     """Contrast is WCAG's: 21 of black on white, and 4.48 of the grey that is known to fail by a hair."""
@@ -64,7 +69,9 @@ def test_pale_insides_are_paper_with_a_little_colour() -> None:
 def test_text_is_read_on_both_papers(root) -> None:
     """Every colour of text in the page's style has 4.5 : 1 on its paper, and on a marked line."""
     style = (root / "src" / "bakeoff" / "report" / "templates" / "page.css").read_text(encoding="utf-8")
-    named = {name: both(value) for name, value in re.findall(r"--(\w+): (light-dark\([^)]*\));", style) if BOTH.match(value)}
+    named = {
+        name: both(value) for name, value in re.findall(r"--(\w+): (light-dark\([^)]*\));", style) if BOTH.match(value)
+    }
     for place, paper in enumerate(PAPER):
         assert contrast(named["ink"][place], named["mark"][place]) >= TEXT
         assert all(contrast(named[name][place], paper) >= TEXT for name in ("ink", "quiet", "link"))
@@ -73,7 +80,7 @@ def test_text_is_read_on_both_papers(root) -> None:
 
 
 def test_what_is_drawn_is_in_colours_that_are_seen(each: Callable[[], list[Outcome]]) -> None:
-    """In every drawing of a page each line and mark is in the page's ink, or in colours that stand out on both papers."""
+    """In every drawing of a page each line and mark is in the page's ink, or stands out on both papers."""
     drawn = [
         drawing(section.picture.draw(NARROW), name="one", is_on_page=True).svg
         for outcome in each()

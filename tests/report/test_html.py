@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import pytest
 from tests.report.shown import html
 
 from bakeoff.report.forms import files, forms, save

@@ -20,21 +20,25 @@ const browser = await puppeteer.launch({
 const found = [];
 try {
   const tab = await browser.newPage();
+  let asked = [];
+  tab.on("request", (request) => request.isNavigationRequest() || asked.push(request.url()));
   for (const [name, path] of Object.entries(pages)) {
+    asked = [];
     await tab.goto(`file://${path}`);
-    const asked = await tab.evaluate(() => performance.getEntriesByType("resource").length);
     await tab.evaluate(axe);
     for (const width of widths) {
       await tab.setViewport({ width, height: 800 });
       for (const theme of themes) {
         await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
-        if (shots) await tab.screenshot({ path: `${shots}/${name}-${width}-${theme}.png`, fullPage: true });
-        const folded = await tab.evaluate(measured);
-        await tab.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));
-        const open = await tab.evaluate(measured);
-        const violations = await tab.evaluate(violated, theme === themes[0] && width === widths[0]);
-        await tab.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = false)));
-        found.push({ name, width, theme, asked, violations, folded, open });
+        const file = `${shots}/${name}-${width}-${theme}.png`;
+        if (shots) await tab.screenshot({ path: file, fullPage: true });
+        const placed = await tab.evaluate(places);
+        await tab.evaluate(folds, true);
+        const drawn = await tab.evaluate(measures);
+        const isFirst = width === widths[0] && theme === themes[0];
+        const violations = await tab.evaluate(violated, isFirst);
+        await tab.evaluate(folds, false);
+        found.push({ name, width, theme, asked, violations, ...placed, ...drawn });
       }
     }
   }
@@ -43,6 +47,11 @@ try {
 }
 console.log(JSON.stringify(found));
 
+/** Open or close all that is folded. */
+function folds(open) {
+  for (const one of document.querySelectorAll("details")) one.open = open;
+}
+
 /** What axe-core finds. What only structure decides is the same in every theme and is looked at once a page. */
 async function violated(isFirst) {
   const rules = isFirst ? {} : { runOnly: ["color-contrast", "scrollable-region-focusable", "target-size"] };
@@ -50,8 +59,18 @@ async function violated(isFirst) {
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 200)).join(" | ")}`);
 }
 
-/** Sizes and contrasts as they are drawn. */
-function measured() {
+/** Where the first things of a page stand, with all folds closed. */
+function places() {
+  const [head, chart] = ["h1", "figure"].map((name) => document.querySelector(name)?.getBoundingClientRect());
+  return {
+    answer: head ? head.bottom + scrollY : null,
+    chartTop: chart ? chart.top + scrollY : null,
+    chartEnd: chart ? chart.bottom + scrollY : null,
+  };
+}
+
+/** Sizes and contrasts of everything as it is drawn, with all folds open. */
+function measures() {
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const parse = (colour) => {
     canvas.clearRect(0, 0, 1, 1);
@@ -122,19 +141,19 @@ function measured() {
       .map((text) => text.textContent);
   });
   const least = (list, key) => list.reduce((one, other) => (other[key] < one[key] ? other : one), { [key]: Infinity });
-  const top = document.querySelector("h1").getBoundingClientRect();
-  const chart = boxes[0]?.getBoundingClientRect();
+  const sides = boxes.map((one) => one.getBoundingClientRect()).map((box) => `${Math.round(box.left)}+${Math.round(box.width)}`);
+  const ids = [...document.querySelectorAll("[id]")].map((one) => one.id);
   return {
-    scrolls: document.documentElement.scrollWidth - innerWidth,
+    overflow: document.documentElement.scrollWidth - innerWidth,
     headings: document.querySelectorAll("h1").length,
-    h1: top.top + scrollY,
-    chart: chart ? chart.bottom + scrollY : null,
-    sides: [...new Set(boxes.map((one) => `${Math.round(one.getBoundingClientRect().left)} ${Math.round(one.getBoundingClientRect().width)}`))],
+    charts: boxes.length,
+    sides: [...new Set(sides)],
+    texts: texts.length,
+    marks: marks.length,
     smallest: least(texts, "px"),
     faintest: least(texts, "ratio"),
     faintestMark: least(marks, "ratio"),
-    marks: marks.length,
     lost,
-    ids: [...document.querySelectorAll("[id]")].map((one) => one.id).filter((one, place, all) => all.indexOf(one) !== place),
+    twice: ids.filter((one, place) => ids.indexOf(one) !== place),
   };
 }

@@ -92,7 +92,7 @@ def themed(chart: Chart, *, is_on_page: bool) -> dict[str, Any]:
         | lines
         | {"tickOpacity": 0.5, "labelFlush": False, "titleFontWeight": "normal", "labelLimit": 320},
         "axisYQuantitative": {"minExtent": AXIS_PX, "maxExtent": AXIS_PX} | _ABOVE,
-        "legend": words | {"orient": "bottom", "offset": 6, "symbolStrokeWidth": 2, "labelLimit": 320},
+        "legend": words | {"orient": "bottom", "offset": 6, "symbolStrokeWidth": 2, "labelLimit": 0},
         "title": {"color": ink, "subtitleColor": ink, "anchor": "start", "frame": "bounds", "fontSize": 15},
         "text": {"color": ink, "fontSize": FONT_SIZE},
         "rule": {"color": ink},
@@ -105,22 +105,23 @@ _ABOVE = {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX":
 """The title of an upright axis stands above it, and is read without turning one's head."""
 
 
-def legend_columns(labels: Iterable[str], width: int) -> int:
-    """Return how many entries of a legend stand side by side."""
-    longest = max((len(label) for label in labels), default=1)
-    return max(1, int(width / (0.56 * FONT_SIZE * longest + 44)))
-
-
 def _shown(part: Any, *, is_on_page: bool) -> Any:
     """Return a specification whose texts are plain: the renderer ends the process for characters that XML lacks."""
     if isinstance(part, dict):
-        return {plain(name): _shown(value, is_on_page=is_on_page) for name, value in part.items()}
+        return {
+            plain(name): value if name == "labelExpr" else _shown(value, is_on_page=is_on_page)
+            for name, value in part.items()
+        }
     if isinstance(part, list):
         return [_shown(value, is_on_page=is_on_page) for value in part]
     if not isinstance(part, str):
         return part
-    short = plain(part if len(part) <= LONGEST_TEXT else f"{part[:LONGEST_TEXT]}...")
-    return short if is_on_page else on_light(short)
+    return shortened(part) if is_on_page else on_light(shortened(part))
+
+
+def shortened(text: str) -> str:
+    """Return a text as it is drawn: plain, and not too long for the renderer."""
+    return plain(text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}...")
 
 
 def ratio_ticks(low: float, high: float) -> list[float]:

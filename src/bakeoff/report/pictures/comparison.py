@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.coldruns import ColdRun, Crossing, crossings, longest, runs_of, steps_text
-from bakeoff.report.pictures import AXIS_PX, WIDE, altair, drawn, legend_columns, looks, spaced, ticks
+from bakeoff.report.pictures import AXIS_PX, WIDE, altair, drawn, looks, spaced, ticks
 from bakeoff.report.pictures.colours import GREY
+from bakeoff.report.pictures.legends import legend
 from bakeoff.report.pictures.ratios import ratio_rows
 from bakeoff.report.pictures.rows import CHARACTER, rows
 from bakeoff.report.standings import kind, ranked, ratio_text, shown_interval, slower_first, step_parts, step_unit
@@ -83,10 +84,9 @@ def _block_shape(outcome: Outcome, width: int) -> Any:
     alt = altair()
     there = {point["kind"] for point in blocks(outcome)}
     kinds = [kind for kind in _BLOCK_SHAPES if kind in there]
-    columns = legend_columns(kinds, width)
-    legend = alt.Legend(title=None, symbolOpacity=1, symbolStrokeColor=GREY, columns=columns) if kinds[1:] else None
+    names = legend(kinds, width, symbolOpacity=1, symbolStrokeColor=GREY) if kinds[1:] else None
     shapes = alt.Scale(domain=kinds, range=[_BLOCK_SHAPES[kind] for kind in kinds])
-    return alt.Shape("kind:N", scale=shapes, legend=legend)
+    return alt.Shape("kind:N", scale=shapes, legend=names)
 
 
 # --- Time against steps -------------------------------------------------------------------------------------------
@@ -104,14 +104,14 @@ def runs_chart(outcome: Outcome, width: int = WIDE) -> Chart:
     x_axis = alt.Axis(title="steps", format=",~r", values=spaced(ticks(1, last), (1, last), width / _TICK))
     y_axis = alt.Axis(title="seconds", format=",~r", values=spaced(ticks(least, most), (least, most), _TALL / 20))
     x, y = alt.X("steps:Q", scale=x_scale, axis=x_axis), alt.Y("seconds:Q", scale=y_scale, axis=y_axis)
-    columns = legend_columns((look.label for look in _looks(outcome)), width)
-    legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolSize=700, columns=columns)
+    labels = [look.label for look in _looks(outcome)]
+    names = legend(labels, width, symbolType="stroke", symbolOpacity=1, symbolSize=700)
     line = drawn(points).mark_line(strokeWidth=2)
     line = line.encode(
         x=x,
         y=y,
-        color=_by_contender(outcome, "Color", "colour", legend),
-        strokeDash=_by_contender(outcome, "StrokeDash", "dash", legend),
+        color=_by_contender(outcome, "Color", "colour", names),
+        strokeDash=_by_contender(outcome, "StrokeDash", "dash", names),
     )
     low = alt.Y("low:Q", scale=y_scale, axis=y_axis)
     inwards = partial(_inwards, last, width)
@@ -166,12 +166,12 @@ def _looks(outcome: Outcome) -> list[Look]:
     return [found[contender.label] for contender in ranked(outcome)]
 
 
-def _by_contender(outcome: Outcome, channel: str, part: str, legend: Any = None) -> Any:
+def _by_contender(outcome: Outcome, channel: str, part: str, names: Any = None) -> Any:
     """Return every contender's part of its look: its framework's colour, or a shape or a dash of its own."""
     alt = altair()
     found = _looks(outcome)
     scale = alt.Scale(domain=[look.label for look in found], range=[getattr(look, part) for look in found])
-    return getattr(alt, channel)("contender:N", scale=scale, legend=legend)
+    return getattr(alt, channel)("contender:N", scale=scale, legend=names)
 
 
 # --- What is drawn --------------------------------------------------------------------------------------------------

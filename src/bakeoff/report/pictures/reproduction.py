@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.environments.declared import frameworks
 from bakeoff.judge import reproduction
-from bakeoff.report.pictures import WIDE, altair, drawn, is_narrow, legend_columns, ratio_ticks, spaced
+from bakeoff.report.pictures import WIDE, altair, drawn, is_narrow, ratio_ticks, spaced
 from bakeoff.report.pictures.colours import GREY, pale, seen
+from bakeoff.report.pictures.legends import legend
 from bakeoff.report.pictures.rows import rows
 from bakeoff.report.standings import throughput
 from bakeoff.report.units import listed, rounded
@@ -133,10 +134,9 @@ def _panel(points: list[Mark], sizes: list[int], published: PublishedStudy, titl
     looks = _looks(published)
     x = alt.X("batch:O", title="batch size", scale=alt.Scale(domain=sizes), axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("row:N", sort=names, scale=alt.Scale(domain=names))
-    columns = legend_columns(names, width)
-    legend = alt.Legend(title=None, symbolType="square", symbolSize=160, columns=columns)
-    fill = alt.Fill("row:N", scale=alt.Scale(domain=names, range=[look[0] for look in looks]), legend=legend)
-    stroke = alt.Stroke("row:N", scale=alt.Scale(domain=names, range=[look[1] for look in looks]), legend=legend)
+    entries = legend(names, width, symbolType="square", symbolSize=160)
+    fill = alt.Fill("row:N", scale=alt.Scale(domain=names, range=[look[0] for look in looks]), legend=entries)
+    stroke = alt.Stroke("row:N", scale=alt.Scale(domain=names, range=[look[1] for look in looks]), legend=entries)
     axis = alt.Axis(title="images/s", format=",~r", tickCount=5)
     base = drawn(points).encode(x=x, xOffset=offset)
     bars = base.mark_bar(strokeWidth=1.5).encode(y=alt.Y("speed:Q", axis=axis, stack=None), fill=fill, stroke=stroke)
@@ -173,14 +173,14 @@ def ratios_chart(pairs: list[PublishedPair], width: int = WIDE, *, several: bool
     places = spaced(ratio_ticks(low, high), (low, high), (layout.right - layout.left) / 44)
     axis = alt.Axis(title="ratio of times, first over second", format=",~r", values=places)
     marks = alt.Scale(domain=[_PUBLISHED, _MEASURED], range=["diamond", "circle"])
-    legend = alt.Legend(title=None, columns=legend_columns([_PUBLISHED, _MEASURED], width))
+    names = legend([_PUBLISHED, _MEASURED], width)
     base = drawn(points).encode(y=layout.y())
     ranges = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
     layers = [
         drawn([{"one": 1.0}]).mark_rule(opacity=0.7).encode(x=alt.X("one:Q", scale=scale, axis=axis)),
         ranges.encode(x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q"),
         base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
-            x=alt.X("ratio:Q", scale=scale, axis=axis), shape=alt.Shape("where:N", scale=marks, legend=legend)
+            x=alt.X("ratio:Q", scale=scale, axis=axis), shape=alt.Shape("where:N", scale=marks, legend=names)
         ),
     ]
     meaning = "published: with the range of its repeats, where there are several; measured: with its 95 % interval"

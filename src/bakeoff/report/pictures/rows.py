@@ -85,11 +85,11 @@ def rows(names: Sequence[tuple[str, str]], width: int, room: float) -> Rows:
 
 def _beside(names: Sequence[tuple[str, str]], width: int, room: float) -> Rows:
     """Return rows whose names and values stand in columns of their own."""
-    wrapped = [_wrapped(name, int(_NAME_SHARE * width / CHARACTER)) for name, _ in names]
-    left = _EDGE + CHARACTER * max((cell_len(line) for lines in wrapped for line in lines), default=0)
+    names_lines = [wrapped(name, int(_NAME_SHARE * width / CHARACTER)) for name, _ in names]
+    left = _EDGE + CHARACTER * max((cell_len(line) for lines in names_lines for line in lines), default=0)
     right = width - _EDGE - CHARACTER * max((cell_len(value) for _, value in names), default=0)
     y, places, texts, values = 0.0, [], [], []
-    for lines, (_, value) in zip(wrapped, names, strict=True):
+    for lines, (_, value) in zip(names_lines, names, strict=True):
         height = max(room, LINE * len(lines)) + GAP
         places.append(y + height / 2)
         texts.append({"y": y + height / 2 - LINE * (len(lines) - 1) / 2, "text": lines})
@@ -103,7 +103,7 @@ def _above(names: Sequence[tuple[str, str]], width: int, room: float) -> Rows:
     most = int(width / CHARACTER)
     y, places, texts, values = 0.0, [], [], []
     for name, value in names:
-        lines = _wrapped(name, most)
+        lines = wrapped(name, most)
         texts.append({"y": y + LINE / 2, "text": lines})
         if value and cell_len(lines[-1]) + cell_len(value) + 2 > most:
             y += LINE
@@ -115,7 +115,7 @@ def _above(names: Sequence[tuple[str, str]], width: int, room: float) -> Rows:
     return Rows(_EDGE, width - _LAST_LABEL, width, y, places, texts, values, bands)
 
 
-def _wrapped(name: str, most: int) -> list[str]:
+def wrapped(name: str, most: int) -> list[str]:
     """Return a name in lines of at most so many characters, parted where its parts meet."""
     lines = [""]
     for piece in _PIECE.findall(name):

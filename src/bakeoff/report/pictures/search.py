@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.report.pictures import WIDE, altair, drawn, legend_columns, spaced, ticks
+from bakeoff.report.pictures import WIDE, altair, drawn, spaced, ticks
 from bakeoff.report.pictures.colours import seen
+from bakeoff.report.pictures.legends import legend
 from bakeoff.report.pictures.rows import rows
 
 if TYPE_CHECKING:
@@ -48,13 +49,13 @@ def attempts_chart(outcome: SearchOutcome, width: int = WIDE) -> Chart:
     x = alt.X("batch:Q", scale=scale, axis=alt.Axis(title="batch size", format=",~r", values=values))
     kinds = [kind for kind in _SHAPES if any(mark["what"] == kind for mark in marks)]
     shapes = alt.Scale(domain=kinds, range=[_SHAPES[kind] for kind in kinds])
-    legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=90, columns=legend_columns(kinds, width))
+    names = legend(kinds, width, symbolOpacity=1, symbolSize=90)
     base = drawn([mark | {"y": places[mark["contender"]], "colour": seen(mark["colour"])} for mark in marks])
     points = base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
         x=x,
         y=here.y(),
         color=alt.Color("colour:N", scale=None, legend=None),
-        shape=alt.Shape("what:N", scale=shapes, legend=legend),
+        shape=alt.Shape("what:N", scale=shapes, legend=names),
     )
     meaning = "each mark is an attempt in a process of its own; the number is the largest batch that fits"
     return here.chart([points], alt.Title("Largest batch", subtitle=meaning))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.report.pictures import WIDE, altair, drawn, legend_columns, ratio_ticks, spaced, ticks
+from bakeoff.report.pictures import WIDE, altair, drawn, ratio_ticks, spaced, ticks
+from bakeoff.report.pictures.legends import legend
 from bakeoff.report.pictures.ratios import BAND, ratio_rows
 from bakeoff.report.pictures.rows import rows
 from bakeoff.report.points import ends, frame, holes, is_logarithmic, rates, ratio_domain, ratios
@@ -237,12 +238,11 @@ def _verdict_look(there: list[str], width: int) -> dict[str, Any]:
     """Return each verdict its own shape, filled where it is decided, and a legend of those that there are."""
     alt = altair()
     words = " : ".join(f"datum.value == '{verdict}' ? '{_VERDICTS[verdict][0]}'" for verdict in there)
-    columns = legend_columns((_VERDICTS[verdict][0] for verdict in there), width)
-    legend = alt.Legend(title=None, labelExpr=f"{words} : ''", symbolSize=90, columns=columns)
+    names = legend([_VERDICTS[verdict][0] for verdict in there], width, labelExpr=f"{words} : ''", symbolSize=90)
     shapes, filled = ([_VERDICTS[verdict][part] for verdict in there] for part in (1, 2))
     return {
-        "shape": alt.Shape("verdict:N", scale=alt.Scale(domain=there, range=shapes), legend=legend),
-        "fill": alt.Fill("verdict:N", scale=alt.Scale(domain=there, range=filled), legend=legend),
+        "shape": alt.Shape("verdict:N", scale=alt.Scale(domain=there, range=shapes), legend=names),
+        "fill": alt.Fill("verdict:N", scale=alt.Scale(domain=there, range=filled), legend=names),
     }
 
 
@@ -251,5 +251,5 @@ def _by_contender(study: Points, channel: str, width: int) -> Any:
     alt = altair()
     part = {"Color": "colour", "Shape": "shape", "StrokeDash": "dash"}[channel]
     scale = alt.Scale(domain=study.labels, range=[getattr(look, part) for look in study.looks.values()])
-    legend = alt.Legend(title=None, symbolOpacity=1, symbolSize=120, columns=legend_columns(study.labels, width))
-    return getattr(alt, channel)("contender:N", scale=scale, legend=legend)
+    names = legend(study.labels, width, symbolOpacity=1, symbolSize=120)
+    return getattr(alt, channel)("contender:N", scale=scale, legend=names)
