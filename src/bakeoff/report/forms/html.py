@@ -105,10 +105,10 @@ def _part(section: Section, name: str, captions: Counter[str]) -> Part:
 
 
 def _caption(heading: str, table: Table, captions: Counter[str]) -> str:
-    """Return what a table shows: "Step time: mean, blocks by contender"; with a number where it was said before."""
+    """Return what a table shows: "Step time: mean, p90 and 3 more, by contender"; numbered where it was said before."""
     heads = [head for head in table.heads[table.keys :] if head] or table.heads[:1]
-    columns = ", ".join(heads if len(heads) <= 3 else [*heads[:2], f"{len(heads) - 2} more"])  # noqa: PLR2004 (a short list)
-    text = f"{heading or 'Results'}: {columns} by {', '.join(table.heads[: table.keys])}"
+    columns = ", ".join(heads[:2]) + (f" and {len(heads) - 2} more" if heads[2:] else "")
+    text = f"{heading or 'Results'}: {columns}, by {', '.join(table.heads[: table.keys])}"
     captions[text] += 1
     return text if captions[text] == 1 else f"{text} ({captions[text]})"
 

@@ -28,7 +28,7 @@ _LAST_LABEL = 26
 """Pixels right of the last mark along the bottom: half of the longest label, "1,000,000"."""
 _NAME_SHARE = 0.36
 """Of a wide picture, for names at most."""
-_MOST_LINES = 4
+_MOST_LINES = 8
 """Of a name: a longer one is cut, and stands whole in the table."""
 
 _PIECE = re.compile(r"\s*(?:[^\s,:@/]+[,:@/]*|[,:@/]+)")
