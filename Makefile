@@ -31,6 +31,7 @@ demo: environments ## race the frameworks on handwritten digits: verdict, chart 
 
 test: check ## every check and every test, with every framework (15 to 20 minutes on 2 cores after set-up)
 	$(BIN)/bakeoff env create $(TESTED)
+	$(BIN)/python tests/report/browser/tools.py
 	$(BIN)/pytest $(SPREAD) --durations=20
 
 test-quick: check ## lint, types and every test that is not slow, without any framework (under 3 minutes on 2 cores)

@@ -17,6 +17,8 @@ from bakeoff.report.forms.markdown import to_markdown
 from bakeoff.report.forms.terminal import show
 from bakeoff.report.pages import page_of
 
+BLOCKS = ("h1", "h2", "h3", "p", "li", "tr", "caption", "summary", "pre")
+"""Elements that begin a line."""
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -64,7 +66,7 @@ class _Visible(HTMLParser):
         known = dict(attrs)
         if tag in ("style", "svg", "title"):
             self._silent += 1
-        if tag in ("h1", "h2", "p", "li", "tr", "summary", "pre", "strong"):
+        if tag in BLOCKS:
             self._end()
         if tag == "tr" and known.get("class") == "marked":
             self._line.append("(!) ")
@@ -79,7 +81,7 @@ class _Visible(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in ("style", "svg", "title"):
             self._silent -= 1
-        if tag in ("h1", "h2", "p", "li", "tr", "summary", "pre", "strong", "div"):
+        if tag in (*BLOCKS, "div"):
             self._end()
 
     def handle_data(self, data: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import struct
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
@@ -7,10 +8,12 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 
-from bakeoff.report.forms.pictures import inline_svg, render, to_picture
+from bakeoff.report.forms.drawings import drawing
+from bakeoff.report.forms.pictures import render, to_picture
 from bakeoff.report.pages import page_of
-from bakeoff.report.pictures import comparison, looks, ticks
+from bakeoff.report.pictures import NARROW, WIDE, comparison, looks, memory, ticks
 from bakeoff.report.pictures.comparison import ratio_chart, step_time_chart
+from bakeoff.report.pictures.rows import LINE, rows
 from bakeoff.report.standings import ranked, step_parts, step_unit
 from bakeoff.spec.errors import UsageError
 
@@ -31,16 +34,16 @@ def points(chart: Any, field: str) -> list[dict[str, Any]]:
 def test_step_times_show_every_contender_and_every_block(noisy: Outcome) -> None:
     """The first picture has one dot for each contender and one mark for each block."""
     chart = step_time_chart(noisy)
-    assert [point["contender"] for point in points(chart, "text")] == ["jax", "torch"]
+    assert [point["contender"] for point in points(chart, "low")] == ["jax", "torch"]
     assert len(points(chart, "kind")) == sum(len(one.blocks) for one in noisy.contenders)
 
 
 def test_flagged_blocks_have_another_shape(noisy: Outcome) -> None:
-    """Blocks beside foreign load are told apart by shape, not by colour alone."""
+    """Blocks disturbed by other processes are told apart by shape, not by colour alone."""
     kinds = [point["kind"] for point in comparison.blocks(noisy)]
     assert kinds.count(comparison.FLAGGED) == 8
-    svg = inline_svg(step_time_chart(noisy))
-    assert "block disturbed by other processes" in svg
+    svg = drawing(step_time_chart(noisy), name="one", is_on_page=True).svg
+    assert comparison.FLAGGED in svg
 
 
 def test_scale_starts_at_zero(undecided: Outcome) -> None:
@@ -117,6 +120,43 @@ def test_every_outcome_is_drawn(each: Callable[[], list[Outcome]]) -> None:
             assert root.get("aria-label")
             unit, found = step_unit(outcome), ranked(outcome)
             assert all(one.label in drawn for one in found if step_parts(one, unit)[0] != "unknown")
+
+
+def test_memory_shows_the_peak_and_what_the_import_left(undecided: Outcome) -> None:
+    """Memory is drawn as the process's peak, parted where the import had ended."""
+    bars = {bar["contender"]: (bar["import"], bar["peak"], bar["text"]) for bar in memory.peaks(undecided)}
+    assert bars["torch"] == (220_000_000, 315_000_000, "320 MB")
+    assert list(bars) == ["tensorflow", "jax", "torch"]
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_every_layout_has_its_width(decided: Outcome, width: int) -> None:
+    """All pictures of a page are as wide as their layout asks for, whatever stands in them."""
+    pictures = [section.picture for section in page_of(decided).sections if section.picture]
+    charts = [picture.draw(width) for picture in pictures]
+    assert all(chart.to_dict() for chart in charts)  # held against the schema of Vega-Lite
+    found = [drawing(chart, name="one", is_on_page=True) for chart in charts]
+    assert len(found) == 4
+    assert all(abs(one.width - width) <= 12 for one in found)
+    assert [one.title for one in found] == ["Ratio by pair", "Step time", "Memory", "Time against steps"]
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_long_names_are_wrapped_and_nothing_is_lost(width: int) -> None:
+    """A long name stands on several lines, parted where its parts meet, and its row is as high as they are."""
+    name = "torch:mode=compiled,precision=bfloat16,threads=2 / jax@/opt/environments/nightly/bin/python:mode=jit"
+    long, short = rows([(name, "1.02 (0.98 to 1.07) undecided"), ("torch / jax", "2.0 slower")], width, 18).texts
+    assert "".join(long["text"]).replace(" ", "") == name.replace(" ", "")
+    assert len(long["text"]) > 1
+    assert short["y"] - long["y"] >= LINE * len(long["text"])
+
+
+def test_the_answer_is_the_first_text_of_the_picture(decided: Outcome) -> None:
+    """A picture that is shown alone begins with the answer, and says under it why to believe it."""
+    page = page_of(decided)
+    texts = re.findall(r"<text [^>]*>([^<]*)</text>", render([page], "svg").decode())
+    assert page.headline.startswith(texts[0])
+    assert page.trust in texts
 
 
 def test_png_and_svg_by_extension(undecided: Outcome, same: Outcome, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.report.study.conftest import batches, modes
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.report import forms
-from bakeoff.report.forms.pictures import ADDRESS_SPACE_BYTES
+from bakeoff.report.forms.drawings import ADDRESS_SPACE_BYTES
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.comparison import SUBJECTS
 from bakeoff.spec.errors import NoPictureError

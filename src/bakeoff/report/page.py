@@ -53,8 +53,8 @@ class Picture(msgspec.Struct, frozen=True):
 
     finding: str
     """What it shows, for readers who do not see it."""
-    draw: Callable[[], Any]
-    """Return altair's chart."""
+    draw: Callable[[int], Any]
+    """Return altair's chart, laid out for so many pixels from left to right."""
 
 
 Kind = Literal["open", "warnings", "page", "fold"]
@@ -71,6 +71,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     """One subject of a page."""
 
     kind: Kind = "open"
+    leads: bool = False
+    """Its picture stands on a page directly under the first table."""
     title: str = ""
     caption: str = ""
     """What the tables show, in a document's words; the title where it is empty."""

@@ -269,16 +269,6 @@ def ratio_domain(study: Points, here: Frame, pair: tuple[str, str]) -> tuple[flo
     return min(low, 1.0 / margin) / 1.02, max(high, margin) * 1.02
 
 
-def spaced(places: Sequence[float], domain: tuple[float, float], most: float) -> list[float]:
-    """Return the places on a logarithmic axis that have room beside 1 and each other; about `most` fit in all of it."""
-    apart = math.log(domain[1] / domain[0]) / most
-    kept: list[float] = []
-    for place in sorted(places, key=lambda place: abs(math.log(place))):
-        if all(abs(math.log(place / other)) >= apart for other in kept):
-            kept.append(place)
-    return sorted(kept)
-
-
 def ends(points: Iterable[Mark], *names: str) -> tuple[float, float] | None:
     """Return the smallest and the largest of these fields over all points; None where there is none."""
     values = [point[name] for point in points for name in names if name in point]

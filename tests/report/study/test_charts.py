@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bakeoff.report.forms.pictures import inline_svg, render
+from bakeoff.report.forms.drawings import drawing
+from bakeoff.report.forms.pictures import render
 from bakeoff.report.pages import page_of
-from bakeoff.report.pictures import study
-from bakeoff.report.points import frame, holes, points_of, rates, spaced
+from bakeoff.report.pictures import spaced, study
+from bakeoff.report.points import frame, holes, points_of, rates
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
@@ -35,7 +36,7 @@ def test_a_hole_is_marked_and_named(batches: StudyOutcome) -> None:
     report = points_of(batches)
     here = frame(report)
     assert holes(report, here, here.panels[0]) == [{"contender": "torch", "x": 128.0, "why": "torch failed"}]
-    assert "torch failed" in inline_svg(study.rate_chart(report))
+    assert "torch failed" in drawing(study.rate_chart(report), name="one", is_on_page=True).svg
 
 
 def test_both_axes_are_logarithmic_where_factors_count(batches: StudyOutcome) -> None:

@@ -1,36 +1,40 @@
-"""The pictures of pages as one: PNG and SVG on white, and each alone as SVG for a page in its text's colour."""
+"""The pictures of pages as one, PNG or SVG on white: the answer, and below it each drawing as it stands on the page."""
 
 from __future__ import annotations
 
 import html
-import resource
+import textwrap
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from bakeoff.report.forms import Form
+from bakeoff.report.forms.drawings import drawing, renderer
 from bakeoff.report.forms.marks import SVG, marked_png
-from bakeoff.report.pictures import INK, WIDTH, altair, drawn, themed
-from bakeoff.spec.errors import NoPictureError, UsageError
+from bakeoff.report.pictures import FONT, FONT_SIZE, LONGEST_TEXT, WIDE
+from bakeoff.report.pictures.colours import INK, PAPER
+from bakeoff.spec.errors import UsageError
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from bakeoff.report.forms.drawings import Drawing
     from bakeoff.report.page import Page
-    from bakeoff.report.pictures import Chart
 
 EXTENSIONS = (".png", ".svg")
 
 PNG_SCALE = 2.0
 """Pixels of the picture for each of the drawing: sharp on today's screens."""
 
-ADDRESS_SPACE_BYTES = 72 << 30
-"""What drawing wants of address space, hardly any of it memory: V8, within vl-convert 1.9, reserves 64 GiB and ends the
-process by a trap where it cannot; measured, 64 GiB in all were too few and 72 enough."""
-
-_APART = dict.fromkeys(("color", "shape", "strokeDash", "fill", "stroke"), "independent")
+_MARGIN = 20
+"""Pixels around everything."""
+_CHARACTER = 0.53
+"""Of its size, how wide a character of a sentence is on average, in bold Liberation Sans."""
+_LEADING = 1.35
+"""From one line to the next, of the size of its text."""
+_ANSWER, _TITLE = 21, 16
+"""Pixels, of text."""
 
 
 def to_picture(pages: Sequence[Page], path: Path) -> bytes:
@@ -42,52 +46,74 @@ def to_picture(pages: Sequence[Page], path: Path) -> bytes:
     return render(pages, "png" if extension == ".png" else "svg")
 
 
-def _renderer() -> Any:
-    """Return vl-convert; raise NoPictureError where it would end the process."""
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit != resource.RLIM_INFINITY and limit < ADDRESS_SPACE_BYTES:
-        needed = ADDRESS_SPACE_BYTES >> 30
-        msg = (
-            f"no picture is drawn: that reserves {needed} GiB of address space, and `ulimit -v` allows {limit >> 30} "
-            "GiB; the records are whole: draw them without that limit, by bakeoff report, whose --markdown needs none"
-        )
-        raise NoPictureError(msg)
-    return import_module("vl_convert")
-
-
 def render(pages: Sequence[Page], kind: Literal["png", "svg"]) -> bytes:
     """Return one picture of all pages, on white."""
-    renderer = _renderer()
-    stacked = [_stacked(page) for page in pages]
-    whole = stacked[0] if len(stacked) == 1 else altair().vconcat(*stacked, spacing=48).resolve_scale(**_APART)
-    spec = themed(whole, INK, "white")
-    if kind == "png":
-        return marked_png(renderer.vegalite_to_png(spec, scale=PNG_SCALE))
+    sheet = _Sheet()
+    for number, page in enumerate(pages):
+        _lay(sheet, page, number)
     findings = [section.picture.finding for page in pages for section in page.sections if section.picture]
-    return _titled(renderer.vegalite_to_svg(spec), " ".join(findings)).encode()
+    svg = sheet.svg(" ".join(findings))
+    return marked_png(renderer().svg_to_png(svg, scale=PNG_SCALE)) if kind == "png" else svg.encode()
 
 
-def inline_svg(chart: Chart) -> str:
-    """Return a chart as SVG for a page, in the page's own text colour."""
-    svg: str = _renderer().vegalite_to_svg(themed(chart, "currentColor", "transparent"))
-    return svg
+def _lay(sheet: _Sheet, page: Page, number: int) -> None:
+    """Put a page's answer and drawings on the sheet."""
+    sheet.space(0 if number == 0 else 3 * _MARGIN)
+    sheet.text([page.headline], _ANSWER, is_bold=True)
+    sheet.text([line for line in (page.trust, page.title, page.under) if line], FONT_SIZE)
+    pictures = [section.picture for section in page.sections if section.picture]
+    if not pictures:
+        sheet.space(_MARGIN)
+        sheet.text(["Nothing was timed."], FONT_SIZE)
+    for index, picture in enumerate(pictures):
+        found = drawing(picture.draw(WIDE), name=f"c{number}-{index}", is_on_page=False)
+        sheet.space(_MARGIN)
+        sheet.text([found.title], _TITLE, is_bold=True)
+        sheet.text(found.meaning, FONT_SIZE)
+        sheet.space(_MARGIN / 2)
+        sheet.drawing(found)
 
 
-def _stacked(page: Page) -> Chart:
-    """Return all charts of a page under its title."""
-    alt = altair()
-    nothing = drawn([{}]).mark_text().encode(text=alt.value("nothing was timed")).properties(width=WIDTH)
-    charts = [section.picture.draw() for section in page.sections if section.picture] or [nothing]
-    subtitle = [line for line in (page.headline, page.under) if line]
-    title = alt.Title(page.title, subtitle=subtitle, fontSize=18, offset=14, frame="bounds")
-    return alt.vconcat(*charts, spacing=28, title=title).resolve_scale(**_APART)
+class _Sheet:
+    """A picture that grows downwards."""
 
+    def __init__(self) -> None:
+        """Begin at the top."""
+        self._parts: list[str] = []
+        self._y = float(_MARGIN)
 
-def _titled(svg: str, finding: str) -> str:
-    """Return a drawing that stands alone with its text for readers who do not see it."""
-    text = html.escape(plain(finding))
-    opening, _, rest = svg.partition(">")
-    return f'{opening} role="img" aria-label="{text}"><title>{text}</title>{SVG}{rest}'
+    def space(self, height: float) -> None:
+        """Leave some room."""
+        self._y += height
+
+    def text(self, paragraphs: Iterable[str], size: float, *, is_bold: bool = False) -> None:
+        """Write paragraphs, each on as many lines as it needs."""
+        weight = ' font-weight="bold"' if is_bold else ""
+        for paragraph in paragraphs:
+            for line in textwrap.wrap(plain(paragraph[:LONGEST_TEXT]), int(WIDE / (_CHARACTER * size))):
+                self._y += size * _LEADING
+                place = f'x="{_MARGIN}" y="{self._y - size * (_LEADING - 1):.1f}"'
+                self._parts.append(f'<text {place} font-size="{size}"{weight}>{html.escape(line)}</text>')
+
+    def drawing(self, found: Drawing) -> None:
+        """Put a drawing there, as wide as all others."""
+        height = found.height * WIDE / found.width
+        opening, _, rest = found.svg.partition(">")
+        view = f'viewBox="0 0 {found.width:g} {found.height:g}"'
+        place = f'x="{_MARGIN}" y="{self._y:.1f}" width="{WIDE}" height="{height:.1f}" {view}'
+        assert opening.startswith("<svg")
+        self._parts.append(f"<svg {place}>{rest}")
+        self._y += height
+
+    def svg(self, finding: str) -> str:
+        """Return the picture, with its text for readers who do not see it."""
+        text, width, height = html.escape(plain(finding)), WIDE + 2 * _MARGIN, round(self._y + _MARGIN)
+        size = f'width="{width}" height="{height}" viewBox="0 0 {width} {height}"'
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{text}"><title>{text}</title>{SVG}'
+            f'<rect width="100%" height="100%" fill="{PAPER[0]}"/><g font-family="{FONT}" fill="{INK}" color="{INK}">'
+            f"{''.join(self._parts)}</g></svg>"
+        )
 
 
 def _write(kind: Literal["png", "svg"], pages: Sequence[Page], _folder: Path) -> bytes:

@@ -17,7 +17,7 @@ from bakeoff.report.sections.gpu import GPU
 from bakeoff.report.sections.independence import INDEPENDENCE
 from bakeoff.report.sections.late import LATE
 from bakeoff.report.sections.light import LIGHT
-from bakeoff.report.sections.memory import MEMORY
+from bakeoff.report.sections.memory import MEMORY, MEMORY_DRAWN
 from bakeoff.report.sections.noise import CALM, NOISE, evidence
 from bakeoff.report.sections.runs import RUNS
 from bakeoff.report.sections.settings import ENVIRONMENT, SETTINGS
@@ -42,10 +42,11 @@ SUBJECTS: tuple[Subject, ...] = (
     INDEPENDENCE,
     TIERS,
     ABSENT,
-    STEPS,
-    LIGHT,
-    RUNS,
     PAIRS,
+    STEPS,
+    MEMORY_DRAWN,
+    RUNS,
+    LIGHT,
     SETTINGS,
     TIMING,
     CERTIFICATE,

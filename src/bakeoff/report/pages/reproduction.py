@@ -66,11 +66,11 @@ def _pictures(study: StudyOutcome, published: PublishedStudy, pairs: list[Publis
     found = []
     if published.chart:
         finding = bars_finding(study, published)
-        found.append(Section(kind="page", picture=Picture(finding, lambda: bars_chart(study, published))))
+        found.append(Section(kind="page", picture=Picture(finding, lambda width: bars_chart(study, published, width))))
     measured = [pair for pair in pairs if pair.verdict is not None]
     if measured:
         several = len(published.machines) > 1
-        picture = Picture(answer, lambda: ratios_chart(measured, several=several))
+        picture = Picture(answer, lambda width: ratios_chart(measured, width, several=several))
         found.append(Section(kind="page", picture=picture))
     return found
 

@@ -28,7 +28,9 @@ def search_page(outcome: SearchOutcome) -> Page:
     plan, answer = outcome.search.plan, headline(outcome)
     is_drawn = any(one.attempts for one in outcome.found)
     picture = Section(
-        kind="page", picture=Picture(answer, lambda: attempts_chart(outcome)), tables=[attempt_table(outcome)]
+        kind="page",
+        picture=Picture(answer, lambda width: attempts_chart(outcome, width)),
+        tables=[attempt_table(outcome)],
     )
     return Page(
         title=_work(outcome),

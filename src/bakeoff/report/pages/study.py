@@ -118,14 +118,16 @@ def _tables(points: Points, answer: str) -> list[Section]:
     if points.labels:
         is_timed = any(cell.value is not None for row in points.rows for cell in row.cells.values())
         picture = (
-            Picture(f"Samples/s over {points.axes[0]}. {answer}", lambda: rate_chart(points)) if is_timed else None
+            Picture(f"Samples/s over {points.axes[0]}. {answer}", lambda width: rate_chart(points, width))
+            if is_timed
+            else None
         )
         caption = "Samples/s with 95 % intervals, and the verdict at each point:"
         rates = Section(title="samples/s (95 % CI)", caption=caption, tables=[rate_table(points)], picture=picture)
         found.append(rates)
     if points.pairs:
         pairs = "; ".join(_finding(points, pair) for pair in points.pairs[:MOST_PAIRS])
-        picture = Picture(f"Ratio of step times: {pairs}.", lambda: ratio_chart(points))
+        picture = Picture(f"Ratio of step times: {pairs}.", lambda width: ratio_chart(points, width))
         caption = "Ratio of step times, first over second; the verdict is on the first:"
         ratios = Section(title="ratio of step times", caption=caption, tables=[ratio_table(points)], picture=picture)
         found.append(ratios)

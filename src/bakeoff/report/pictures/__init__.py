@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from bakeoff.report.pictures.colours import INK, on_light, seen
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bakeoff.judge.outcome import ContenderOutcome
+    from bakeoff.spec.comparison import ContenderPlan
 
 Chart = Any
 """altair's classes share no useful base, and its annotations refuse scales and axes that it takes."""
 Mark = dict[str, Any]
 """One mark of a picture: its fields by name."""
 
-INK = "#1f2328"
-"""Of text on white: 15.8 : 1."""
-GREY = "#808080"
-"""For what belongs to no framework; seen on white and on black."""
 LONGEST_TEXT = 1000
 """In characters: the renderer takes minutes to measure 20,000."""
-WIDTH = 560
-"""Pixels."""
-_FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+WIDE, NARROW = 720, 340
+"""Pixels of the two layouts of each picture: on a page and in a file, and on a telephone."""
+FONT_SIZE = 13
+"""Pixels: at least 11 are left where a page shows the narrow layout on 320 pixels, and the wide one on 620."""
+_NARROW_BELOW = 500
+AXIS_PX = 46
+"""For the labels of an upright axis: the same in all frames, which so begin on one line."""
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 """The first two have the widths of the font that the renderer measures with."""
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
 DASHES = ([1, 0], [7, 3], [2, 2], [10, 3, 2, 3], [4, 4], [1, 3])
-"""The second, third, ... contender of one framework has the next shape and the next dash, as its colour is the same."""
+"""The second, third, ... contender has the next shape and the next dash: colour alone tells nobody apart."""
 
 
 class Look(NamedTuple):
@@ -39,21 +41,25 @@ class Look(NamedTuple):
 
     label: str
     colour: str
+    """In CSS, for light and for dark paper."""
     shape: str
     dash: list[int]
 
 
 def looks(contenders: Iterable[ContenderOutcome]) -> dict[str, Look]:
-    """Return each contender's look by its label: its framework's colour, and a shape and a dash among its kin."""
-    seen: Counter[str] = Counter()
-    found: dict[str, Look] = {}
+    """Return each contender's look by its label: its framework's colour, a shape and a dash of its own."""
+    plans: dict[str, ContenderPlan] = {}
     for contender in contenders:
-        if contender.label in found:
-            continue
-        index = seen[contender.plan.contender.framework] % len(SHAPES)
-        seen[contender.plan.contender.framework] += 1
-        found[contender.label] = Look(contender.label, contender.plan.drawn_in, SHAPES[index], list(DASHES[index]))
-    return found
+        plans.setdefault(contender.label, contender.plan)
+    return {
+        label: Look(label, seen(plan.drawn_in), SHAPES[index % len(SHAPES)], list(DASHES[index % len(DASHES)]))
+        for index, (label, plan) in enumerate(plans.items())
+    }
+
+
+def is_narrow(width: int) -> bool:
+    """Return whether names stand above their marks, not beside them."""
+    return width < _NARROW_BELOW
 
 
 def altair() -> Any:
@@ -69,35 +75,53 @@ def drawn(marks: list[Mark]) -> Chart:
     return alt.Chart(alt.Data(values=marks))
 
 
-def themed(chart: Chart, ink: str, background: str) -> dict[str, Any]:
-    """Return a chart's specification with one look for all text and lines."""
-    words = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12, "labelLimit": 320}
+def themed(chart: Chart, *, is_on_page: bool) -> dict[str, Any]:
+    """Return a chart's specification with one look for all text and lines: the page's, or that of light paper."""
+    ink = "currentColor" if is_on_page else INK
+    words = {"labelColor": ink, "titleColor": ink, "labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE}
     lines = {"gridColor": ink, "gridOpacity": 0.12, "domainColor": ink, "domainOpacity": 0.5, "tickColor": ink}
-    spec: dict[str, Any] = _shown(chart.to_dict())
-    spec["background"] = background
-    spec["padding"] = 12
+    # Not held against the schema here, which takes as long as drawing: the tests do that once for every picture.
+    spec: dict[str, Any] = _shown(chart.to_dict(validate=False), is_on_page=is_on_page)
+    if "layer" in spec:
+        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    spec |= {"background": "transparent", "padding": {"left": 0, "right": 0, "top": 4, "bottom": 4}}
     spec["config"] = {
-        "font": _FONT,
+        "font": FONT,
         "view": {"stroke": None},
-        "axis": words | lines | {"tickOpacity": 0.5, "labelFlush": False, "titleFontWeight": "normal"},
-        "legend": words | {"orient": "bottom", "offset": 6, "symbolStrokeWidth": 2},
-        "title": {"color": ink, "subtitleColor": ink, "anchor": "start", "frame": "group", "fontSize": 15},
-        "text": {"color": ink, "fontSize": 12},
+        "axis": words
+        | lines
+        | {"tickOpacity": 0.5, "labelFlush": False, "titleFontWeight": "normal", "labelLimit": 320},
+        "axisYQuantitative": {"minExtent": AXIS_PX, "maxExtent": AXIS_PX} | _ABOVE,
+        "legend": words | {"orient": "bottom", "offset": 6, "symbolStrokeWidth": 2, "labelLimit": 0},
+        "title": {"color": ink, "subtitleColor": ink, "anchor": "start", "frame": "bounds", "fontSize": 15},
+        "text": {"color": ink, "fontSize": FONT_SIZE},
         "rule": {"color": ink},
         "point": {"color": ink},
     }
     return spec
 
 
-def _shown(part: Any) -> Any:
+_ABOVE = {"titleAngle": 0, "titleAlign": "left", "titleAnchor": "end", "titleX": -AXIS_PX, "titleY": -12}
+"""The title of an upright axis stands above it, and is read without turning one's head."""
+
+
+def _shown(part: Any, *, is_on_page: bool) -> Any:
     """Return a specification whose texts are plain: the renderer ends the process for characters that XML lacks."""
     if isinstance(part, dict):
-        return {_shown(name): _shown(value) for name, value in part.items()}
+        return {
+            plain(name): value if name == "labelExpr" else _shown(value, is_on_page=is_on_page)
+            for name, value in part.items()
+        }
     if isinstance(part, list):
-        return [_shown(value) for value in part]
+        return [_shown(value, is_on_page=is_on_page) for value in part]
     if not isinstance(part, str):
         return part
-    return plain(part if len(part) <= LONGEST_TEXT else f"{part[:LONGEST_TEXT]}...")
+    return shortened(part) if is_on_page else on_light(shortened(part))
+
+
+def shortened(text: str) -> str:
+    """Return a text as it is drawn: plain, and not too long for the renderer."""
+    return plain(text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}...")
 
 
 def ratio_ticks(low: float, high: float) -> list[float]:
@@ -106,6 +130,16 @@ def ratio_ticks(low: float, high: float) -> list[float]:
     if high > familiar[-1]:
         return sorted({1.0, *ticks(low, high)})
     return [place for place in familiar if low <= place <= high]
+
+
+def spaced(places: Sequence[float], domain: tuple[float, float], most: float) -> list[float]:
+    """Return the places on a logarithmic axis that have room beside 1 and each other; about `most` fit in all of it."""
+    apart = math.log(domain[1] / domain[0]) / most
+    kept: list[float] = []
+    for place in sorted(places, key=lambda place: abs(math.log(place))):
+        if all(abs(math.log(place / other)) >= apart for other in kept):
+            kept.append(place)
+    return sorted(kept)
 
 
 def ticks(low: float, high: float) -> list[float]:

@@ -1,76 +1,98 @@
-"""A comparison's three pictures: step time, time against steps, ratio by pair."""
+"""A comparison's pictures: ratio by pair, step time, memory, time against steps."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.coldruns import ColdRun, Crossing, crossings, longest, runs_of, steps_text
-from bakeoff.report.pictures import GREY, WIDTH, altair, drawn, looks, ratio_ticks, ticks
+from bakeoff.report.pictures import AXIS_PX, WIDE, altair, drawn, looks, spaced, ticks
+from bakeoff.report.pictures.colours import GREY
+from bakeoff.report.pictures.legends import legend
+from bakeoff.report.pictures.ratios import ratio_rows
+from bakeoff.report.pictures.rows import CHARACTER, rows
 from bakeoff.report.standings import kind, ranked, ratio_text, shown_interval, slower_first, step_parts, step_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bakeoff.judge.outcome import Outcome
     from bakeoff.report.pictures import Chart, Look, Mark
 
 BLOCK, FLAGGED, BEYOND = "block", "block disturbed by other processes", "block beyond the scale"
+_BLOCK_SHAPES = {BLOCK: "M0,-0.8V0.8", FLAGGED: "diamond", BEYOND: "triangle-right"}
 _HEADROOM = 1.5
 """Blocks longer than this times the longest interval's end are drawn at the edge: they would squeeze all others."""
 _LOG_FROM = 20.0
 """From this ratio of the longest step time to the shortest the axis is logarithmic: else the shortest stood at 0."""
 _LINE_POINTS = 80
 """Enough for a smooth line on a logarithmic axis."""
-_ROW = 46
-"""Pixels a contender: a dot with its interval above, its strip of blocks below."""
-_PAIR_ROW = 30
+_ROW = 34
+"""Pixels for a contender's marks: a dot with its interval above, its strip of blocks below."""
+_STRIP = 9
+"""Pixels from the middle of a row up to its dot, and down to its strip."""
+_TALL = 260
+"""Pixels, of the picture of runs."""
 _ROOM = 1.1
 """Between the lines and the frame, on a logarithmic axis."""
+_TICK = 60
+"""Pixels that a mark along the bottom needs, so that no label is on another."""
+
+# --- Ratio by pair ------------------------------------------------------------------------------------------------
+
+
+def ratio_chart(outcome: Outcome, width: int = WIDE) -> Chart:
+    """Draw each pair's interval against the band of equality."""
+    meaning = "times as long, first over second; inside the grey band: equal; all on one side of 1: decided"
+    title = altair().Title("Ratio by pair", subtitle=meaning)
+    return ratio_rows(ratios(outcome), 1.0 + outcome.comparison.procedure.margin, width, title)
+
 
 # --- Step time ----------------------------------------------------------------------------------------------------
 
 
-def step_time_chart(outcome: Outcome) -> Chart:
+def step_time_chart(outcome: Outcome, width: int = WIDE) -> Chart:
     """Draw a dot with its interval for each contender, and every raw block beneath."""
     alt = altair()
+    points = step_times(outcome)
+    here = rows([(point["contender"], point["text"]) for point in points], width, _ROW)
+    places = {point["contender"]: place for point, place in zip(points, here.places, strict=True)}
     low, high, logarithmic = step_domain(outcome)
-    scale = alt.Scale(domain=[low, high], type="log" if logarithmic else "linear", nice=False)
-    marks = {"values": ticks(low, high)} if logarithmic else {"tickCount": 8}
+    scale, room = here.scale(low, high, logarithmic=logarithmic), (here.right - here.left) / _TICK
+    marks = {"values": spaced(ticks(low, high), (low, high), room)} if logarithmic else {"tickCount": min(8, int(room))}
     axis = alt.Axis(title=f"step time ({step_unit(outcome).name})", format=",~r", **marks)
-    rows = alt.Y("contender:N", sort=[one.label for one in ranked(outcome)], axis=alt.Axis(title=None, ticks=False))
-    x, colour = alt.X("step:Q", scale=scale, axis=axis), _by_contender(outcome, "Color", "colour").legend(None)
-    dots = drawn(step_times(outcome)).encode(y=rows)
-    ranges = dots.transform_filter("isValid(datum.low)").encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    values = dots.transform_calculate(end="isValid(datum.high) ? datum.high : datum.step")
-    strip = drawn(blocks(outcome)).encode(y=rows, x=x, color=colour, shape=_block_shape(outcome))
-    shape = _by_contender(outcome, "Shape", "shape").legend(None)
-    layers = alt.layer(
-        strip.mark_point(yOffset=9, opacity=0.55, size=60, strokeWidth=1.3),
-        ranges.mark_rule(yOffset=-8, strokeWidth=2).encode(color=colour),
-        dots.mark_point(yOffset=-8, size=90, filled=True, opacity=1).encode(x=x, color=colour, shape=shape),
-        values.mark_text(yOffset=-8, dx=9, align="left").encode(x=alt.X("end:Q", scale=scale), text="text:N"),
-    )
+    x, colour = alt.X("step:Q", scale=scale, axis=axis), _by_contender(outcome, "Color", "colour")
+    dots = drawn([point | {"y": places[point["contender"]] - _STRIP} for point in points]).encode(y=here.y())
+    ranges = dots.transform_filter("isValid(datum.low)").encode(x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q")
+    strip = drawn([mark | {"y": places[mark["contender"]] + _STRIP} for mark in blocks(outcome)])
+    layers = [
+        strip.mark_point(opacity=1, size=60, strokeWidth=1).encode(
+            x=x, y=here.y(), color=colour, shape=_block_shape(outcome, width)
+        ),
+        ranges.mark_rule(strokeWidth=2).encode(color=colour),
+        dots.mark_point(size=90, filled=True, opacity=1).encode(
+            x=x, color=colour, shape=_by_contender(outcome, "Shape", "shape")
+        ),
+    ]
     title = alt.Title("Step time", subtitle="dot: median over rounds, with its 95 % interval; small marks: raw blocks")
-    return layers.resolve_scale(shape="independent").properties(width=WIDTH, height=alt.Step(_ROW), title=title)
+    return here.chart(layers, title).resolve_scale(shape="independent")
 
 
-def _block_shape(outcome: Outcome) -> Any:
-    """Return each kind of block its own shape, and a legend of those that there are."""
+def _block_shape(outcome: Outcome, width: int) -> Any:
+    """Return each kind of block its own shape, and a legend of those that there are, if they are several."""
     alt = altair()
-    shapes = {
-        BLOCK: "M0,-0.8V0.8",
-        FLAGGED: "diamond",
-        BEYOND: "triangle-right",
-    }
     there = {point["kind"] for point in blocks(outcome)}
-    kinds = [kind for kind in shapes if kind in there]
-    legend = alt.Legend(title=None, symbolOpacity=1, symbolStrokeColor=GREY)
-    return alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=[shapes[kind] for kind in kinds]), legend=legend)
+    kinds = [kind for kind in _BLOCK_SHAPES if kind in there]
+    names = legend(kinds, width, symbolOpacity=1, symbolStrokeColor=GREY) if kinds[1:] else None
+    shapes = alt.Scale(domain=kinds, range=[_BLOCK_SHAPES[kind] for kind in kinds])
+    return alt.Shape("kind:N", scale=shapes, legend=names)
 
 
 # --- Time against steps -------------------------------------------------------------------------------------------
 
 
-def runs_chart(outcome: Outcome) -> Chart:
+def runs_chart(outcome: Outcome, width: int = WIDE) -> Chart:
     """Draw the time of a run against its steps: start-up on the left, step time on the right, break-evens between."""
     alt = altair()
     points = lines(outcome)
@@ -79,85 +101,60 @@ def runs_chart(outcome: Outcome) -> Chart:
     last = max(point["steps"] for point in points)
     bands = [(look.colour, [one for one in points if one["contender"] == look.label]) for look in _looks(outcome)]
     x_scale, y_scale = alt.Scale(type="log", domain=[1, last]), alt.Scale(type="log", domain=[least, most])
-    x_axis = alt.Axis(title="steps", format=",~r", values=ticks(1, last))
-    y_axis = alt.Axis(title="seconds", format=",~r", values=ticks(least, most))
+    x_axis = alt.Axis(title="steps", format=",~r", values=spaced(ticks(1, last), (1, last), width / _TICK))
+    y_axis = alt.Axis(title="seconds", format=",~r", values=spaced(ticks(least, most), (least, most), _TALL / 20))
     x, y = alt.X("steps:Q", scale=x_scale, axis=x_axis), alt.Y("seconds:Q", scale=y_scale, axis=y_axis)
-    line = (
-        drawn(points)
-        .mark_line(strokeWidth=2)
-        .encode(
-            x=x,
-            y=y,
-            color=_by_contender(outcome, "Color", "colour"),
-            strokeDash=_by_contender(outcome, "StrokeDash", "dash"),
-        )
+    labels = [look.label for look in _looks(outcome)]
+    names = legend(labels, width, symbolType="stroke", symbolOpacity=1, symbolSize=700)
+    line = drawn(points).mark_line(strokeWidth=2)
+    line = line.encode(
+        x=x,
+        y=y,
+        color=_by_contender(outcome, "Color", "colour", names),
+        strokeDash=_by_contender(outcome, "StrokeDash", "dash", names),
     )
     low = alt.Y("low:Q", scale=y_scale, axis=y_axis)
+    inwards = partial(_inwards, last, width)
     layers = [
         *(drawn(band).mark_area(opacity=0.15, color=colour).encode(x=x, y=low, y2="high:Q") for colour, band in bands),
         line,
-        *_crossing_layers(outcome, x, y),
-        *_epoch_layers(outcome, x_scale),
+        *_crossing_layers(outcome, x, y, inwards),
+        *_epoch_layers(outcome, x_scale, inwards),
     ]
     title = alt.Title("Time against steps", subtitle="from a cold start; where lines cross is the break-even")
-    return alt.layer(*layers).properties(width=WIDTH, height=260, title=title)
+    return alt.layer(*layers).properties(width=width, height=_TALL, title=title)
 
 
-def _crossing_layers(outcome: Outcome, x: Any, y: Any) -> list[Chart]:
-    """Mark where the lead changes."""
-    points = [
+def _crossing_layers(outcome: Outcome, x: Any, y: Any, inwards: Callable[[float, str], dict[str, Any]]) -> list[Chart]:
+    """Mark where the lead changes; lines rise to the right, so that there is room below on that side, else above."""
+    points: list[Mark] = [
         {"steps": one.steps, "seconds": one.seconds, "text": f"step {steps_text(one.steps)}"}
         for one in overtakings(outcome)
     ]
-    base = drawn(points).encode(x=x, y=y)
-    ring = base.mark_point(size=110, strokeWidth=1.5, color=GREY, opacity=1)
-    return [ring, base.mark_text(dy=16, dx=6, align="left").encode(text="text:N")] if points else []
+    ring = drawn(points).encode(x=x, y=y).mark_point(size=110, strokeWidth=1.5, color=GREY, opacity=1)
+    texts = []
+    for point in points:
+        side = inwards(point["steps"], point["text"])
+        text = drawn([point]).mark_text(dy=14 if side["align"] == "left" else -14, **side)
+        texts.append(text.encode(x=x, y=y, text="text:N"))
+    return [ring, *texts] if points else []
 
 
-def _epoch_layers(outcome: Outcome, x_scale: Any) -> list[Chart]:
+def _epoch_layers(outcome: Outcome, x_scale: Any, inwards: Callable[[float, str], dict[str, Any]]) -> list[Chart]:
     """Mark one pass over the data, where the data is real."""
     alt = altair()
-    steps = epoch_steps(outcome)
+    steps, text = epoch_steps(outcome), "one pass over the data"
     if steps is None or steps <= 1:
         return []
     base = drawn([{"steps": steps}]).encode(x=alt.X("steps:Q", scale=x_scale))
-    text = base.mark_text(align="left", dx=5, dy=8).encode(y=alt.value(0), text=alt.value("one pass over the data"))
-    return [base.mark_rule(strokeDash=[3, 3], opacity=0.6), text]
+    words = base.mark_text(dy=8, **inwards(steps, text)).encode(y=alt.value(0), text=alt.value(text))
+    return [base.mark_rule(strokeDash=[3, 3], opacity=0.7), words]
 
 
-# --- Ratio by pair ------------------------------------------------------------------------------------------------
-
-
-def ratio_chart(outcome: Outcome) -> Chart:
-    """Draw each pair's interval against the band of equality."""
-    alt = altair()
-    points = ratios(outcome)
-    low, high = ratio_domain(outcome)
-    scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    rows = alt.Y("pair:N", sort=[point["pair"] for point in points], axis=alt.Axis(title=None, ticks=False))
-    title = "ratio of step times, first over second"
-    axis = alt.Axis(title=title, format=",~r", values=ratio_ticks(low, high))
-    margin = 1.0 + outcome.comparison.procedure.margin
-    band = drawn([{"low": 1.0 / margin, "high": margin, "one": 1.0}])
-    pairs = drawn(points).encode(y=rows)
-    ranges = pairs.transform_filter("isValid(datum.low)").encode(x=alt.X("low:Q", scale=scale), x2="high:Q")
-    shapes = alt.Scale(
-        domain=["slower", "equal", "undecided", "no verdict"],
-        range=["triangle-right", "circle", "diamond", "cross"],
-    )
-    layers = alt.layer(
-        band.mark_rect(opacity=0.25, color=GREY).encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
-        band.mark_rule(opacity=0.7).encode(x=alt.X("one:Q", scale=scale)),
-        ranges.mark_rule(strokeWidth=2),
-        pairs.mark_point(size=90, filled=True, opacity=1).encode(
-            x=alt.X("ratio:Q", scale=scale, axis=axis), shape=alt.Shape("verdict:N", scale=shapes, legend=None)
-        ),
-        pairs.mark_text(align="left", dx=10).encode(x=alt.value(WIDTH), text="text:N"),
-    )
-    meaning = "inside the grey band: equal; all on one side of 1: decided; else undecided"
-    return layers.properties(
-        width=WIDTH, height=alt.Step(_PAIR_ROW), title=alt.Title("Ratio by pair", subtitle=meaning)
-    )
+def _inwards(last: float, width: int, steps: float, text: str) -> dict[str, Any]:
+    """Return how a text beside a place is set, so that it does not leave the frame."""
+    room = (width - AXIS_PX) * (1 - math.log(max(1.0, steps)) / math.log(last))
+    return {"align": "left", "dx": 8} if room > CHARACTER * len(text) + 8 else {"align": "right", "dx": -8}
 
 
 # --- Parts --------------------------------------------------------------------------------------------------------
@@ -169,13 +166,12 @@ def _looks(outcome: Outcome) -> list[Look]:
     return [found[contender.label] for contender in ranked(outcome)]
 
 
-def _by_contender(outcome: Outcome, channel: str, part: str) -> Any:
-    """Return every contender's part of its look: one colour for its framework, a shape and a dash among its kin."""
+def _by_contender(outcome: Outcome, channel: str, part: str, names: Any = None) -> Any:
+    """Return every contender's part of its look: its framework's colour, or a shape or a dash of its own."""
     alt = altair()
     found = _looks(outcome)
     scale = alt.Scale(domain=[look.label for look in found], range=[getattr(look, part) for look in found])
-    legend = alt.Legend(title=None, symbolType="stroke", symbolOpacity=1, symbolSize=400)
-    return getattr(alt, channel)("contender:N", scale=scale, legend=legend)
+    return getattr(alt, channel)("contender:N", scale=scale, legend=names)
 
 
 # --- What is drawn --------------------------------------------------------------------------------------------------
@@ -189,7 +185,9 @@ def step_times(outcome: Outcome) -> list[Mark]:
     for one in ranked(outcome):
         if one.median_step_s is None:
             continue
-        point: Mark = {"contender": one.label, "step": one.median_step_s * scale, "text": step_parts(one, unit)[0]}
+        text, interval_text = step_parts(one, unit)
+        text += f" ({interval_text})" if interval_text else ""
+        point: Mark = {"contender": one.label, "step": one.median_step_s * scale, "text": text}
         if (interval := shown_interval(one)) is not None:
             point |= {"low": interval.low * scale, "high": interval.high * scale}
         points.append(point)
@@ -271,17 +269,9 @@ def ratios(outcome: Outcome) -> list[Mark]:
             "pair": f"{pair.first} / {pair.second}",
             "ratio": pair.ratio,
             "verdict": kind(pair),
-            "text": f"{ratio_text(pair, outcome.comparison.procedure.margin)}  {kind(pair)}",
+            "text": f"{ratio_text(pair, outcome.comparison.procedure.margin)} {kind(pair)}",
         }
         if pair.low is not None and pair.high is not None:
             point |= {"low": pair.low, "high": pair.high}
         points.append(point)
     return points
-
-
-def ratio_domain(outcome: Outcome) -> tuple[float, float]:
-    """Return the ends of the ratios' axis: the band of equality and every interval, with a little room."""
-    points, margin = ratios(outcome), 1.0 + outcome.comparison.procedure.margin
-    low = min([1.0 / margin, *(_end(point, "low", "ratio") for point in points)])
-    high = max([margin, *(_end(point, "high", "ratio") for point in points)])
-    return low / 1.02, high * 1.02

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from bakeoff.report.pictures import GREY, WIDTH, altair, drawn, looks, ticks
+from bakeoff.report.pictures import FONT_SIZE, WIDE, altair, drawn, looks, spaced, ticks
+from bakeoff.report.pictures.colours import GREY
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import percent, rounded
 
@@ -33,19 +34,24 @@ _LABELS = 1.6
 GIGA = 1e-9
 
 
-def roofline_chart(outcome: Outcome) -> Chart:
+def roofline_chart(outcome: Outcome, width: int = WIDE) -> Chart:
     """Draw the roof of each peak, and a point with its label for each contender."""
     alt = altair()
     points, roofs = _points(outcome), _roofs(outcome)
     (left, right), (_, high) = _domain([*points, *roofs], "x"), _domain([*points, *roofs], "y")
     low = _low(points, roofs, high)
-    x_axis = alt.Axis(
-        title="MACs for each byte of parameters, optimiser's state and batch", values=ticks(left, right), format=",~r"
-    )
-    y_axis = alt.Axis(title="GMAC/s", values=ticks(low, high), format=",~r")
+    along, up = (spaced(ticks(*ends), ends, most) for ends, most in (((left, right), width / 60), ((low, high), 12)))
+    x_axis = alt.Axis(title="MACs a byte of parameters, state and batch", values=along, format=",~r")
+    y_axis = alt.Axis(title="GMAC/s", values=up, format=",~r")
     x_scale, y_scale = (alt.Scale(type="log", domain=list(ends), nice=False) for ends in ((left, right), (low, high)))
     x, y = alt.X("x:Q", scale=x_scale, axis=x_axis), alt.Y("y:Q", scale=y_scale, axis=y_axis)
     _spread(roofs, points, math.log(high / low) / HEIGHT)
+    inside = math.log(right / left) / (width - 60)
+    for point in points:
+        _turn(point, right, inside)
+    on_left, on_right = (
+        [point for point in points if (point["label_x"] < point["x"]) is turned] for turned in (True, False)
+    )
     names = looks(outcome.contenders)
     scale = {part: [getattr(names[point["contender"]], part) for point in points] for part in ("colour", "shape")}
     domain = [point["contender"] for point in points]
@@ -58,14 +64,25 @@ def roofline_chart(outcome: Outcome) -> Chart:
             drawn(_line(roof, left, right)).mark_line(color=GREY, strokeWidth=2, clip=True).encode(x=x, y=y)
             for roof in roofs
         ),
-        drawn(roofs).mark_text(align="right", dx=-4).encode(x=alt.value(WIDTH), y=label_y, text="text:N"),
-        dots.mark_rule(opacity=0.4).encode(x=x, x2="label_x:Q", y=y, y2="label_y:Q"),
+        drawn(roofs).mark_text(align="right", dx=-4).encode(x=alt.value("width"), y=label_y, text="text:N"),
+        dots.mark_rule(opacity=0.7).encode(x=x, x2="label_x:Q", y=y, y2="label_y:Q"),
         dots.mark_point(size=90, filled=True, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
-        dots.mark_text(align="left", dx=4).encode(x=label_x, y=label_y, text="text:N"),
+        *(
+            drawn(some).mark_text(align=align, dx=dx).encode(x=label_x, y=label_y, text="text:N")
+            for some, align, dx in ((on_left, "right", -4), (on_right, "left", 4))
+            if some
+        ),
     ]
     meaning = "line: what this machine has reached; caches may lift a point above its slope"
     title = alt.Title("Roofline", subtitle=meaning)
-    return alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, title=title)
+    return alt.layer(*layers).properties(width=width, height=HEIGHT, title=title)
+
+
+def _turn(point: Mark, right: float, per_pixel: float) -> None:
+    """Have a label stand on the left of its point where the right has no room for it."""
+    length = 0.56 * FONT_SIZE * len(point["text"]) + 8
+    if math.log(point["label_x"]) + length * per_pixel > math.log(right):
+        point["label_x"] = point["x"] / _LABELS
 
 
 def _points(outcome: Outcome) -> list[Mark]:

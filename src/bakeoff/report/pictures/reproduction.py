@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.environments.declared import frameworks
 from bakeoff.judge import reproduction
-from bakeoff.report.pictures import GREY, altair, drawn, ratio_ticks
+from bakeoff.report.pictures import WIDE, altair, drawn, is_narrow, ratio_ticks, spaced
+from bakeoff.report.pictures.colours import GREY, pale, seen
+from bakeoff.report.pictures.legends import legend
+from bakeoff.report.pictures.rows import rows
 from bakeoff.report.standings import throughput
 from bakeoff.report.units import listed, rounded
 from bakeoff.spec.contender import parse_contender
@@ -17,8 +21,11 @@ if TYPE_CHECKING:
     from bakeoff.report.pictures import Chart, Mark
     from bakeoff.spec.published import Declared, PublishedStudy
 
-_WIDTH, _HEIGHT = 300, 150
-_RATIO_WIDTH, _RATIO_ROW = 420, 34
+_HEIGHT = 150
+_BESIDE, _APART = 54, 28
+"""Pixels that a panel's upright axis takes, and between two panels."""
+_ROW, _STRIP = 34, 9
+"""Pixels for the two marks of a pair, and from the middle up to the first and down to the second."""
 _SHADES = (1.0, 0.5, 0.1)
 """Of the first, second, third row of one framework, which all have the border of its one colour: filled paler."""
 _PUBLISHED, _MEASURED = "published", "measured here"
@@ -76,10 +83,12 @@ def _said(points: list[Mark]) -> str:
     return ", ".join(told) or "none"
 
 
-def bars_chart(study: StudyOutcome, published: PublishedStudy) -> Chart:
+def bars_chart(study: StudyOutcome, published: PublishedStudy, width: int = WIDE) -> Chart:
     """Draw the document's bars on the left and ours on the right, one line of panels for each network."""
     alt = altair()
     there, here = speeds_there(published), speeds_here(study, published)
+    panel = width - _BESIDE if is_narrow(width) else (width - _APART) / 2 - _BESIDE
+    join = partial(alt.vconcat, spacing=16) if is_narrow(width) else partial(alt.hconcat, spacing=_APART)
     lines = []
     for workload in dict.fromkeys(declared.workload for declared in published.comparisons):
         mine = [one for one in published.comparisons if one.workload == workload]
@@ -88,9 +97,9 @@ def bars_chart(study: StudyOutcome, published: PublishedStudy) -> Chart:
             one.point.request.batch_size for declared, one in reproduction.both(study, published) if declared in mine
         ]
         ours = [size for size in asked if size is not None]
-        left = _panel(_of(there, workload), sizes, published, f"{workload}, {_PUBLISHED}")
-        right = _panel(_of(here, workload), ours, published, f"{workload}, {_MEASURED}")
-        lines.append(alt.hconcat(left, right, spacing=36))
+        left = _panel(_of(there, workload), sizes, published, f"{workload}, {_PUBLISHED}", width)
+        right = _panel(_of(here, workload), ours, published, f"{workload}, {_MEASURED}", width)
+        lines.append(join(*(one.properties(width=panel) for one in (left, right))))
     return alt.vconcat(*lines, spacing=24, title=_bars_title(study, published, there))
 
 
@@ -107,32 +116,33 @@ def _bars_title(study: StudyOutcome, published: PublishedStudy, there: list[Mark
     printed = listed(str(size) for size in sorted({point["batch"] for point in there}))
     scaled = ", scaled down" if here.scaled else ""
     lines = [
-        f"left: {published.machines[0].name}, numbers printed for batch {printed} only; right: {here.device}{scaled}",
+        f"published: {published.machines[0].name}, numbers printed for batch {printed} only",
+        f"measured: {here.device}{scaled}",
         "bar: median over rounds, with its 95 % interval; every panel has its own scale",
     ]
     return alt.Title(f"{published.document.name}, {published.document.number}", subtitle=lines)
 
 
-def _panel(points: list[Mark], sizes: list[int], published: PublishedStudy, title: str) -> Chart:
+def _panel(points: list[Mark], sizes: list[int], published: PublishedStudy, title: str, width: int) -> Chart:
     """Draw one panel: a group of bars for each batch size, in the document's order of rows."""
     alt = altair()
     head = alt.Title(title, fontSize=13)
     if not points:
         nothing = drawn([{}]).mark_text().encode(text=alt.value("no figure"))
-        return nothing.properties(width=_WIDTH, height=_HEIGHT, title=head)
+        return nothing.properties(height=_HEIGHT, title=head)
     names = [row.name for row in published.rows]
     looks = _looks(published)
     x = alt.X("batch:O", title="batch size", scale=alt.Scale(domain=sizes), axis=alt.Axis(labelAngle=0))
     offset = alt.XOffset("row:N", sort=names, scale=alt.Scale(domain=names))
-    legend = alt.Legend(title=None, symbolType="square", symbolSize=160)
-    fill = alt.Fill("row:N", scale=alt.Scale(domain=names, range=[look[0] for look in looks]), legend=legend)
-    stroke = alt.Stroke("row:N", scale=alt.Scale(domain=names, range=[look[1] for look in looks]), legend=legend)
+    entries = legend(names, width, symbolType="square", symbolSize=160)
+    fill = alt.Fill("row:N", scale=alt.Scale(domain=names, range=[look[0] for look in looks]), legend=entries)
+    stroke = alt.Stroke("row:N", scale=alt.Scale(domain=names, range=[look[1] for look in looks]), legend=entries)
     axis = alt.Axis(title="images/s", format=",~r", tickCount=5)
     base = drawn(points).encode(x=x, xOffset=offset)
     bars = base.mark_bar(strokeWidth=1.5).encode(y=alt.Y("speed:Q", axis=axis, stack=None), fill=fill, stroke=stroke)
     ends = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
     layers = alt.layer(bars, ends.encode(y=alt.Y("low:Q", axis=axis), y2="high:Q"))
-    return layers.properties(width=_WIDTH, height=_HEIGHT, title=head)
+    return layers.properties(height=_HEIGHT, title=head)
 
 
 def _looks(published: PublishedStudy) -> list[tuple[str, str]]:
@@ -141,42 +151,40 @@ def _looks(published: PublishedStudy) -> list[tuple[str, str]]:
     names = [parse_contender(row.contender).framework for row in published.rows]
     colours = [known[name].info.colour if name in known else GREY for name in names]
     shades = [_SHADES[min(names[:index].count(name), len(_SHADES) - 1)] for index, name in enumerate(names)]
-    return [(_pale(colour, shade), colour) for colour, shade in zip(colours, shades, strict=True)]
-
-
-def _pale(colour: str, shade: float) -> str:
-    """Mix a colour with white: no line of the grid shows through it, as it would through a transparent one."""
-    parts = [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
-    return "#" + "".join(f"{round(255 - shade * (255 - part)):02x}" for part in parts)
+    return [(pale(colour, shade), seen(colour)) for colour, shade in zip(colours, shades, strict=True)]
 
 
 # --- Ratios -------------------------------------------------------------------------------------------------------
 
 
-def ratios_chart(pairs: list[PublishedPair], *, several: bool) -> Chart:
+def ratios_chart(pairs: list[PublishedPair], width: int = WIDE, *, several: bool) -> Chart:
     """Draw the published ratio of each pair beside ours with its interval."""
     alt = altair()
-    points = [point for pair in pairs for point in _ratio_points(pair, several=several)]
+    found = [_ratio_points(pair, several=several) for pair in pairs]
+    layout = rows([(points[0]["pair"], "") for points in found], width, _ROW)
+    points = [
+        point | {"y": place + side * _STRIP}
+        for both, place in zip(found, layout.places, strict=True)
+        for side, point in zip((-1, 1), both, strict=True)
+    ]
     ends = [point[key] for point in points for key in ("ratio", "low", "high") if point.get(key)]
     low, high = min([*ends, 1.0]) / 1.04, max([*ends, 1.0]) * 1.04
-    scale = alt.Scale(type="log", domain=[low, high], nice=False)
-    axis = alt.Axis(title="ratio of times, first over second", format=",~r", values=ratio_ticks(low, high))
-    rows = alt.Y("pair:N", sort=None, axis=alt.Axis(title=None, ticks=False))
-    offset = alt.YOffset("where:N", sort=[_PUBLISHED, _MEASURED])
+    scale = layout.scale(low, high, logarithmic=True)
+    places = spaced(ratio_ticks(low, high), (low, high), (layout.right - layout.left) / 44)
+    axis = alt.Axis(title="ratio of times, first over second", format=",~r", values=places)
     marks = alt.Scale(domain=[_PUBLISHED, _MEASURED], range=["diamond", "circle"])
-    base = drawn(points).encode(y=rows, yOffset=offset)
+    names = legend([_PUBLISHED, _MEASURED], width)
+    base = drawn(points).encode(y=layout.y())
     ranges = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=2)
-    layers = alt.layer(
-        drawn([{"one": 1.0}]).mark_rule(opacity=0.7).encode(x=alt.X("one:Q", scale=scale)),
-        ranges.encode(x=alt.X("low:Q", scale=scale), x2="high:Q"),
+    layers = [
+        drawn([{"one": 1.0}]).mark_rule(opacity=0.7).encode(x=alt.X("one:Q", scale=scale, axis=axis)),
+        ranges.encode(x=alt.X("low:Q", scale=scale, axis=axis), x2="high:Q"),
         base.mark_point(size=90, strokeWidth=2, opacity=1).encode(
-            x=alt.X("ratio:Q", scale=scale, axis=axis),
-            shape=alt.Shape("where:N", scale=marks, legend=alt.Legend(title=None)),
+            x=alt.X("ratio:Q", scale=scale, axis=axis), shape=alt.Shape("where:N", scale=marks, legend=names)
         ),
-    )
+    ]
     meaning = "published: with the range of its repeats, where there are several; measured: with its 95 % interval"
-    title = alt.Title("Ratio by pair, published beside measured", subtitle=meaning)
-    return layers.properties(width=_RATIO_WIDTH, height=alt.Step(_RATIO_ROW / 2), title=title)
+    return layout.chart(layers, alt.Title("Ratio by pair, published beside measured", subtitle=meaning))
 
 
 def _ratio_points(pair: PublishedPair, *, several: bool) -> list[Mark]:

@@ -151,7 +151,7 @@ def _steps(outcome: Outcome) -> list[Section]:
     steps = [(contender.label, *step_parts(contender, step_unit(outcome))) for contender in found]
     parts = [f"{label} {step}" + (f" ({interval})" if interval else "") for label, step, interval in steps]
     finding = f"Step time, median and 95 % interval: {', '.join(parts)}."
-    picture = Picture(finding, lambda: step_time_chart(outcome))
+    picture = Picture(finding, lambda width: step_time_chart(outcome, width))
     return [Section(kind="page", picture=picture, tables=[step_table(outcome)])]
 
 

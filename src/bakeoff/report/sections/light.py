@@ -120,7 +120,7 @@ def _sections(outcome: Outcome) -> list[Section]:
         return []
     shares = [f"{one.label} {share_cell(one)}" for one in ranked(outcome) if one.light]
     finding = f"Roofline: share of the peak of matrix products: {', '.join(shares)}."
-    picture = Picture(finding, lambda: roofline_chart(outcome))
+    picture = Picture(finding, lambda width: roofline_chart(outcome, width))
     page = Section(kind="page", picture=picture, tables=[light_table(outcome)], notes=[_NOTE])
     return [Section(words=peak_words(outcome)), page]
 

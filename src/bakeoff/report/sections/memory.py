@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.page import Line, Section, Subject, Table
+from bakeoff.report.page import Line, Picture, Section, Subject, Table
+from bakeoff.report.pictures.memory import memory_chart, peaks
 from bakeoff.report.sections import counters
 from bakeoff.report.sections.compiling import FOLD
 from bakeoff.report.standings import ranked
@@ -82,4 +83,18 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
     return {"memory": shown, "memory_peaks_bytes": contender.memory_peaks_bytes}
 
 
+def _drawn(outcome: Outcome) -> list[Section]:
+    """Return the picture of the process's peaks, where any is known."""
+    bars = peaks(outcome)
+    if not bars:
+        return []
+    told = [
+        f"{bar['contender']} {bar['text']}" + (f" ({size(bar['import'])} after its import)" if "import" in bar else "")
+        for bar in bars
+    ]
+    picture = Picture(f"Memory, the process's peak: {', '.join(told)}.", lambda width: memory_chart(outcome, width))
+    return [Section(kind="page", picture=picture)]
+
+
 MEMORY = Subject(sections=_sections, fields=_fields)
+MEMORY_DRAWN = Subject(sections=_drawn)

@@ -56,7 +56,7 @@ def _sections(outcome: Outcome) -> list[Section]:
     if not runs:
         return found
     finding = said or f"Time of a run of {runs[0].label} against its number of steps."
-    picture = Picture(finding, lambda: runs_chart(outcome))
+    picture = Picture(finding, lambda width: runs_chart(outcome, width))
     return [*found, Section(kind="page", picture=picture, tables=[run_table(outcome)])]
 
 

@@ -270,8 +270,8 @@ def _pairs(outcome: Outcome) -> list[Section]:
     """Return the third picture, where there is something to draw."""
     if all(verdict.ratio is None for verdict in outcome.verdicts):
         return []
-    picture = Picture(" ".join([headline(outcome), *sentences(outcome)]), lambda: ratio_chart(outcome))
-    return [Section(kind="page", picture=picture, tables=[pair_table(outcome)])]
+    picture = Picture(" ".join([headline(outcome), *sentences(outcome)]), lambda width: ratio_chart(outcome, width))
+    return [Section(kind="page", leads=True, picture=picture, tables=[pair_table(outcome)])]
 
 
 def _data(outcome: Outcome) -> dict[str, object]:
