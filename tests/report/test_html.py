@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
 
 LARGEST_BYTES = 2_000_000
-VOID = {"meta", "link", "br", "img", "hr"}
+VOID = {"meta", "link", "br", "wbr", "img", "hr"}
 
 
 class Page(HTMLParser):
@@ -159,7 +159,9 @@ def test_differences_are_marked(undecided: Outcome) -> None:
 def test_failed_checks_are_marked(mixed: Outcome) -> None:
     """A check that did not pass is marked, with what was found and what is allowed."""
     text = html(mixed)
-    cells = r'<tr class="marked"><th class="word" scope="row">jax:mode=eager</th><td class="word">gradients</td>'
+    cells = (
+        r'<tr class="marked"><th class="word" scope="row">jax:<wbr>mode=<wbr>eager</th><td class="word">gradients</td>'
+    )
     assert re.search(cells, text)
 
 

@@ -68,6 +68,7 @@ def drawing(chart: Chart, *, name: str, is_on_page: bool) -> Drawing:
     spec = themed(chart, is_on_page=is_on_page)
     title = spec.pop("title", None) or {}
     meaning = title.get("subtitle", [])
+    renderer()  # raises what there is to raise, also where the same was drawn before
     svg = _ROLE.sub("", _rendered(json.dumps(spec)))
     size = _SIZE.search(svg)
     assert size is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,6 +25,10 @@ FILE = "report.html"
 
 MOST_CARDS = 12
 """Lines of a table that stand below each other, cell by cell, on a narrow screen; a longer one is moved sideways."""
+
+
+_JOINT = re.compile(r"(?<=[:,@/=])(?=\S)")
+"""Where a contender's name may go on in the next line: its parts stay whole."""
 
 
 class Shown(NamedTuple):
@@ -113,11 +118,18 @@ def _caption(heading: str, table: Table, captions: Counter[str]) -> str:
     return text if captions[text] == 1 else f"{text} ({captions[text]})"
 
 
+def _breakable(text: str) -> Any:
+    """Return a text as markup, escaped, that may be broken where the parts of names meet."""
+    from markupsafe import Markup
+
+    return Markup("<wbr>").join(_JOINT.split(plain(text)))
+
+
 def _environment() -> Any:
     """Return what makes files of templates: all text is escaped, and a name that is not there is an error."""
     import jinja2
 
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("bakeoff.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
@@ -126,6 +138,8 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breakable"] = _breakable
+    return environment
 
 
 def _write(pages: Sequence[Page], folder: Path) -> bytes:
