@@ -50,7 +50,7 @@ def test_a_wrong_command_line_ends_with_2(cli: Cli, arguments: list[str]) -> Non
 
 BAD_INPUT = {
     "workload": (["run", "mlp-mnits", "fake"], "unknown workload 'mlp-mnits'; did you mean 'mlp-mnist'?"),
-    "framework": (["run", "mlp-mnist", "fakes"], "unknown framework 'fakes'; did you mean 'fake'?"),
+    "framework": (["run", "mlp-mnist", "torhc"], "unknown framework 'torhc'; did you mean 'torch'?"),
     "option": (["run", "mlp-mnist", "fake:mod=eager"], "unknown option 'mod'; did you mean 'mode'?"),
     "value": (["run", "mlp-mnist", "fake:mode=graph"], "possible: eager, compiled"),
     "contender": (["run", "mlp-mnist", "fake:eager"], "'eager' is not of the form option=value"),

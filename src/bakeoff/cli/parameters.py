@@ -183,8 +183,8 @@ MaxBatch = Annotated[
     bool,
     typer.Option(
         "--max-batch",
-        help="Instead of a race, search each contender's largest batch by doubling and bisection from --batch-size "
-        "on, each attempt in a process of its own.",
+        help="Instead of a race, search each contender's largest batch from --batch-size on: by the memory that two "
+        "attempts take, then by bisection; each attempt in a process of its own.",
     ),
 ]
 MemoryLimit = Annotated[

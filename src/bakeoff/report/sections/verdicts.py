@@ -31,6 +31,9 @@ _GIVEN_UP = {
     "rounds": "all rounds that were asked for are done",
 }
 
+_ROUNDING = 1e-3
+"""A ratio of means this little outside of an interval prints as its end: no rare long step, but rounding."""
+
 
 def headline(outcome: Outcome) -> str:
     """Return the answer in a sentence."""
@@ -206,7 +209,12 @@ def _doubts(pair: Verdict) -> list[str]:
         why = {"budget": "the time budget has ended", "rounds": "all rounds are done"}.get(pair.stopped, "not finished")
         said.append(f"{name}: the direction is decided, but its size is known less narrowly than was asked for; {why}.")
     mean = pair.ratio_of_means
-    outside = mean is not None and pair.low is not None and pair.high is not None and not pair.low <= mean <= pair.high
+    outside = (
+        mean is not None
+        and pair.low is not None
+        and pair.high is not None
+        and not pair.low / (1 + _ROUNDING) <= mean <= pair.high * (1 + _ROUNDING)
+    )
     if mean is not None and outside:
         said.append(
             f"{name}: the ratio of mean step times, {rounded(mean, 3)}, lies outside the interval of the ratio of "
