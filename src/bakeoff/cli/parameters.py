@@ -38,7 +38,8 @@ BatchSizes = Annotated[
     ),
 ]
 Size = Annotated[
-    str, typer.Option(metavar="SIZE", help="full, reduced, or another size that `bakeoff list workloads` shows.")
+    str,
+    typer.Option(metavar="SIZE", help="full, reduced, or another size that `bakeoff list workloads WORKLOAD` shows."),
 ]
 Device = Annotated[
     str | None,
