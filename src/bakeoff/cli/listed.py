@@ -52,7 +52,7 @@ def _workloads() -> list[str]:
     return columns(
         [
             [one["name"], *_size(one), one.get("summary") or f"cannot be used: {one['problem']}"]
-            for one in entries.workloads()
+            for one in entries.GATHER["workloads"]()
         ]
     )
 
@@ -65,18 +65,18 @@ def _size(entry: Entry) -> list[str]:
 
 def _frameworks() -> list[str]:
     """Return a line for each framework."""
-    return columns([[one["name"], one["title"], _where(one)] for one in entries.all_frameworks()])
+    return columns([[one["name"], one["title"], _where(one)] for one in entries.GATHER["frameworks"]()])
 
 
 def _options() -> list[str]:
     """Return a line for each option."""
-    return columns([[one["name"], one["meaning"]] for one in entries.options()])
+    return columns([[one["name"], one["meaning"]] for one in entries.GATHER["options"]()])
 
 
 def _studies() -> list[str]:
     """Return a line for each study."""
     return columns(
-        [[one["name"], f"{one['scaled_minutes']:g} min", one["title"]] for one in entries.studies()],
+        [[one["name"], f"{one['scaled_minutes']:g} min", one["title"]] for one in entries.GATHER["studies"]()],
     )
 
 
