@@ -178,6 +178,13 @@ TrialLimit = Annotated[
     str, typer.Option(metavar="TIME", help="A worker that does not answer within this time is ended.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the last run in --results that asked for the same.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Start and write nothing: print what would run, and how long it takes by what was measured here before.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
 
 MaxBatch = Annotated[

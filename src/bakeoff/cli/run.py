@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bakeoff.cli import FAILED, code_of, maxbatch, parameters, showing, sweep
+from bakeoff.cli import FAILED, code_of, dryrun, maxbatch, parameters, showing, sweep
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def run(
     trial_limit: parameters.TrialLimit = "10m",
     results: parameters.Results = "results",
     resume: parameters.Resume = False,
+    dry_run: parameters.DryRun = False,
     json: parameters.Json = False,
     max_batch: parameters.MaxBatch = False,
     memory: parameters.MemoryLimit = None,
@@ -57,8 +58,20 @@ def run(
     search = maxbatch.wanted(context, max_batch=max_batch, memory=memory, several=bool(asked.several))
     request = _request(context.params, asked)
     limit = _limit(fail_if_slower, request, alone=not (search or asked.several))
+    if dry_run:
+        dryrun.check(resume=resume, search=search is not None)
+        _tell_beforehand(request, asked, json=json)
+        return
     race = search or (partial(sweep.run, several=asked.several) if asked.several else partial(_race, limit=limit))
     race(request, json=json)
+
+
+def _tell_beforehand(request: "Request", asked: sweep.Asked, *, json: bool) -> None:
+    """Print what would run: one comparison, or one for each combination."""
+    if asked.several:
+        dryrun.tell_study(sweep.study_of(request, asked.several), request.results, json=json)
+    else:
+        dryrun.tell(request, json=json)
 
 
 def _request(params: dict[str, Any], asked: sweep.Asked) -> "Request":
