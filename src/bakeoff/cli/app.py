@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import doctor, env, list, report, reproduce, run, verify
+from bakeoff.cli import diff, doctor, env, history, list, report, reproduce, run, verify
 
 app = typer.Typer(
     name="bakeoff",
@@ -43,3 +43,5 @@ app.command("list")(list.list_what)
 app.add_typer(env.app, name="env")
 app.command("doctor")(doctor.doctor)
 app.command("report")(report.report)
+app.command("history")(history.history)
+app.command("diff")(diff.diff)
