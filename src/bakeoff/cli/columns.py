@@ -6,8 +6,6 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
-
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ def width() -> int:
 
 def wrapped(text: str, start: str = "", *, indent: str | None = None) -> list[str]:
     """Return a paragraph in lines that fit: the first behind `start`, the others below its end or behind `indent`."""
-    below = " " * cell_len(start) if indent is None else indent
+    below = " " * _cells(start) if indent is None else indent
     return textwrap.wrap(
         plain(text),
         width(),
@@ -45,13 +43,13 @@ def columns(rows: Iterable[Sequence[str]], *, indent: str = "") -> list[str]:
     table = [[plain(cell) for cell in row] for row in rows]
     if not table:
         return []
-    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
+    widths = [max(map(_cells, column)) for column in zip(*table, strict=True)]
     lines: list[str] = []
     for *firsts, last in table:
         start = indent + "".join(
-            f"{cell}{' ' * (wide - cell_len(cell))}{GAP}" for cell, wide in zip(firsts, widths, strict=False)
+            f"{cell}{' ' * (wide - _cells(cell))}{GAP}" for cell, wide in zip(firsts, widths, strict=False)
         )
-        if width() - cell_len(start) < NARROWEST:
+        if width() - _cells(start) < NARROWEST:
             lines += [start.rstrip(), *wrapped(last, indent + GAP + GAP)]
         else:
             lines += wrapped(last, start)
@@ -63,8 +61,15 @@ def names(words: Iterable[str], *, indent: str = "") -> list[str]:
     lines = [indent]
     for word in map(plain, words):
         gap = GAP if lines[-1].strip() else ""
-        if cell_len(lines[-1] + gap + word) > width() and lines[-1].strip():
+        if _cells(lines[-1] + gap + word) > width() and lines[-1].strip():
             lines.append(indent)
             gap = ""
         lines[-1] += gap + word
     return lines
+
+
+def _cells(text: str) -> int:
+    """Return how many columns a text takes on a terminal."""
+    from rich.cells import cell_len
+
+    return cell_len(text)

@@ -1,8 +1,8 @@
 """`bakeoff doctor`: the machine at once, then its noise and the frameworks as they answer, and what to set."""
 
-import json as json_module
 import platform
 import sys
+from json import dumps
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -44,7 +44,7 @@ def doctor(
         msg = "--self-test prints what it tests while it runs: leave out --json"
         raise UsageError(msg)
     if json:
-        typer.echo(json_module.dumps(_everything(), indent=2))
+        typer.echo(dumps(_everything(), indent=2))
         return
     _show()
     if self_test:

@@ -6,11 +6,9 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 import typer
 
 from bakeoff.cli.columns import columns, wrapped
-from bakeoff.report.units import count
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,7 +31,7 @@ VERSION = 1
 
 
 def check(*, resume: bool, search: bool) -> None:
-    """Raise UsageError for what cannot be told beforehand."""
+    """Check that it can be foreseen; raise UsageError where it cannot."""
     if search:
         msg = "--dry-run tells of races; in a search each attempt depends on the one before: leave out --max-batch"
         raise UsageError(msg)
@@ -54,6 +52,8 @@ def tell(request: Request, *, json: bool) -> None:
 
 def tell_study(study: Study, results: str, *, json: bool) -> None:
     """Print what the comparisons of a study would run."""
+    from bakeoff.report.units import count
+
     told = [_forecast(point.request, Path(results)) for point in study.points]
     if json:
         typer.echo(
@@ -233,6 +233,8 @@ def _total(told: Sequence[Forecast], budget_s: float | None) -> dict[str, Any]:
 
 def _data(told: Forecast) -> dict[str, Any]:
     """Return one comparison's forecast as an object."""
+    import msgspec
+
     comparison = told.comparison
     fields = msgspec.to_builtins(told)
     del fields["comparison"]

@@ -45,7 +45,7 @@ def history(
 
 
 def _judged(workload: str, places: list[Path]) -> "list[Outcome]":
-    """Return every comparison of a workload; what is damaged is told on stderr.
+    """Return every comparison of a workload; what is damaged is named on stderr.
 
     Raises UsageError where there is none.
     """
