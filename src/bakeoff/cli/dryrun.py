@@ -142,10 +142,11 @@ def _time(told: Forecast) -> list[str]:
     """Return how long it takes, how many rounds a budget buys, and what that is known from."""
     if told.unknown:
         return ["", *wrapped(_unknown([told]))]
+    behind_s = told.behind_s or 0.0
+    behind = f", and behind the verdict up to {_seconds(behind_s)}" if behind_s >= 1 else ""
     whole = (
         f"Takes {_range(told)}: certificates {_seconds(told.certificates_s)}, then "
-        f"{_count(told.fewest_rounds, told.most_rounds)} rounds of {_seconds(told.round_s)}, and behind the verdict "
-        f"up to {_seconds(told.behind_s)}{_whole_runs(told)}."
+        f"{_count(told.fewest_rounds, told.most_rounds)} rounds of {_seconds(told.round_s)}{behind}{_whole_runs(told)}."
     )
     lines = [whole] if told.budget_rounds is None else [whole, _bought(told)]
     return ["", *[line for sentence in [*lines, _from(told.sources)] for line in wrapped(sentence)]]

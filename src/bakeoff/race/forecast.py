@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.likeness import contender_key, hardware_of, work_of
 from bakeoff.judge.rounds import own_ns
 from bakeoff.race.foresight import CERTIFICATE_S, ROUND_S
 from bakeoff.race.planned import Planned, planned
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.record import Record
-
-HARDWARE = ("processor", "cores", "usable_cores", "memory_bytes", "gpu", "gpus")
-"""Facts by which a machine is the same one: its settings and its kernel hardly change how long a run takes."""
 
 MOST_READ = 8
 """Comparisons whose records are read: the latest tell best, and each takes some tenths of a second."""
@@ -178,25 +176,17 @@ def _alike(comparison: Comparison, results: Path) -> list[tuple[Path, Comparison
             before = read_comparison(folder)
         except StoreError:
             continue  # What cannot be read tells nothing.
-        if _work_of(before) == _work_of(comparison):
+        same_work = work_of(before) == work_of(comparison)
+        # The machine's settings and its kernel hardly change how long a run takes.
+        if same_work and hardware_of(before) == hardware_of(comparison):
             found.append((folder, before))
     return sorted(found, key=lambda one: one[1].created_at, reverse=True)
 
 
-def _work_of(comparison: Comparison) -> tuple[object, ...]:
-    """Return what must agree for times to be about the same."""
-    machine = tuple(comparison.machine.get(fact) for fact in HARDWARE)
-    work = (comparison.workload.name, comparison.scenario, comparison.size, comparison.batch_size)
-    return (*work, machine)
-
-
 def _label_in(before: Comparison, plan: ContenderPlan) -> str:
     """Return the label of the same framework with the same options in an earlier comparison; empty for none."""
-    for other in before.contenders:
-        theirs, mine = other.contender, plan.contender
-        if (theirs.framework, theirs.options) == (mine.framework, mine.options):
-            return theirs.label
-    return ""
+    alike = (other for other in before.contenders if contender_key(other) == contender_key(plan))
+    return next((other.contender.label for other in alike), "")
 
 
 def _costs(before: Comparison, records: list[Record]) -> dict[str, _Cost]:
