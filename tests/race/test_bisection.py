@@ -96,11 +96,19 @@ def test_memory_that_is_no_line_costs_few_more(bend: float, noise_bytes: int, mo
 
 
 def test_what_is_no_memory_of_samples_is_no_guess() -> None:
-    """Below two peaks, where they hardly differ, and where a sample would take less than its own bytes."""
-    assert guessed_end({32: 90 * MB}, 1000 * MB, 3136) is None
-    assert guessed_end({32: 90 * MB, 64: 91 * MB}, 1000 * MB, 3136) is None
-    assert guessed_end({32: 90 * MB, 64_000: 95 * MB}, 1000 * MB, 3136) is None
+    """Without a line between two peaks all of the largest is taken for its samples'; small peaks tell nothing."""
+    assert guessed_end({}, 1000 * MB, 3136) is None
+    assert guessed_end({32: 9 * MB}, 1000 * MB, 3136) is None
+    assert guessed_end({32: 90 * MB}, 1000 * MB, 3136) == pytest.approx(32 * 1000 / 90)
+    assert guessed_end({32: 90 * MB, 64: 91 * MB}, 1000 * MB, 3136) == pytest.approx(64 * 1000 / 91)
+    assert guessed_end({32: 90 * MB, 64_000: 95 * MB}, 1000 * MB, 3136) == pytest.approx(64_000 * 1000 / 95)
     assert guessed_end({32: 90 * MB, 64: 110 * MB}, 1000 * MB, 3136) == pytest.approx(64 + 890 / (20 / 32))
+
+
+def test_a_peak_that_falls_misleads_nobody() -> None:
+    """Of neighbours whose peaks fall, as allocators have them, the line goes to one that is far enough away."""
+    peaks = {32: 30 * MB, 533: 36 * MB, 13_884: 300 * MB, 23_991: 270 * MB}
+    assert guessed_end(peaks, 500 * MB, 3136) == pytest.approx(46_000, rel=0.05)
 
 
 @given(

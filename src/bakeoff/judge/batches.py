@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 LARGEST = 1 << 20
 """Largest batch in samples: no real training run has a larger one, and work without memory would double for ever."""
 
-AIMED = 6
+AIMED = 8
 """So many attempts are aimed by the memory of those before; beyond, a bracket is halved, which always ends soon."""
 
 BACK = 4
@@ -19,6 +19,9 @@ BACK = 4
 
 SHOWN_BYTES = 4_000_000
 """Two peaks that are less apart tell nothing: allocators take memory in pieces of up to some megabytes."""
+
+HELD_BYTES = 16_000_000
+"""A process that has run real steps holds more than this beyond its import."""
 
 FURTHEST = 256
 """A jump goes at most so many times as far as the largest batch that fits: what is taken for a line may bend."""
@@ -32,18 +35,20 @@ def bracket(tried: Mapping[int, bool]) -> tuple[int, int | None]:
 
 
 def guessed_end(peaks: Mapping[int, int], limit_bytes: int, sample_bytes: int) -> float | None:
-    """Return the batch size at which a line through the two largest peaks reaches the limit; None where none shows.
+    """Return the batch size at which memory should reach the limit; None where nothing shows.
 
-    `peaks` are those of batches that fit. A sample takes at least its own bytes: what rises less is no line of memory.
+    `peaks` are those of batches that fit. By a line through the largest and the next that is at most half of it, as
+    neighbours' peaks may fall where they should rise; a sample takes at least its own bytes. Where no line shows, all
+    of the largest peak is taken for its samples': that is too little, and so it fits.
     """
-    if len(peaks) < 2:  # noqa: PLR2004 - a line has two points
+    if not peaks:
         return None
-    small, large = sorted(peaks)[-2:]
+    large = max(peaks)
+    small = max((batch for batch in peaks if 2 * batch <= large), default=large)
     rise_bytes = peaks[large] - peaks[small]
-    per_sample_bytes = rise_bytes / (large - small)
-    if rise_bytes < SHOWN_BYTES or per_sample_bytes < sample_bytes:
-        return None
-    return large + (limit_bytes - peaks[large]) / per_sample_bytes
+    if rise_bytes >= SHOWN_BYTES and rise_bytes >= sample_bytes * (large - small):
+        return large + (limit_bytes - peaks[large]) * (large - small) / rise_bytes
+    return large * limit_bytes / peaks[large] if peaks[large] >= HELD_BYTES else None
 
 
 def next_batch(start: int, tried: Mapping[int, bool], precision: float, guess: float | None = None) -> int | None:
