@@ -251,6 +251,7 @@ def test_every_public_name_is_documented_with_its_signature() -> None:
         assert f"`{signature(kind.to_frame)}`" in section
 
 
+@pytest.mark.slow
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Every example of docs/python.md runs as it stands there, one after another, with scripts for frameworks."""
     monkeypatch.chdir(tmp_path)
