@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import re
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -86,6 +88,28 @@ def test_the_machine_is_told_before_any_framework_answers(cli: Cli, monkeypatch:
     said = cli("doctor").out
     assert said.index("frameworks ") < said.index("noise now") < said.index("importing")
     assert said.index("importing") < said.index("Python 3.0.0") < said.index("Python 3.0.3")
+
+
+def test_an_interrupt_waits_for_no_probe(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ctrl-C ends the probes that still run, and no other child of the process."""
+    sleeper = tmp_path / "python"
+    sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
+    sleeper.chmod(0o755)
+    bootstrap = f"#!{sys.executable}\nimport time; time.sleep(60)\n"
+    (tmp_path / "slow").write_text(bootstrap)
+    (tmp_path / "slow").chmod(0o755)
+    other = subprocess.Popen([str(sleeper)])
+    try:
+        monkeypatch.setattr(interpreters, "available", lambda: ({"fake": str(tmp_path / "slow")}, {}))
+        main_thread = threading.main_thread().ident
+        threading.Timer(3.0, signal.pthread_kill, [main_thread, signal.SIGINT]).start()
+        began_s = time.monotonic()
+        assert cli("doctor").code == 130
+        assert time.monotonic() - began_s < 30
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
 
 
 def test_the_object_of_the_doctor_is_documented(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,16 +237,20 @@ def _probed(interpreters: dict[str, str]) -> "Iterator[tuple[str, ProbeAnswer]]"
             for done in as_completed(asked):
                 yield asked[done], done.result()
         except BaseException:
-            _end_children()
+            _end_probes()
             raise
 
 
-def _end_children() -> None:
-    """End the probes that still run, so that Ctrl-C waits for none of them."""
+def _end_probes() -> None:
+    """End the probes that still run, so that Ctrl-C waits for none of them; other children of this process stay."""
     import psutil
 
-    for child in psutil.Process().children(recursive=True):
-        child.kill()
+    for child in psutil.Process().children():
+        try:
+            if "probe" in child.cmdline() and any(word.endswith("bootstrap.py") for word in child.cmdline()):
+                child.kill()
+        except psutil.Error:
+            continue  # It has ended meanwhile.
 
 
 # --- For programs -------------------------------------------------------------------------------------------------
