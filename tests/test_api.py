@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+import html
+import inspect
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
+from tests.race.inline import InlineWorker
 
 import bakeoff
-from bakeoff.api import Result
+from bakeoff import api
+from bakeoff.api import Result, watching
+from bakeoff.api.frames import flat, is_objects
+from bakeoff.race import conductor
 from bakeoff.race.progress import Event, RoundEnded
-from bakeoff.spec.errors import UsageError
+from bakeoff.report.pages import page_of
+from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.study.run import run_study
+
+SMALL = {"size": "reduced", "data": "synthetic", "self_test": False}
 
 FRAME = (
     *("comparison", "workload", "scenario", "batch_size", "contender", "status", "step_s", "low_s", "high_s"),
     *("samples_per_s", "first_step_s", "compile_s", "peak_bytes", "accuracy", "rounds"),
 )
 """Columns that scripts read."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _in_this_process() -> Iterator[None]:
+    """Run scripted workers in this process: how processes start is tested elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        for function in (conductor.run, conductor.search_batches, run_study):
+            patch.setitem(function.__kwdefaults__, "launch", InlineWorker)
+            if "probe_s" in function.__kwdefaults__:
+                patch.setitem(function.__kwdefaults__, "probe_s", 0.001)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +74,63 @@ def test_compare_gives_verdicts_records_and_a_frame(result: Result) -> None:
         "macs_share",
     }
     assert (frame["low_s"] <= frame["step_s"]).all()
-    assert repr(result) == f"<Result {result.id}: fake / fake:step_ms=2 {verdict.ratio:.3g} faster>"
-    assert "fake:step_ms=2 is slower than fake" in str(result)
+    assert repr(result) == f"<Result {result.id}: {result.headline}>"
+    assert result.headline == page_of(result.outcome).headline
+    assert str(result).strip().startswith("mlp-mnist, train, batch ")
+
+
+def test_every_field_of_the_json_object_is_in_a_frame(result: Result) -> None:
+    """Contenders' fields and those of the whole are columns of one frame, and each list of objects is another."""
+    data = result.data
+    lists = [name for name, value in data.items() if is_objects(value)]
+    assert {"contenders", "verdicts", "ledger"} <= set(lists)
+    shared = flat({name: value for name, value in data.items() if name not in lists})
+    frame = result.to_frame()
+    for name, value in shared.items():
+        assert name in frame.columns
+        assert all(one == value or (one != one and value is None) for one in frame[name])  # noqa: PLR0124 - missing
+    renamed = {"label": "contender"}
+    for row, told in zip(frame.to_dict("records"), data["contenders"], strict=True):
+        for name, value in flat(told).items():
+            found = row[renamed.get(name, name)]
+            assert found == value or (value is None and (found is None or found != found))  # noqa: PLR0124 - missing
+    for name in lists[1:]:
+        table = result.to_frame(name)
+        assert len(table) == len(data[name])
+        assert set(table.columns) >= set().union(*map(flat, data[name]))
+    with pytest.raises(UnknownNameError, match=r"Valid: contenders, ledger, .*verdicts"):
+        result.to_frame("pairs")
+
+
+def test_a_result_is_drawn_and_shown_in_a_notebook(result: Result) -> None:
+    """`plot` gives altair's chart; a notebook shows the answer, tables with heads of rows, and no script."""
+    assert result.plot().to_dict()["vconcat"]
+    shown = result._repr_html_()
+    assert shown.count("<table>") == shown.count("</table>") >= 1
+    assert html.escape(result.headline) in shown
+    assert '<th scope="row">fake:step_ms=2</th>' in shown
+    assert "<script" not in shown
+    ET.fromstring(shown)  # noqa: S314 - our own
+
+
+def test_progress_is_quiet_in_a_pipe_and_shown_when_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is printed where nobody looks; True prints on stderr, beside an observer; a notebook gets lines."""
+    asked = {"size": "reduced", "data": "synthetic", "results": str(tmp_path), "self_test": False, "max_rounds": 1}
+    events: list[Event] = []
+    bakeoff.compare("mlp-mnist", ["fake"], **asked)
+    assert capsys.readouterr() == ("", "")
+    bakeoff.compare("mlp-mnist", ["fake"], progress=True, observer=events.append, **asked)
+    out, err = capsys.readouterr()
+    assert (out, bool(events)) == ("", True)
+    assert "mlp-mnist, train, batch 16" in err
+    monkeypatch.setattr(watching, "_is_notebook", lambda: True)
+    bakeoff.compare("mlp-mnist", ["fake"], observer=events.append, **asked)
+    bakeoff.compare("mlp-mnist", ["fake"], progress=False, **asked)
+    assert capsys.readouterr() == ("", "")
+    bakeoff.compare("mlp-mnist", ["fake"], **asked)
+    assert "mlp-mnist, train, batch 16" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -70,10 +150,13 @@ def test_sweep_races_every_value_of_a_list(tmp_path: Path) -> None:
     assert list(zip(frame["batch size"], frame["step_ms"], strict=True)) == [
         ("8", "1"), ("8", "2"), ("16", "1"), ("16", "2")
     ]  # fmt: skip
-    assert list(frame["step_s"].isna()) == [True] * 4  # one round gives no interval
+    assert list(frame["low_s"].isna()) == [True] * 4  # one round gives no interval
+    assert (frame["step_s"] > 0).all()
     assert [result.outcome.comparison.batch_size for result in study.results] == [8, 8, 16, 16]
     assert "batch size  step_ms" in str(study)
-    assert repr(study) == f"<Study {study.id}: 4 of 4 points>"
+    assert repr(study) == f"<Study {study.id}: 4 of 4 points; {study.headline}>"
+    assert len(study.to_frame("ledger")) > 4
+    assert "<table>" in study._repr_html_()
     assert study.path.parent == tmp_path
     assert len(bakeoff.load(tmp_path)) == 4
 
@@ -95,6 +178,15 @@ def test_load_reads_what_was_run(result: Result) -> None:
     (loaded,) = bakeoff.load(result.path.parent)
     assert loaded.id == result.id
     assert loaded.verdicts == result.verdicts
+    (same,) = bakeoff.load(result.path)
+    assert same.id == result.id
+
+
+def test_load_raises_for_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    """A wrong path is an error that names it, not an empty list; an empty folder has no comparison."""
+    with pytest.raises(UsageError, match=r"there is no folder .*nowhere"):
+        bakeoff.load(tmp_path / "nowhere")
+    assert bakeoff.load(tmp_path) == []
 
 
 def test_the_largest_batch_is_searched(tmp_path: Path) -> None:
@@ -127,5 +219,52 @@ def test_compare_can_be_called_whatever_was_imported_before(tmp_path: Path) -> N
 def test_the_packages_names_are_those_it_promises() -> None:
     """`bakeoff.__all__` is what there is, and anything else is an AttributeError."""
     assert all(hasattr(bakeoff, name) for name in bakeoff.__all__)
+    assert set(bakeoff.__all__) == {*api.__all__, "__version__"} <= set(dir(bakeoff))
+    assert (Path(bakeoff.__file__).parent / "py.typed").exists()
     with pytest.raises(AttributeError, match="no attribute 'contest'"):
         _ = bakeoff.contest
+
+
+DOCUMENT = Path(__file__).parents[1] / "docs" / "python.md"
+
+
+def signature(function: Any) -> str:
+    """Give a function's signature without its types."""
+    known = inspect.signature(function)
+    bare = [one.replace(annotation=inspect.Parameter.empty) for one in known.parameters.values() if one.name != "self"]
+    plain = known.replace(parameters=bare, return_annotation=inspect.Signature.empty)
+    return f"{function.__name__}{plain}"
+
+
+def test_every_public_name_is_documented_with_its_signature() -> None:
+    """docs/python.md has every name of `__all__`, and every member of what it returns, as they are."""
+    page = DOCUMENT.read_text()
+    for name in bakeoff.__all__:
+        assert f"`bakeoff.{name}`" in page
+        if inspect.isfunction(getattr(bakeoff, name)):
+            assert f"`{signature(getattr(bakeoff, name))}`" in page
+    for kind in (bakeoff.Result, bakeoff.StudyResult):
+        section = page.partition(f"## `bakeoff.{kind.__name__}`")[2].partition("\n## ")[0]
+        members = {name for name in dir(kind) if not name.startswith("_")} | {"outcome"}
+        told = {name.partition("(")[0] for name in re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)}
+        assert told == members
+        assert f"`{signature(kind.to_frame)}`" in section
+
+
+@pytest.mark.slow
+def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every example of docs/python.md runs as it stands there, one after another, with scripts for frameworks."""
+    monkeypatch.chdir(tmp_path)
+    request = api._request
+    monkeypatch.setattr(api, "_request", lambda *asked: request(*asked[:3], SMALL | asked[3]))
+    examples = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    assert len(examples) == len(re.findall(r"^## `", DOCUMENT.read_text(), re.MULTILINE)) + 2
+    names: dict[str, Any] = {}
+    for example in examples:
+        stood_in = example.replace('"torch"', '"fake:sample_kib=1,capacity_kib=4000"').replace(
+            '"jax"', '"fake:step_ms=2"'
+        )
+        exec(stood_in, names)  # noqa: S102 - our own page
+    assert "did you mean 'mlp-mnist'?" in capsys.readouterr().out
+    assert names["seen"]
+    assert list(names["pairs"]["verdict"]) == ["faster"]

@@ -57,6 +57,7 @@ FLAGS = (
     "--markdown",
     "--force",
     "--full",
+    "--dry-run",
     "--help",
 )
 OF_A_RACE = tuple(OPTIONS)[:20]
@@ -67,12 +68,14 @@ COMMANDS: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("reproduce",): (("apx-2024", "no-such", "study.toml", *TEXTS), ("--device", "--budget", "--seed", "--results")),
     ("report",): (COMPARISONS, ("--results", "--html", "--chart")),
     ("list",): (("workloads", "frameworks", "options", "studies", *TEXTS), ()),
+    ("history",): (NAMES, ("--results",)),
+    ("diff",): (COMPARISONS, ("--results",)),
     ("env", "create"): (CONTENDERS, ("--name", "--requirements")),
     ("env", "remove"): (("fake", "link", "taken", *TEXTS), ()),
     ("env", "list"): ((), ()),
     (): (TEXTS, ()),
 }
-_WEIGHTS = (10, 4, 2, 3, 2, 3, 2, 1, 1)
+_WEIGHTS = (10, 4, 2, 3, 2, 1, 2, 3, 2, 1, 1)
 
 
 def command_lines(seed: int, count: int) -> Iterator[list[str]]:

@@ -1,19 +1,26 @@
 from __future__ import annotations
 
+import json
 import re
+import signal
+import subprocess
 import sys
+import threading
+import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 
+from bakeoff.cli import doctor
 from bakeoff.environments import declared, interpreters
 from bakeoff.environments.probe import ProbeAnswer
-from bakeoff.measure import noise
+from bakeoff.measure import neighbours, noise
 from bakeoff.race import conductor
+from bakeoff.report.machine_advice import Advice
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -42,7 +49,7 @@ def test_doctor_tells_machine_noise_and_frameworks(cli: Cli) -> None:
     words = [line.split()[0] for line in said.out.splitlines() if not line.startswith(" ")]
     assert words[:8] == ["bakeoff", "processor", "memory", "system", "gpu", "energy", "clock", "kernel"]
     assert "huge pages" in said.out
-    assert "foreign load" in said.out
+    assert "other processes " in said.out
     assert "not available: not installed here: bakeoff env create" in said.out
 
 
@@ -65,6 +72,71 @@ def test_doctor_tells_why_an_import_fails(cli: Cli, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr("bakeoff.environments.probe.probe", fail)
     assert "cannot be used: OSError: libnothing.so" in cli("doctor").out
+
+
+def test_the_machine_is_told_before_any_framework_answers(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Frameworks are imported at once, and each answer is printed as it comes: the slow one last."""
+    both = {"other": sys.executable, "fake": sys.executable}
+    known = declared.frameworks() | {"other": declared.framework("fake")}
+    monkeypatch.setattr(interpreters, "available", lambda: (both, {}))
+    monkeypatch.setattr(declared, "frameworks", lambda: known)
+    both_run = threading.Barrier(2, timeout=10)
+    answers = iter([0.3, 0.0])
+
+    def answer(interpreter: str, folder: Path) -> ProbeAnswer:
+        wait_s = next(answers)
+        both_run.wait()
+        time.sleep(wait_s)
+        return ProbeAnswer(python=f"3.{wait_s}", versions={}, devices=["cpu"])
+
+    monkeypatch.setattr("bakeoff.environments.probe.probe", answer)
+    said = cli("doctor").out
+    assert said.index("frameworks ") < said.index("noise now") < said.index("importing")
+    assert said.index("importing") < said.index("Python 3.0.0") < said.index("Python 3.0.3")
+
+
+def test_an_interrupt_waits_for_no_probe(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Ctrl-C ends the probes that still run, and no other child of the process."""
+    sleeper = tmp_path / "python"
+    sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
+    sleeper.chmod(0o755)
+    bootstrap = f"#!{sys.executable}\nimport time; time.sleep(60)\n"
+    (tmp_path / "slow").write_text(bootstrap)
+    (tmp_path / "slow").chmod(0o755)
+    other = subprocess.Popen([str(sleeper)])
+    try:
+        monkeypatch.setattr(interpreters, "available", lambda: ({"fake": str(tmp_path / "slow")}, {}))
+        main_thread = threading.main_thread().ident
+        threading.Timer(3.0, signal.pthread_kill, [main_thread, signal.SIGINT]).start()
+        began_s = time.monotonic()
+        assert cli("doctor").code == 130
+        assert time.monotonic() - began_s < 30
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_the_object_of_the_doctor_is_documented(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every key of --json is documented in docs/json-doctor.md, and every documented key is there."""
+    busy = neighbours.busiest({(1, "make"): 0.5})
+    monkeypatch.setattr(interpreters, "available", lambda: ({"fake": sys.executable}, {"other": "not here"}))
+    monkeypatch.setattr(doctor, "_watch", lambda *, told: (noise.probe(), busy))
+    quota = Advice(about="processor quota", why="a quota", do="docker run")
+    monkeypatch.setattr(doctor, "_settings_advice", lambda _: [quota])
+    told = json.loads(cli("doctor", "--json").out)
+    free = {"machine", "now", "frameworks[].versions"}
+
+    def keys(value: Any, path: str = "") -> set[str]:
+        if isinstance(value, dict) and path not in free:
+            below = {key: f"{path}.{key}" if path else key for key in value}
+            return set(below.values()).union(*(keys(value[key], below[key]) for key in value))
+        return set().union(*(keys(item, f"{path}[]") for item in value)) if isinstance(value, list) else set()
+
+    page = (Path(__file__).parents[2] / "docs" / "json-doctor.md").read_text()
+    assert keys(told) == set(re.findall(r"^\| `([\w.\[\]]+)` \|", page, re.MULTILINE))
+    assert [(one["name"], one["usable"]) for one in told["frameworks"]] == [("fake", True), ("other", False)]
+    assert cli("doctor", "--json", "--self-test").code == 2
 
 
 def test_self_test_tells_what_can_be_resolved(cli: Cli) -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import bakeoff
-from bakeoff.cli import FAILED, INTERRUPTED, MISUSED
-from bakeoff.cli import list as listing
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, entries
 from bakeoff.spec.errors import StoreError
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ def test_a_wrong_command_line_ends_with_2(cli: Cli, arguments: list[str]) -> Non
 
 BAD_INPUT = {
     "workload": (["run", "mlp-mnits", "fake"], "unknown workload 'mlp-mnits'; did you mean 'mlp-mnist'?"),
-    "framework": (["run", "mlp-mnist", "fakes"], "unknown framework 'fakes'; did you mean 'fake'?"),
+    "framework": (["run", "mlp-mnist", "torhc"], "unknown framework 'torhc'; did you mean 'torch'?"),
     "option": (["run", "mlp-mnist", "fake:mod=eager"], "unknown option 'mod'; did you mean 'mode'?"),
     "value": (["run", "mlp-mnist", "fake:mode=graph"], "possible: eager, compiled"),
     "contender": (["run", "mlp-mnist", "fake:eager"], "'eager' is not of the form option=value"),
@@ -156,7 +155,7 @@ def test_errors_that_are_nobodys_input_end_with_1(cli: Cli, monkeypatch: pytest.
         msg = "cannot write results/x/record.json: No space left on device"
         raise StoreError(msg)
 
-    monkeypatch.setattr(listing, "_workloads", fail)
+    monkeypatch.setitem(entries.GATHER, "workloads", fail)
     said = cli("list", "workloads")
     assert said == (FAILED, "", "bakeoff: cannot write results/x/record.json: No space left on device\n")
 
@@ -167,7 +166,7 @@ def test_an_interrupt_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -
     def interrupt() -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(listing, "_workloads", interrupt)
+    monkeypatch.setitem(entries.GATHER, "workloads", interrupt)
     said = cli("list", "workloads")
     assert said.code == INTERRUPTED
     assert "Traceback" not in said.err

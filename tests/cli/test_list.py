@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,7 @@ def test_frameworks_as_json(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
 
     fake = declared.framework("fake")
     here = declared.Framework(info=fake.info.__class__(**{**_fields(fake), "listed": True}), path=fake.path)
-    monkeypatch.setattr(declared, "frameworks", lambda: {"fake": here})
+    monkeypatch.setattr("bakeoff.cli.entries.frameworks", lambda: {"fake": here})
     monkeypatch.setattr("bakeoff.environments.interpreters.frameworks", lambda: {"fake": here})
     (entry,) = json.loads(cli("list", "frameworks", "--json").out)
     assert entry["interpreter"] == sys.executable
@@ -46,8 +47,9 @@ def test_the_tier_best_is_listed(cli: Cli) -> None:
     entries = {entry["name"]: entry for entry in json.loads(cli("list", "frameworks", "--json").out)}
     assert any(entry["best"] for entry in entries.values())
     assert all(one["reason"] and one["source"] for entry in entries.values() for one in entry["best"])
-    said = cli("list", "frameworks").out
-    assert all("tier=best: " in said for entry in entries.values() if entry["best"] and entry["available"])
+    for name, entry in entries.items():
+        said = cli("list", "frameworks", name).out
+        assert ("tier=best" in said) is bool(entry["best"])
 
 
 def _fields(framework: declared.Framework) -> dict[str, object]:
@@ -64,17 +66,59 @@ def test_options_as_json(cli: Cli) -> None:
     assert entries["threads"]["frameworks"]
 
 
-def test_everything_for_people(cli: Cli) -> None:
-    """Without a word all four are listed, each under its heading; with --json they are one object."""
+def test_everything_fits_a_screen(cli: Cli) -> None:
+    """Without a word the names of all four fit 24 lines of 80 columns; with --json they are one object."""
     said = cli("list")
     assert said.code == 0
-    assert [line for line in said.out.splitlines() if not line.startswith(" ")] == [
-        "workloads:",
-        "frameworks:",
-        "options:",
-        "studies:",
-    ]
-    assert set(json.loads(cli("list", "--json").out)) == {"workloads", "frameworks", "options", "studies"}
+    lines = said.out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    headings = [line.split()[0] for line in lines if not line.startswith(" ")]
+    assert headings == ["workloads", "frameworks", "options", "studies", "race"]
+    everything = json.loads(cli("list", "--json").out)
+    assert set(everything) == {"workloads", "frameworks", "options", "studies"}
+    assert all(entry["name"] in said.out for entries in everything.values() for entry in entries)
+
+
+@pytest.mark.parametrize("what", ["workloads", "frameworks", "options", "studies"])
+def test_each_kind_has_its_names_and_each_name_its_details(cli: Cli, what: str) -> None:
+    """A kind is a line or two for each name, within 80 columns; a name has its details, and its own JSON object."""
+    entries = json.loads(cli("list", what, "--json").out)
+    short = cli("list", what).out
+    assert all(re.search(rf"^{re.escape(entry['name'])} ", short, re.MULTILINE) for entry in entries)
+    for entry in entries:
+        said = cli("list", what, entry["name"])
+        assert (said.code, said.out.count("default: default")) == (0, 0)
+        assert max(map(len, said.out.splitlines())) <= 80 or "/" in said.out  # a path is not broken
+        assert json.loads(cli("list", what, entry["name"], "--json").out) == entry
+
+
+def test_a_framework_tells_its_options(cli: Cli) -> None:
+    """`list options torch` tells every option that it has, its own too, as it is written behind a contender."""
+    said = cli("list", "options", "torch").out
+    assert "torch:mode=eager, compiled; default: eager" in said
+    assert "torch:loader_workers=" in said
+    names = [entry["name"] for entry in json.loads(cli("list", "options", "torch", "--json").out)]
+    assert all(f"torch:{name}=" in said for name in names)
+
+
+@pytest.mark.parametrize(
+    ("what", "valid"),
+    [("workloads", "mlp-mnist"), ("frameworks", "torch"), ("options", "precision"), ("studies", "shootout-table1")],
+)
+def test_a_wrong_name_ends_with_the_valid_ones(cli: Cli, what: str, valid: str) -> None:
+    """Exit code 2, the names that there are, and never the tests' stand-in."""
+    said = cli("list", what, "no-such")
+    assert (said.code, said.out) == (2, "")
+    assert valid in said.err
+    assert "fake" not in said.err
+
+
+def test_the_stand_in_of_the_tests_is_told_when_it_is_named(cli: Cli) -> None:
+    """`fake` stands in no list, and its details are there for who names it."""
+    assert "fake" not in cli("list").out
+    assert cli("list", "frameworks", "fake").out.startswith("Fake (scripted)")
+    assert "fake:step_ms=" in cli("list", "options", "fake").out
 
 
 def test_a_broken_workload_is_listed_with_its_problem(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -48,3 +49,11 @@ def test_it_is_for_one_comparison(cli: Cli) -> None:
         said = cli(*RACE, *words)
         assert said.code == MISUSED
         assert "--fail-if-slower" in said.err
+
+
+def test_one_contender_has_nothing_to_be_slower_than(cli: Cli) -> None:
+    """A single contender is an error before anything runs."""
+    said = cli(*RACE, "5%", "fake")
+    assert said.code == MISUSED
+    assert "fake is alone: name another one" in said.err
+    assert not Path("results").exists()

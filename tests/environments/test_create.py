@@ -245,3 +245,16 @@ def test_every_framework_s_pins_can_be_versioned(name: str) -> None:
     lines = create.pinned(text, found.info, "0.0.1").splitlines()
     for distribution in found.info.versioned or found.info.distributions[:1]:
         assert any(line.startswith(f"{distribution}==0.0.1") for line in lines)
+
+
+def test_a_version_that_is_not_there_is_told_in_a_line(scripted: Framework) -> None:
+    """Pip's list of every version becomes one line with the newest; where pip knows none, the line says so."""
+    pip = "ERROR: Could not find a version that satisfies the requirement jax[cpu]==0.0.1 (from versions: {})"
+    for known, told in (
+        ("0.1, 0.2, 0.3, 0.4, 0.5, 0.6", "no jax 0.0.1; newest: 0.6, 0.5, 0.4, 0.3, 0.2"),
+        ("none", "no jax 0.0.1 for this Python"),
+    ):
+        script = f"print({pip.format(known)!r}); raise SystemExit(1)"
+        with pytest.raises(create.CreationError) as failed:
+            create._run([sys.executable, "-c", script], "jax@0.0.1", lambda _: None)
+        assert str(failed.value) == f"jax@0.0.1: {told}"

@@ -37,3 +37,11 @@ def test_nothing_is_foreseen_where_a_verdict_can_be_had(
 def test_nothing_is_foreseen_where_fewer_rounds_are_asked_for(race: Any) -> None:
     """Who asks for three rounds knows that they decide nothing."""
     assert foreseen(race, *PAIR, budget_s=15.0, max_rounds=3) == ""
+
+
+def test_contenders_that_are_the_same_make_an_a_a_test(race: Any) -> None:
+    """Twice the same code in the same settings is said to be an A/A test; other settings, or one alone, are none."""
+    said = foreseen(race, "fake", "fake", "fake:step_ms=2", max_rounds=1)
+    assert said.startswith("an A/A test: fake and fake ")
+    assert "step_ms=2" not in said
+    assert foreseen(race, "fake", "fake:step_ms=2", max_rounds=1) == ""

@@ -92,8 +92,8 @@ def test_where_nobody_can_race_the_reasons_are_told(request_of: Any, nothing_ins
 
 def test_a_word_that_is_no_framework_is_an_error(request_of: Any) -> None:
     """A misspelt contender is no excluded one."""
-    with pytest.raises(UnknownNameError, match="unknown framework 'fale'; did you mean 'fake'"):
-        planned(request_of("fake", "fale"))
+    with pytest.raises(UnknownNameError, match="unknown framework 'torhc'; did you mean 'torch'"):
+        planned(request_of("fake", "torhc"))
 
 
 def test_options_are_all_resolved(request_of: Any) -> None:

@@ -187,4 +187,4 @@ def test_a_real_framework_is_searched(request_of: Any, monkeypatch: pytest.Monke
     assert (one.state, one.reason) == ("found", "")
     assert one.largest >= 512
     assert one.at_largest.peak_bytes <= 150 * MB
-    assert one.too_large == 2 * one.largest
+    assert one.largest < one.too_large <= 2 * one.largest

@@ -42,3 +42,14 @@ def test_the_clock_is_told_where_it_is_known(decided: Outcome) -> None:
     assert told[0].endswith("at the ends of trials: 2,500 MHz.")
     assert "2,000 to 3,500 MHz" in told[1]
     assert "MHz" not in told[2]
+
+
+def test_a_ratio_of_means_at_the_end_of_an_interval_is_no_warning(decided: Outcome) -> None:
+    """Rounding moves a ratio out of an interval by nothing that a reader sees; a per cent is worth a warning."""
+
+    def said(mean: float) -> str:
+        pair = msgspec.structs.replace(decided.verdicts[0], ratio=1.2, low=1.2, high=1.2, ratio_of_means=mean)
+        return "\n".join(cautions(msgspec.structs.replace(decided, verdicts=[pair])))
+
+    assert "ratio of mean step times" not in said(1.2000000000000004)
+    assert "ratio of mean step times" in said(1.212)

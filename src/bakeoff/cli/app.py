@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import completion, doctor, env, list, report, reproduce, run, verify
+from bakeoff.cli import completion, diff, doctor, env, history, list, report, reproduce, run, verify
 from bakeoff.report.called import PLAIN, name, pasteable
 
 COMPLETE_VARIABLE = "_BAKEOFF_COMPLETE"
@@ -48,6 +48,8 @@ app.command("list")(list.list_what)
 app.add_typer(env.app, name="env")
 app.command("doctor")(doctor.doctor)
 app.command("report")(report.report)
+app.command("history")(history.history)
+app.command("diff")(diff.diff)
 app.add_typer(completion.app, name="completion")
 
 

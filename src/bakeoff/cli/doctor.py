@@ -1,17 +1,31 @@
-"""`bakeoff doctor`: the machine, its noise now, and the frameworks or why they cannot be used."""
+"""`bakeoff doctor`: the machine at once, then its noise and the frameworks as they answer, and what to set."""
 
 import platform
 import sys
-from typing import TYPE_CHECKING, Annotated
+from json import dumps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bakeoff.cli import FAILED, parameters
+from bakeoff.cli.columns import wrapped
 from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from bakeoff.environments.probe import ProbeAnswer
+    from bakeoff.measure.neighbours import Neighbour
+    from bakeoff.measure.noise import Noise
     from bakeoff.measure.system_settings import Facts
+    from bakeoff.report.machine_advice import Advice
+
+VERSION = 1
+"""Of the JSON object (docs/json-doctor.md)."""
+
+HEAD = 12
+"""Columns before what is told."""
 
 
 def doctor(
@@ -21,18 +35,19 @@ def doctor(
         bool,
         typer.Option("--self-test", help="Test each contender's timer, and what differences this machine can show."),
     ] = False,
+    json: parameters.Json = False,
 ) -> None:
-    """Show the machine, its noise now, and each framework or why it is unavailable."""
-    from bakeoff import __version__
-
+    """Show the machine, its noise now, each framework or why it is unavailable, and what to set before a race."""
     if contenders and not self_test:
         msg = "contenders are for the self-test: bakeoff doctor --self-test CONTENDER ..."
         raise UsageError(msg)
-    typer.echo(f"bakeoff     {__version__}, Python {platform.python_version()}, {sys.executable}")
-    _show_machine()
-    # Before the frameworks: importing them is noise.
-    _show_noise()
-    _show_frameworks()
+    if json and self_test:
+        msg = "--self-test prints what it tests while it runs: leave out --json"
+        raise UsageError(msg)
+    if json:
+        typer.echo(dumps(_everything(), indent=2))
+        return
+    _show()
     if self_test:
         from bakeoff.cli import selftest
 
@@ -40,89 +55,255 @@ def doctor(
             raise typer.Exit(FAILED)
 
 
-def _show_machine() -> None:
-    """Print the machine's facts."""
-    from bakeoff.measure.energy import meters
-    from bakeoff.measure.machine import available_memory_bytes, describe
-    from bakeoff.report.units import size
+def _show() -> None:
+    """Print what is known at once, and then what takes longer as it comes; last what to do."""
+    from bakeoff import __version__
+    from bakeoff.environments.interpreters import available
+    from bakeoff.measure.machine import describe
+    from bakeoff.report.machine_advice import advise_calm
 
+    _tell("bakeoff", f"{__version__}, Python {platform.python_version()}, {sys.executable}")
     facts = describe()
-    typer.echo(f"processor   {facts['processor']}, {facts['usable_cores']} of {facts['cores']} processors usable")
-    memory, free = facts["memory_bytes"], available_memory_bytes()
-    typer.echo(f"memory      {size(memory if isinstance(memory, int) else None)}, {size(free)} available")
-    hypervisor = ", on a hypervisor" if facts["hypervisor"] else ""
-    typer.echo(f"system      {facts['system']} {facts['kernel']}, {facts['architecture']}{hypervisor}")
-    gpu = f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML reports"
-    typer.echo(f"gpu         {gpu}")
-    available, reason = meters(("cpu", "cuda") if "gpu" in facts else ("cpu",))
-    energy = f"not available here, {reason}" if reason else ", ".join(meter.name for meter in available)
-    typer.echo(f"energy      {energy}")
-    _show_settings(facts)
+    _show_machine(facts)
+    interpreters, reasons = available()
+    _tell("frameworks", ", ".join(_versions(name, path) for name, path in interpreters.items()) or "none is here")
+    for name, reason in reasons.items():
+        _tell(name, f"not available: {reason}")
+    settings = _settings_advice(facts)
+    _show_advice(settings)
+    # Before the frameworks: importing them is noise.
+    noise, neighbours = _watch(told=True)
+    _show_noise(noise, neighbours)
+    calm = advise_calm(noise, neighbours)
+    _show_advice(calm)
+    if not (settings or calm):
+        _tell("advice", "none: nothing here is known to widen intervals")
+    if interpreters:
+        _tell("importing", f"{', '.join(interpreters)}, all at once: some seconds")
+    for name, answer in _probed(interpreters):
+        said = f"cannot be used: {answer.error}"
+        if not answer.error:
+            versions = ", ".join(f"{package} {version}" for package, version in answer.versions.items())
+            said = f"{versions}; devices: {', '.join(answer.devices)}; Python {answer.python}"
+        _tell(name, said)
+        typer.echo(f"{'':<{HEAD}}{interpreters[name]}")
 
 
-def _show_settings(facts: "Facts") -> None:
-    """Print how the kernel and the processor are set, with notes on settings that may decide a comparison."""
-    from bakeoff.measure.system_settings import weather
+def _tell(name: str, said: str) -> None:
+    """Print one subject, in lines that fit; whoever reads it, reads it now."""
+    for line in wrapped(said, f"{name:<{HEAD}}" if len(name) < HEAD else f"{name} "):
+        typer.echo(pasteable(line))
+    sys.stdout.flush()
+
+
+# --- At once ------------------------------------------------------------------------------------------------------
+
+
+def _show_machine(facts: "Facts") -> None:
+    """Print the machine's facts, and how it is set."""
+    from bakeoff.measure.energy import meters
     from bakeoff.report.units import size
-    from bakeoff.report.words import advice, remarks
 
-    now = weather()
+    _tell("processor", f"{facts['processor']}, {facts['usable_cores']} of {facts['cores']} processors usable{_quota()}")
+    _tell("memory", _memory(facts))
+    hypervisor = ", on a hypervisor" if facts["hypervisor"] else ""
+    _tell("system", f"{facts['system']} {facts['kernel']}, {facts['architecture']}{hypervisor}")
+    _tell("gpu", f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML reports")
+    available, reason = meters(("cpu", "cuda") if "gpu" in facts else ("cpu",))
+    _tell("energy", f"not available here, {reason}" if reason else ", ".join(meter.name for meter in available))
+    now = _now()
     shown = {name: "unknown" if value is None else value for name, value in (facts | now).items()}
     swap = now["swap_bytes"]
     swap_text = "swap unknown" if swap is None else f"swap {size(int(swap))}" if swap else "no swap"
-    typer.echo(f"clock       {shown['clock_mhz']} MHz now, governor {shown['governor']}, turbo {shown['turbo']}")
-    typer.echo(
-        f"kernel      huge pages {shown['huge_pages']}, NUMA nodes {shown['numa_nodes']} (balancing "
-        f"{shown['numa_balancing']}), sibling threads {shown['sibling_threads']}, addresses "
-        f"{shown['address_layout']}, {swap_text}"
+    _tell("clock", f"{shown['clock_mhz']} MHz now, governor {shown['governor']}, turbo {shown['turbo']}")
+    _tell(
+        "kernel",
+        f"huge pages {shown['huge_pages']}, NUMA nodes {shown['numa_nodes']} (balancing {shown['numa_balancing']}), "
+        f"sibling threads {shown['sibling_threads']}, addresses {shown['address_layout']}, {swap_text}",
     )
-    for sentence in remarks(facts) + advice(facts):
-        typer.echo(f"{'':<12}note: {sentence}")
 
 
-def _show_noise() -> None:
-    """Watch the machine for a moment and print how calm it is."""
-    from bakeoff.measure.noise import PROBE_S, probe
+def _now() -> dict[str, Any]:
+    """Return what may change on the same machine."""
+    from bakeoff.measure.system_settings import weather
 
-    typer.echo(f"noise now   watching for {PROBE_S:g} s", nl=not sys.stdout.isatty())
-    noise = probe()
-    parts = [
-        f"{name} {_percent(value)}"
-        for name, value in (
-            ("foreign load", noise.foreign_share),
-            ("stolen", noise.steal_share),
-            ("waiting for a processor", noise.pressure_share),
-        )
-    ]
-    load = "unknown" if noise.load is None else f"{noise.load:.2f}"
-    state = {True: "calm", False: "not calm", None: "unknown"}[noise.calm]
-    start = "\r" if sys.stdout.isatty() else ""
-    typer.echo(f"{start}noise now   {state}: {', '.join(parts)}, load {load}")
+    return dict(weather())
 
 
-def _percent(share: float | None) -> str:
-    """Return a share in percent; "unknown" where this system does not report it."""
+def _quota() -> str:
+    """Return the quota of a container or a batch system; empty where there is none."""
+    from bakeoff.measure import cgroups
+
+    quota = cgroups.processors()
+    return "" if quota is None else f", a quota of {quota:g} processors"
+
+
+def _memory(facts: "Facts") -> str:
+    """Return the machine's memory, and how much of it may be taken."""
+    from bakeoff.measure import cgroups
+    from bakeoff.measure.machine import available_memory_bytes
+    from bakeoff.report.units import size
+
+    total, limit = facts["memory_bytes"], cgroups.free_memory_bytes()
+    memory = total if isinstance(total, int) else None
+    # The first version of control groups says "no limit" by a number that no machine has.
+    is_limit = limit is not None and (memory is None or limit < memory)
+    container = f"; a container's limit leaves {size(limit)}" if is_limit else ""
+    return f"{size(memory)}, {size(available_memory_bytes())} available{container}"
+
+
+def _versions(name: str, interpreter: str) -> str:
+    """Return a framework with its version, from what lies beside its interpreter."""
+    from bakeoff.environments.declared import framework
+    from bakeoff.environments.interpreters import versions_beside
+
+    found = versions_beside(interpreter, framework(name).info)
+    return next((f"{package} {version}" for package, version in found.items()), name)
+
+
+def _settings_advice(facts: "Facts") -> "list[Advice]":
+    """Return what to set on this machine."""
+    import os
+
+    from bakeoff.measure import cgroups
+    from bakeoff.measure.cores import one_of_each_core
+    from bakeoff.measure.machine import available_memory_bytes
+    from bakeoff.report.machine_advice import Limits, advise
+
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limits = Limits(
+        processors=cgroups.processors(),
+        usable=usable,
+        available_bytes=available_memory_bytes(),
+        one_of_each_core=one_of_each_core(),
+    )
+    return advise(facts, _now(), limits)
+
+
+def _show_advice(found: "Iterable[Advice]") -> None:
+    """Print what to do, and under it why."""
+    for advice in found:
+        _tell("advice", f"{advice.about}: {advice.why}")
+        # A command is pasted: it is not broken.
+        typer.echo(pasteable(f"{'':<{HEAD}}{advice.do}"))
+
+
+# --- What takes longer --------------------------------------------------------------------------------------------
+
+
+def _watch(*, told: bool) -> "tuple[Noise, list[Neighbour]]":
+    """Watch the machine for a moment: how busy others are, and who."""
+    from bakeoff.measure import noise
+    from bakeoff.measure.neighbours import watched
+
+    if told and sys.stdout.isatty():
+        typer.echo(f"noise now   watching for {noise.PROBE_S:g} s", nl=False)
+    with watched() as neighbours:
+        seen = noise.probe()
+    if told and sys.stdout.isatty():
+        typer.echo("\r", nl=False)
+    return seen, neighbours
+
+
+def _show_noise(noise: "Noise", neighbours: "list[Neighbour]") -> None:
+    """Print how calm the machine is, and who is busiest."""
     from bakeoff.report.units import percent
 
-    return "unknown" if share is None else percent(share)
+    shares = (
+        ("other processes", noise.foreign_share),
+        ("other machines", noise.steal_share),
+        ("waiting for a processor", noise.pressure_share),
+    )
+    parts = [f"{name} {'unknown' if value is None else percent(value)}" for name, value in shares]
+    load = "unknown" if noise.load is None else f"{noise.load:.2f}"
+    state = {True: "calm", False: "not calm", None: "unknown"}[noise.calm]
+    _tell("noise now", f"{state}: {', '.join(parts)}, load {load}")
+    if neighbours:
+        from bakeoff.report.machine_advice import named
+
+        _tell("busiest", f"{', '.join(map(named, neighbours))}")
 
 
-def _show_frameworks() -> None:
-    """Import each framework in its interpreter, one after another, and print its versions and devices."""
+def _probed(interpreters: dict[str, str]) -> "Iterator[tuple[str, ProbeAnswer]]":
+    """Import all frameworks at once, each in its interpreter, and yield their answers as they come."""
+    from concurrent.futures import ThreadPoolExecutor, as_completed
+
     from bakeoff.environments.declared import frameworks
-    from bakeoff.environments.interpreters import available
     from bakeoff.environments.probe import probe
 
-    interpreters, reasons = available()
     declared = frameworks()
-    for name in sorted(interpreters | reasons):
-        if name in reasons:
-            typer.echo(pasteable(f"{name:<12}not available: {reasons[name]}"))
-            continue
-        answer = probe(interpreters[name], declared[name].path)
-        if answer.error:
-            typer.echo(pasteable(f"{name:<12}cannot be used: {answer.error}"))
-        else:
-            versions = ", ".join(f"{package} {version}" for package, version in answer.versions.items())
-            typer.echo(f"{name:<12}{versions}; devices: {', '.join(answer.devices)}; Python {answer.python}")
-        typer.echo(f"{'':<12}{interpreters[name]}")
+    with ThreadPoolExecutor(max_workers=max(1, len(interpreters))) as pool:
+        asked = {pool.submit(probe, path, declared[name].path): name for name, path in interpreters.items()}
+        try:
+            for done in as_completed(asked):
+                yield asked[done], done.result()
+        except BaseException:
+            _end_probes()
+            raise
+
+
+def _end_probes() -> None:
+    """End the probes that still run, so that Ctrl-C waits for none of them; other children of this process stay."""
+    import psutil
+
+    for child in psutil.Process().children():
+        try:
+            if "probe" in child.cmdline() and any(word.endswith("bootstrap.py") for word in child.cmdline()):
+                child.kill()
+        except psutil.Error:
+            continue  # It has ended meanwhile.
+
+
+# --- For programs -------------------------------------------------------------------------------------------------
+
+
+def _everything() -> dict[str, Any]:
+    """Return all that is shown, as one object."""
+    import msgspec
+
+    from bakeoff import __version__
+    from bakeoff.environments.interpreters import available
+    from bakeoff.measure import cgroups
+    from bakeoff.measure.energy import meters
+    from bakeoff.measure.machine import available_memory_bytes, describe
+    from bakeoff.report.machine_advice import advise_calm
+
+    facts = describe()
+    meter, reason = meters(("cpu", "cuda") if "gpu" in facts else ("cpu",))
+    interpreters, reasons = available()
+    noise, neighbours = _watch(told=False)
+    answers = dict(_probed(interpreters))
+    advice = [*_settings_advice(facts), *advise_calm(noise, neighbours)]
+    return {
+        "version": VERSION,
+        "bakeoff": __version__,
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "machine": facts,
+        "now": _now(),
+        "limits": {
+            "processors": cgroups.processors(),
+            "memory_free_bytes": cgroups.free_memory_bytes(),
+            "available_bytes": available_memory_bytes(),
+        },
+        "energy": {"meters": [one.name for one in meter], "reason": reason},
+        "noise": msgspec.to_builtins(noise) | {"calm": noise.calm},
+        "busiest": msgspec.to_builtins(neighbours),
+        "frameworks": [
+            {"name": name, "interpreter": path, "reason": answers[name].error, **_answer(answers[name])}
+            for name, path in interpreters.items()
+        ]
+        + [{"name": name, "interpreter": None, "reason": why, **_answer(None)} for name, why in reasons.items()],
+        "advice": msgspec.to_builtins(advice),
+    }
+
+
+def _answer(answer: "ProbeAnswer | None") -> dict[str, Any]:
+    """Return what a framework said when it was imported."""
+    known = answer is not None and not answer.error
+    return {
+        "usable": known,
+        "python": answer.python if answer and known else None,
+        "versions": answer.versions if answer and known else {},
+        "devices": answer.devices if answer and known else [],
+    }

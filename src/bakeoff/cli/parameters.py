@@ -48,7 +48,8 @@ BatchSizes = Annotated[
     ),
 ]
 Size = Annotated[
-    str, typer.Option(metavar="SIZE", help="full, reduced, or another size that `bakeoff list workloads` shows.")
+    str,
+    typer.Option(metavar="SIZE", help="full, reduced, or another size that `bakeoff list workloads WORKLOAD` shows."),
 ]
 Device = Annotated[
     str | None,
@@ -194,14 +195,21 @@ TrialLimit = Annotated[
     str, typer.Option(metavar="TIME", help="A worker that does not answer within this time is ended.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the last run in --results that asked for the same.")]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        help="Start and write nothing: print what would run, and how long it takes by what was measured here before.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout, and nothing else there.")]
 
 MaxBatch = Annotated[
     bool,
     typer.Option(
         "--max-batch",
-        help="Instead of a race, search each contender's largest batch by doubling and bisection from --batch-size "
-        "on, each attempt in a process of its own.",
+        help="Instead of a race, search each contender's largest batch from --batch-size on: by the memory that two "
+        "attempts take, then by bisection; each attempt in a process of its own.",
     ),
 ]
 MemoryLimit = Annotated[

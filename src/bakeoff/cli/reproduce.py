@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bakeoff.cli import FAILED, completing, parameters
+from bakeoff.cli import FAILED, completing, dryrun, parameters
 
 Name = Annotated[
     str,
@@ -54,6 +54,7 @@ def reproduce(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the last study in --results that asked for the same.")
     ] = False,
+    dry_run: parameters.DryRun = False,
     json: parameters.Json = False,
 ) -> None:
     """Measure what a document published, and show its figures beside ours."""
@@ -69,6 +70,10 @@ def reproduce(
         budget_s=None if budget is None else parameters.seconds(budget, "--budget"),
         command=shlex.join(["bakeoff", *sys.argv[1:]]),
     )
+    if dry_run:
+        dryrun.check(resume=resume, search=False)
+        dryrun.tell_study(declared, results, json=json)
+        return
     outcome = studies.race(declared, results, resume=resume, json=json)
     if not any(one.status == "ranked" for point in outcome.outcomes for one in point.contenders):
         raise typer.Exit(FAILED)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bakeoff.cli import FAILED, code_of, maxbatch, parameters, showing, sweep
+from bakeoff.cli import FAILED, code_of, dryrun, maxbatch, parameters, showing, sweep
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def run(
     trial_limit: parameters.TrialLimit = "10m",
     results: parameters.Results = "results",
     resume: parameters.Resume = False,
+    dry_run: parameters.DryRun = False,
     json: parameters.Json = False,
     max_batch: parameters.MaxBatch = False,
     memory: parameters.MemoryLimit = None,
@@ -56,9 +57,21 @@ def run(
     asked = sweep.read(batch_size, device, threads, precision, option)
     search = maxbatch.wanted(context, max_batch=max_batch, memory=memory, several=bool(asked.several))
     request = _request(context.params, asked)
-    limit = _limit(fail_if_slower, alone=not (search or asked.several))
+    limit = _limit(fail_if_slower, request, alone=not (search or asked.several))
+    if dry_run:
+        dryrun.check(resume=resume, search=search is not None)
+        _tell_beforehand(request, asked, json=json)
+        return
     race = search or (partial(sweep.run, several=asked.several) if asked.several else partial(_race, limit=limit))
     race(request, json=json)
+
+
+def _tell_beforehand(request: "Request", asked: sweep.Asked, *, json: bool) -> None:
+    """Print what would run: one comparison, or one for each combination."""
+    if asked.several:
+        dryrun.tell_study(sweep.study_of(request, asked.several), request.results, json=json)
+    else:
+        dryrun.tell(request, json=json)
 
 
 def _request(params: dict[str, Any], asked: sweep.Asked) -> "Request":
@@ -84,12 +97,26 @@ def _request(params: dict[str, Any], asked: sweep.Asked) -> "Request":
     return Request(**same | read | asked.fields)
 
 
-def _limit(fail_if_slower: str | None, *, alone: bool) -> float | None:
-    """Return by how much a contender may be slower; only a comparison that stands alone can fail for it."""
+def _limit(fail_if_slower: str | None, request: "Request", *, alone: bool) -> float | None:
+    """Return by how much a contender may be slower; only a comparison of several, that stands alone, can fail for it.
+
+    Raises UsageError for any other.
+    """
     if fail_if_slower is not None and not alone:
         msg = "--fail-if-slower answers one comparison: name one value of each option, and no --max-batch"
         raise UsageError(msg)
-    return None if fail_if_slower is None else parameters.share(fail_if_slower, "--fail-if-slower")
+    if fail_if_slower is None:
+        return None
+    from bakeoff.race.prepare import checked
+
+    limit = parameters.share(fail_if_slower, "--fail-if-slower")
+    _, plans, excluded = checked(request)
+    is_pair = len(plans) + (len(excluded) if request.contenders else 0) > 1
+    if not is_pair:
+        label = plans[0].contender.label
+        msg = f"--fail-if-slower holds the others against the first contender, and {label} is alone: name another one"
+        raise UsageError(msg)
+    return limit
 
 
 def _race(request: "Request", *, json: bool, limit: float | None) -> None:

@@ -81,13 +81,19 @@ def _option(text: str) -> Words:
 def run(request: Request, several: Sequence[Words], *, json: bool) -> None:
     """Race every combination and show the study; it has ended well if every point has its answer."""
     from bakeoff.cli import studies
-    from bakeoff.study.sweep import Axis, sweep_of
 
-    axes = [Axis(name=words.name, values=words.values) for words in several]
-    study = _with_commands(sweep_of(request, axes), several, sys.argv[1:])
+    study = study_of(request, several)
     outcome = studies.race(study, request.results, resume=request.resume, json=json)
     if not all(point.outcome is not None and point.outcome.is_answered for point in outcome.points):
         raise typer.Exit(FAILED)
+
+
+def study_of(request: Request, several: Sequence[Words]) -> Study:
+    """Return the study that races every combination; raise UsageError for what cannot be."""
+    from bakeoff.study.sweep import Axis, sweep_of
+
+    axes = [Axis(name=words.name, values=words.values) for words in several]
+    return _with_commands(sweep_of(request, axes), several, sys.argv[1:])
 
 
 def _with_commands(study: Study, several: Sequence[Words], arguments: Sequence[str]) -> Study:

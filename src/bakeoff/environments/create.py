@@ -28,6 +28,8 @@ from bakeoff.environments.installed import MARKER, Environment, Marker, find, ho
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from bakeoff.spec.framework import FrameworkInfo
 
 REQUIREMENTS = "requirements.txt"
@@ -50,6 +52,12 @@ chooses all others, since it knows which fit."""
 
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)(?P<extras>\[[^\]]*\])?\s*(?P<pin>[^;#]*)(?P<marker>;[^#]*)?")
 _VERSION = re.compile(r"\d[\w.+!-]*")
+_NOT_FOUND = re.compile(
+    r"Could not find a version that satisfies the requirement "
+    r"(?P<name>[A-Za-z0-9][\w.-]*)(\[[^\]]*\])?==(?P<version>\S+) .*\(from versions: (?P<versions>[^)]*)\)"
+)
+MOST_VERSIONS = 5
+"""Of those that there are instead: the newest few fit in a line."""
 _DOWNLOADING = re.compile(r"\s*Downloading (?P<file>\S+) \((?P<size>[\d.]+) (?P<unit>[kMG]B)\)")
 _UNIT_BYTES = {"kB": 1e3, "MB": 1e6, "GB": 1e9}
 
@@ -259,10 +267,26 @@ def _run(command: list[str], name: str, show: Show, news: Callable[[str], str | 
             process.kill()
             raise
     if process.returncode:
+        if missing := _no_such_version(last):
+            msg = f"{name}: {missing}"
+            raise CreationError(msg)
         output = "\n".join(last)
         what = Path(command[1]).name if command[1:2] != ["-m"] else command[2]
         msg = f"{name}: {_disk_full(output)}{what} failed (exit code {process.returncode}):\n{output}"
         raise CreationError(msg)
+
+
+def _no_such_version(output: Iterable[str]) -> str:
+    """Return in a line which version pip does not find and the newest that it does; empty for any other output.
+
+    Pip names every version there is, oldest first, in a line of some kilobytes.
+    """
+    for line in output:
+        if match := _NOT_FOUND.search(line):
+            known = [version for version in match["versions"].split(", ") if version != "none"]
+            newest = ", ".join(reversed(known[-MOST_VERSIONS:]))
+            return f"no {match['name']} {match['version']}" + (f"; newest: {newest}" if newest else " for this Python")
+    return ""
 
 
 def _pip_news(line: str) -> str | None:

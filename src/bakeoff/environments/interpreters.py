@@ -108,6 +108,20 @@ def versions(interpreter: str, info: FrameworkInfo) -> dict[str, str]:
     return environment.versions(info.distributions) if environment else {}
 
 
+def versions_beside(interpreter: str, info: FrameworkInfo) -> dict[str, str]:
+    """Return the versions of a framework's packages in an interpreter's environment, without starting it.
+
+    Empty where they do not lie beside it.
+    """
+    if interpreter == sys.executable:
+        return versions(interpreter, info)
+    # The link is not followed: an environment's interpreter is a link out of it.
+    environment = Path(interpreter).parent.parent
+    packages = [str(path) for path in environment.glob("lib/python*/site-packages")]
+    found = {name: next(iter(distributions(name=name, path=packages)), None) for name in info.distributions}
+    return {name: one.version for name, one in found.items() if one is not None}
+
+
 def _distribution(name: str) -> Distribution | None:
     """Return an installed package of the current interpreter; None where it is not installed."""
     return next(iter(distributions(name=name)), None)

@@ -222,9 +222,13 @@ def round_s(timed: Sequence[Record]) -> float | None:
     """
     took_ns: dict[int, int] = {}
     for record in timed:
-        known = (record.start_ns, record.import_ns, record.build_ns, record.first_step_ns)
-        blocks_ns = sum(block.lead_ns + (block.restore_ns or 0) + block.elapsed_ns for block in record.blocks)
-        own_ns = sum(ns or 0 for ns in known) + sum(record.warm_steps_ns) + blocks_ns + sum(record.fenced_steps_ns)
         number = record.trial.round_number
-        took_ns[number] = took_ns.get(number, 0) + own_ns
+        took_ns[number] = took_ns.get(number, 0) + own_ns(record)
     return statistics.median(took_ns.values()) * NS if took_ns else None
+
+
+def own_ns(record: Record) -> int:
+    """Return how long a timed process took by its own record, from its start to its last step."""
+    known = (record.start_ns, record.import_ns, record.build_ns, record.first_step_ns)
+    blocks_ns = sum(block.lead_ns + (block.restore_ns or 0) + block.elapsed_ns for block in record.blocks)
+    return sum(ns or 0 for ns in known) + sum(record.warm_steps_ns) + blocks_ns + sum(record.fenced_steps_ns)

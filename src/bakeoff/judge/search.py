@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from bakeoff.judge.batches import LARGEST, bracket, guessed_end, next_batch
 from bakeoff.judge.certificate import certificate_of
 from bakeoff.spec.comparison import ContenderPlan, Search
 from bakeoff.spec.record import Memory, TrialOutcome
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
 TOO_MUCH: tuple[TrialOutcome, ...] = ("out-of-memory", "killed", "crashed")
 """How an attempt ends that takes too much memory. A native library may also crash for want of it."""
-
-LARGEST = 1 << 20
-"""Largest batch in samples: no real training run has a larger one, and work without memory would double for ever."""
 
 State = Literal["found", "nothing", "unbounded", "stopped", "uncertified", "unfinished"]
 """found: the largest batch within the precision.  nothing: not even one sample fits.  unbounded: as large as bakeoff
@@ -134,7 +132,21 @@ def following(search: Search, attempts: Iterable[Attempt]) -> int | None:
     known = list(attempts)
     if any(one.fits is None for one in known):
         return None
-    return next_batch(search.plan.batch_size, tried(known), search.precision)
+    return next_batch(search.plan.batch_size, tried(known), search.precision, _guess(search, known))
+
+
+def _guess(search: Search, known: Iterable[Attempt]) -> float | None:
+    """Return the batch size at which memory ends, by the attempts that fit; None where they do not tell.
+
+    On an accelerator, whose own memory is the limit, nothing is guessed: what a process takes there beside its batch
+    does not show in one reading.
+    """
+    devices = {one.contender.options.get("device", "cpu") for one in search.plan.contenders}
+    size = search.plan.workload.sizes.get(search.plan.size)
+    peaks = {one.batch_size: one.peak_bytes for one in known if one.fits and one.peak_bytes is not None}
+    if devices != {"cpu"} or size is None:
+        return None
+    return guessed_end(peaks, search.limit_bytes, size.sample.sample_bytes)
 
 
 def _attempt(search: Search, record: Record) -> Attempt:
@@ -173,27 +185,3 @@ def _state(search: Search, attempts: list[Attempt], certificate: Certificate) ->
     if high is None:
         return "unbounded", f"{LARGEST:,} samples are as many as bakeoff tries"
     return "found", ""
-
-
-def bracket(tried: Mapping[int, bool]) -> tuple[int, int | None]:
-    """Return the largest batch below every one that did not fit, 0 for none, and the smallest that did not fit."""
-    high = min((batch for batch, fits in tried.items() if not fits), default=None)
-    below = [batch for batch, fits in tried.items() if fits and (high is None or batch < high)]
-    return max(below, default=0), high
-
-
-def next_batch(start: int, tried: Mapping[int, bool], precision: float) -> int | None:
-    """Return the batch size to try next: double while batches fit, halve while none did, then bisect; None at the end.
-
-    `precision` is a share of the largest that fits: a bracket that is no wider, or one sample wide, is the end.
-    """
-    low, high = bracket(tried)
-    if not tried:
-        return start
-    if high is None:
-        return min(2 * low, LARGEST) if low < LARGEST else None
-    if low == 0:
-        return high // 2 or None
-    if high - low <= max(1, precision * low):
-        return None
-    return (low + high) // 2

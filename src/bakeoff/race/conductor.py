@@ -16,7 +16,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.search import judge_search
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.measure.noise import PROBE_S, probe
-from bakeoff.race.foresight import foreseen
+from bakeoff.race.foresight import told_before
 from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
@@ -77,7 +77,7 @@ def run(
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
     with _comparison(request, observe, launch) as loop:
-        told = foreseen(loop.state.comparison, begun=bool(loop.state.records))
+        told = told_before(loop.state.comparison, begun=bool(loop.state.records))
         observe(_prepared(loop.state, probe(probe_s).calm, told))
         cut = loop.run(stage for stage in COMPARISON if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))

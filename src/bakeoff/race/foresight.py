@@ -1,7 +1,8 @@
-"""Whether a time budget can buy a verdict: said before anything starts, by the least that a comparison takes."""
+"""What can be said before anything starts: whether a time budget can buy a verdict, and which contenders are alike."""
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from bakeoff.stats.boundaries import LOOKS
@@ -15,6 +16,27 @@ CERTIFICATE_S = 2.0
 ROUND_S = 2.5
 """About the least that a contender adds to a round: found on two cores with short steps, 5.4 s a round of two and 8.7 s
 of three (benchmarks/results/answers-2026-11-22.md)."""
+
+
+def told_before(comparison: Comparison, *, begun: bool) -> str:
+    """Return all that is worth saying before the first trial; empty where there is nothing."""
+    return "; ".join(said for said in (against_itself(comparison), foreseen(comparison, begun=begun)) if said)
+
+
+def against_itself(comparison: Comparison) -> str:
+    """Return which contenders are the same code in the same settings, and what that shows; empty where none are."""
+    plans = comparison.contenders
+    alike = [
+        f"{one.contender.label} and {other.contender.label}"
+        for one, other in combinations(plans, 2)
+        if one.runs_as(other)
+    ]
+    if not alike:
+        return ""
+    return (
+        f"an A/A test: {', '.join(alike)} run the same code in the same settings, so that any difference between them "
+        "is this machine's noise"
+    )
 
 
 def foreseen(comparison: Comparison, *, begun: bool) -> str:

@@ -22,6 +22,7 @@ from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
 from bakeoff.spec.options import WATCHED
+from bakeoff.spec.trial import Inputs
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
 from bakeoff.store.fingerprints import folder_sha256
 from bakeoff.store.inputs import inputs_folder
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.request import Request
     from bakeoff.spec.scenario import Scenario
-    from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Workload
 
 
@@ -51,6 +51,17 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
         comparison = _comparison(request, loaded, inputs, plans, excluded)
         _check_text(comparison)
         yield comparison, folder
+
+
+def outlined(request: Request) -> Comparison:
+    """Return the comparison that a request asks for with nothing drawn or written: of its data there is the name alone.
+
+    Raises as `prepared` does, but for what only drawing shows.
+    """
+    loaded, plans, excluded = checked(request)
+    source, batch_size = request.data or loaded.workload.data[0], _batch_size(request, loaded)
+    _check_memory(data.needed_bytes(source, loaded.workload, loaded.size(request.size), batch_size))
+    return _comparison(request, loaded, Inputs(source=source, batches=0, sha256=""), plans, excluded)
 
 
 def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict[str, str]]:

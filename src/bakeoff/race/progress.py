@@ -23,7 +23,7 @@ class Prepared(msgspec.Struct, frozen=True):
     calm: bool | None
     """False: foreign load was seen before the start; None: not known here."""
     foreseen: str = ""
-    """What the time budget cannot buy, and what would; empty where nothing is foreseen."""
+    """What the time budget cannot buy, and what would; that it is an A/A test; empty where nothing is foreseen."""
     again: tuple[str, ...] = ()
     """Trials that came to nothing before, and are done again."""
 

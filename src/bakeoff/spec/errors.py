@@ -33,12 +33,16 @@ class UsageError(BakeoffError):
 class UnknownNameError(UsageError):
     """A name that does not exist."""
 
-    def __init__(self, kind: str, name: str, valid: Iterable[str]) -> None:
-        """Compose the message with the closest valid name; `kind` says what it names, such as "workload"."""
+    def __init__(self, kind: str, name: str, valid: Iterable[str], other: str = "") -> None:
+        """Compose the message with the closest valid name; `kind` says what it names, such as "workload".
+
+        `other` is what is valid beside the names, such as "the path of a file".
+        """
         names = sorted(valid)
         close = difflib.get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else "."
-        super().__init__(f"unknown {kind} {name!r}{hint} Valid: {plain(', '.join(names)) or 'none'}")
+        listed = plain(", ".join(names)) or "none"
+        super().__init__(f"unknown {kind} {name!r}{hint} Valid: {listed}{f', or {other}' if other else ''}")
 
 
 class ModelFileError(UsageError):

@@ -75,6 +75,19 @@ def _begun(results: Path, study: Study, *, resume: bool) -> tuple[Path, StudyFil
     return folder, msgspec.structs.replace(before, study=study)
 
 
+def _alone(command: str, folder: Path) -> str:
+    """Return the command that runs a point alone, with the study's folder as its results: there --resume finds it."""
+    if not command:
+        return ""
+    words, others = iter(shlex.split(command)), []
+    for word in words:
+        if word == "--results":
+            next(words, None)
+        elif not word.startswith("--results="):
+            others.append(word)
+    return shlex.join([*others, "--results", str(folder)])
+
+
 class _Running:
     """A study on its way; after each point its file is written."""
 
@@ -105,9 +118,7 @@ class _Running:
         """Run one point; return the reason where that is not possible, else ""."""
         point, state = self._file.study.points[index], self._file.states[index]
         self._observe(PointStarted(index + 1, len(self._file.study.points), point, budget_s))
-        command = point.request.command
-        # Of two such options the last one counts, and with it --resume finds this comparison.
-        again = f"{command} --results {shlex.quote(str(self._folder))}" if command else ""
+        again = _alone(point.request.command, self._folder)
         request = msgspec.structs.replace(
             point.request, results=str(self._folder), budget_s=budget_s, resume=bool(state.comparison), command=again
         )

@@ -95,7 +95,7 @@ def _find(name_or_path: str | Path) -> Path:
         return shipped[name]
     if not (points := entry_points(group=ENTRY_POINTS, name=name)):
         kind, others = "workload", "the path of a file that ends in .py"
-        raise UnknownNameError(kind, name, [*names(), others])
+        raise UnknownNameError(kind, name, names(), others)
     module = next(iter(points)).value
     try:
         spec = importlib.util.find_spec(module)

@@ -1,0 +1,147 @@
+"""The Python interface: `bakeoff.compare` and `bakeoff.sweep` run comparisons, `bakeoff.load` reads those that were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.api.results import Result, StudyResult
+from bakeoff.api.watching import observing
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.race import conductor
+from bakeoff.spec.errors import BakeoffError, StoreError, UnknownNameError, UsageError
+from bakeoff.spec.request import Request
+from bakeoff.store.everywhere import every_comparison
+from bakeoff.study.run import run_study
+from bakeoff.study.sweep import BATCH_SIZE, Axis, checked_values, sweep_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bakeoff.judge.search import SearchOutcome
+    from bakeoff.race.progress import Observer, StudyObserver
+
+__all__ = [
+    "BakeoffError",
+    "Result",
+    "StoreError",
+    "StudyResult",
+    "UnknownNameError",
+    "UsageError",
+    "compare",
+    "load",
+    "max_batch",
+    "sweep",
+]
+"""What is public: docs/python.md documents it, a test holds them together, and it changes only with a note."""
+
+
+def compare(
+    workload: str | Path,
+    contenders: Iterable[str] = (),
+    *,
+    progress: bool | None = None,
+    observer: Observer | None = None,
+    **options: Any,
+) -> Result:
+    """Race contenders on a workload, as `bakeoff run` does.
+
+    `progress` shows how far it is: None in a terminal and in a notebook unless there is an observer, True everywhere,
+    False nowhere. `observer` is called with every event of bakeoff.race.progress. `options` are those of
+    bakeoff.spec.request.Request: scenario, batch_size, size, device, threads, options, data, aim, max_rounds, budget_s,
+    calm_wait_s, epochs, steps, repeats, margin, seed, trial_limit_s, results, resume.
+    Raises UsageError for what cannot be, StoreError when results cannot be written.
+    """
+    request = _request("compare", workload, contenders, options)
+    with observing(progress, observer) as observe:
+        return Result(conductor.run(request, observe))
+
+
+def sweep(
+    workload: str | Path,
+    contenders: Iterable[str] = (),
+    *,
+    progress: bool | None = None,
+    observer: StudyObserver | None = None,
+    **options: Any,
+) -> StudyResult:
+    """Race every combination of the options that are given as lists, as `bakeoff run` does for several values.
+
+    `progress` and `observer` are as in `compare`; `options` are those of `compare`, of which batch_size, device,
+    threads, and each value in `options`, may be lists:
+    sweep("mlp-mnist", ["torch", "jax"], batch_size=[8, 16, 32], options={"precision": ["float32", "bfloat16"]}).
+    Raises UsageError for what cannot be, StoreError when results cannot be written.
+    """
+    axes, single = _parted(options)
+    request = _request("sweep", workload, contenders, single)
+    if not axes:
+        msg = "sweep() varies nothing: give a list of values, such as batch_size=[8, 16], or call compare()"
+        raise UsageError(msg)
+    study = sweep_of(request, axes)
+    with observing(progress, observer) as observe:
+        return StudyResult(run_study(study, observe, results=request.results, resume=request.resume))
+
+
+def load(results: str | Path = "results") -> list[Result]:
+    """Read every comparison in a results directory, oldest first, then those of its studies; all from records.
+
+    The folder of one comparison, or of a study, gives its own. Raises UsageError where there is no such folder,
+    StoreError for records that cannot be read.
+    """
+    place = Path(results)
+    if not place.is_dir():
+        msg = f"there is no folder {place.absolute()} to load: name a results directory, or the folder of a comparison"
+        raise UsageError(msg)
+    return [Result(judge_comparison(folder)) for folder in every_comparison([place])]
+
+
+def max_batch(
+    workload: str | Path,
+    contenders: Iterable[str] = (),
+    *,
+    memory_bytes: int | None = None,
+    progress: bool | None = None,
+    observer: Observer | None = None,
+    **options: Any,
+) -> SearchOutcome:
+    """Search each contender's largest batch within a limit of memory, as `bakeoff run --max-batch` does.
+
+    `progress`, `observer` and `options` are those of `compare`, but for what only a race has. `memory_bytes` is
+    resident memory beyond the import; None: a share of what is available. Raises UsageError for what cannot be,
+    StoreError when results cannot be written.
+    """
+    strange = sorted(conductor.RACE_ONLY & set(options))
+    if strange:
+        msg = f"max_batch() searches a batch size and races nothing: leave out {', '.join(strange)}"
+        raise UsageError(msg)
+    request = _request("max_batch", workload, contenders, options)
+    with observing(progress, observer) as observe:
+        return conductor.search_batches(request, observe, limit_bytes=memory_bytes)
+
+
+def _request(function: str, workload: str | Path, contenders: Iterable[str], options: dict[str, Any]) -> Request:
+    """Return a request; raise UsageError for an option that there is not."""
+    if isinstance(contenders, str):
+        msg = f"contenders is the text {contenders!r}; give a list: [{contenders!r}]"
+        raise UsageError(msg)
+    known = set(Request.__struct_fields__) - {"workload", "contenders"}
+    unknown = sorted(set(options) - known)
+    if unknown:
+        msg = f"{function}() has no option {', '.join(unknown)}; valid: {', '.join(sorted(known))}"
+        raise UsageError(msg)
+    return Request(workload=str(workload), contenders=tuple(contenders), **options)
+
+
+def _parted(options: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
+    """Return options as axes, which are given as lists, and the others."""
+    of_contenders = options.get("options", {}) | {
+        name: options[name] for name in ("device", "threads") if options.get(name) is not None
+    }
+    asked = {BATCH_SIZE: options.get("batch_size")} | of_contenders
+    lists = {name: [f"{value}" for value in values] for name, values in asked.items() if isinstance(values, list)}
+    axes = [Axis(name=name, values=checked_values(values, name)) for name, values in lists.items()]
+    single = {name: f"{value}" for name, value in of_contenders.items() if name not in lists}
+    others = {name: value for name, value in options.items() if name not in ("options", "device", "threads")}
+    if BATCH_SIZE in lists:
+        del others["batch_size"]
+    return axes, others | {"options": single}

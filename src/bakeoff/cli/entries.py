@@ -1,0 +1,158 @@
+"""What `bakeoff list` tells, as objects: workloads, frameworks, options and studies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.environments.declared import framework, frameworks
+from bakeoff.environments.interpreters import available, resolve, versions
+from bakeoff.environments.options import possible, supported
+from bakeoff.spec.contender import Contender
+from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError
+from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bakeoff.environments.declared import Framework
+
+Entry = dict[str, Any]
+
+
+def workloads() -> list[Entry]:
+    """Return every workload that has a name; one whose file cannot be used has its problem instead."""
+    from bakeoff.workloads.load import load, names
+
+    entries: list[Entry] = []
+    for name in names():
+        try:
+            entries.append(_workload(load(name).workload))
+        except BakeoffError as error:
+            entries.append({"name": name, "problem": str(error)})
+    return entries
+
+
+def _workload(workload: Any) -> Entry:
+    """Return one workload."""
+    full = workload.sizes.get("full") or next(iter(workload.sizes.values()))
+    return {
+        "name": workload.name,
+        "summary": workload.summary,
+        "parameters": full.parameters,
+        "sizes": msgspec.to_builtins(workload.sizes),
+        "scenarios": list(workload.scenarios),
+        "data": list(workload.data),
+        "source": workload.source,
+    }
+
+
+def all_frameworks() -> list[Entry]:
+    """Return every listed framework: where it is, or why it cannot be used. Only `bakeoff doctor` imports them."""
+    interpreters, reasons = available()
+    return [
+        _framework(declared, interpreters.get(name), reasons.get(name, ""))
+        for name, declared in frameworks().items()
+        if declared.info.listed or declared.problem
+    ]
+
+
+def _framework(declared: Framework, interpreter: str | None, reason: str) -> Entry:
+    """Return one framework."""
+    info = declared.info
+    return {
+        "name": info.name,
+        "title": info.title,
+        "available": interpreter is not None,
+        "interpreter": interpreter,
+        "versions": versions(interpreter, info) if interpreter else {},
+        "reason": reason,
+        "options": {name: support.default for name, support in supported(info).items()},
+        "best": msgspec.to_builtins(info.best),
+    }
+
+
+def options() -> list[Entry]:
+    """Return every option with the values and the default that each framework has."""
+    listed = {name: supported(declared.info) for name, declared in frameworks().items() if declared.info.listed}
+    return [
+        {
+            "name": option.name,
+            "meaning": option.meaning,
+            "values": list(option.values),
+            "frameworks": {
+                name: {"possible": possible(options[option.name]), "default": options[option.name].default}
+                for name, options in listed.items()
+                if option.name in options
+            },
+        }
+        for option in (OPTIONS | WORKER_OPTIONS).values()
+    ]
+
+
+def options_of(name: str) -> list[Entry]:
+    """Return the options that one framework has, its own among them, with its values and its default."""
+    known = OPTIONS | WORKER_OPTIONS
+    return [
+        {
+            "name": option,
+            "meaning": known[option].meaning if option in known else support.meaning,
+            "values": list(known[option].values) if option in known else [],
+            "frameworks": {name: {"possible": possible(support), "default": support.default}},
+        }
+        for option, support in supported(framework(name).info).items()
+    ]
+
+
+def studies() -> list[Entry]:
+    """Return every study of published figures."""
+    from bakeoff.study.published import load, names
+
+    return [
+        {
+            "name": study.id,
+            "title": study.title,
+            "document": study.document.citation,
+            "number": study.document.number,
+            "hardware": [machine.hardware for machine in study.machines],
+            "comparisons": [declared.name for declared in study.comparisons],
+            "scaled_minutes": study.minutes,
+        }
+        for study in map(load, names())
+    ]
+
+
+GATHER: dict[str, Callable[[], list[Entry]]] = {
+    "workloads": workloads,
+    "frameworks": all_frameworks,
+    "options": options,
+    "studies": studies,
+}
+
+
+def named(what: str, name: str) -> Any:
+    """Return the entry of this name; of options, with a framework's name, the list of all that it has.
+
+    Raises UnknownNameError with the names that there are.
+    """
+    if what == "frameworks":
+        return _named_framework(name)
+    found = {entry["name"]: entry for entry in GATHER[what]()}
+    if name in found:
+        return found[name]
+    if what == "options" and name in frameworks():
+        return options_of(name)
+    if what == "options":
+        kind, others = "option or framework", [other for other, one in frameworks().items() if one.info.listed]
+        raise UnknownNameError(kind, name, [*found, *others])
+    raise UnknownNameError({"workloads": "workload", "studies": "study"}[what], name, found)
+
+
+def _named_framework(name: str) -> Entry:
+    """Return one framework, also one that races only when it is named."""
+    declared = framework(name)
+    try:
+        return _framework(declared, resolve(Contender(framework=name, label=name), declared), "")
+    except UnavailableError as error:
+        return _framework(declared, None, str(error))

@@ -1,0 +1,144 @@
+"""`bakeoff history`: the verdicts of a workload over versions, dates and machines, from the records."""
+
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from bakeoff.cli import completing, parameters
+from bakeoff.cli.columns import columns, wrapped
+from bakeoff.report.called import pasteable
+from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.judge.past import Entry, Row
+
+VERSION = 1
+"""Of the JSON object (docs/json-history.md)."""
+
+INDENT = "  "
+
+
+def history(
+    workload: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORKLOAD", help="The name of a workload that was raced.", autocompletion=completing.workloads
+        ),
+    ],
+    *,
+    results: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIR",
+            help="Where records are kept; may be given several times, for several machines.  [default: results]",
+            show_default=False,
+        ),
+    ] = None,
+    json: parameters.Json = False,
+) -> None:
+    """Show every verdict on a workload over time, and what changed from one to the next."""
+    from bakeoff.judge.past import rows
+
+    found = rows(_judged(workload, [Path(place) for place in results or ["results"]]))
+    if json:
+        typer.echo(dumps({"version": VERSION, "workload": workload, "rows": [_data(row) for row in found]}, indent=2))
+        return
+    for line in _lines(workload, found):
+        typer.echo(pasteable(line))
+
+
+def _judged(workload: str, places: list[Path]) -> "list[Outcome]":
+    """Return every comparison of a workload; what is damaged is named on stderr.
+
+    Raises UsageError where there is none.
+    """
+    from bakeoff.cli.report import told_if_absurd
+    from bakeoff.judge.comparison import judge_comparison
+    from bakeoff.store.everywhere import every_comparison
+    from bakeoff.store.files import read_comparison
+
+    found, others = [], set()
+    for folder in every_comparison(places):
+        try:
+            name = read_comparison(folder).workload.name
+            if name != workload:
+                others.add(name)
+                continue
+            with told_if_absurd():
+                found.append(judge_comparison(folder))
+        except BakeoffError as error:
+            typer.echo(f"left out: {error}", err=True)
+    where = ", ".join(str(place) for place in places)
+    if not found and not others:
+        msg = f"no comparison in {where}: run one first (bakeoff run {workload}), or name its directory by --results"
+        raise UsageError(msg)
+    if not found:
+        kind = f"workload in the records of {where}"
+        raise UnknownNameError(kind, workload, others)
+    return found
+
+
+def _lines(workload: str, found: "list[Row]") -> list[str]:
+    """Return what is printed."""
+    from bakeoff.report.past import TEST
+
+    if not found:
+        return wrapped(
+            f"{workload} was run, and no two contenders of a comparison were ranked: there is no verdict yet."
+        )
+    lines: list[str] = []
+    work = pair = ""
+    for row in found:
+        if (here := _work(row)) != work:
+            lines += ["", *wrapped(here)] if lines else wrapped(here)
+            work, pair = here, ""
+        is_again, pair = pair == _pair(row), _pair(row)
+        lines += ["", *_row(row, is_again=is_again)]
+    return [*lines, "", *wrapped(f"* marks what changed from the line before. {TEST}")]
+
+
+def _work(row: "Row") -> str:
+    """Return what was computed."""
+    return f"{row.workload}, {row.scenario}, {row.size} size, batch {row.batch_size}, {row.data}"
+
+
+def _pair(row: "Row") -> str:
+    """Return what the ratios are."""
+    return f"{row.first} / {row.second}"
+
+
+def _row(row: "Row", *, is_again: bool) -> list[str]:
+    """Return one pair on one machine: a line for each comparison, and under it what changed."""
+    from bakeoff.report.past import machine_text
+
+    head = f"{_pair(row)} on {machine_text(row.machine)}"
+    note = "Another machine, in a row of its own: its ratios do not go on from those above." if is_again else ""
+    lines = [*wrapped(head, INDENT, indent=INDENT * 2), *(wrapped(note, INDENT) if note else [])]
+    return lines + [line for entry in row.entries for line in _entry(entry)]
+
+
+def _entry(entry: "Entry") -> list[str]:
+    """Return one comparison's line, and what changed before it."""
+    from bakeoff.report.past import change_text, verdict_text
+
+    when = entry.created_at[:16].replace("T", " ")
+    mark = "*" if entry.changed else " "
+    lines = columns([[mark, when, verdict_text(entry.verdict, entry.margin), entry.comparison]], indent=INDENT)
+    if not entry.changed and entry.ratio_change is None:
+        said = ", ".join(f"{name} {version}" for name, version in {**entry.versions, "bakeoff": entry.bakeoff}.items())
+        return lines + wrapped(said, INDENT * 4)
+    changed = "; ".join(f"{name} {before} -> {after}" for name, (before, after) in entry.changed.items())
+    return lines + [
+        line for said in (changed, change_text(entry.ratio_change)) if said for line in wrapped(said, INDENT * 4)
+    ]
+
+
+def _data(row: "Row") -> dict[str, Any]:
+    """Return a row as an object."""
+    import msgspec
+
+    data: dict[str, Any] = msgspec.to_builtins(row)
+    return data

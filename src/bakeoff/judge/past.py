@@ -1,0 +1,164 @@
+"""The verdicts of a workload over time: each pair in rows of what is comparable, with what changed: pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.judge.change import Change, ratio_change
+from bakeoff.judge.likeness import changed_facts, contender_key, hardware_of, work_of
+from bakeoff.spec.verdict import Verdict, mirrored
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bakeoff.judge.likeness import Value
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.spec.comparison import Comparison
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair in one comparison."""
+
+    comparison: str
+    path: str
+    created_at: str
+    bakeoff: str
+    verdict: Verdict
+    """Turned as in all entries of its row."""
+    margin: float
+    versions: dict[str, str]
+    """Of both contenders' packages, those of the first before those of the second."""
+    changed: dict[str, tuple[str, str]] = {}
+    """What is not as it was in the entry before, each with both values; empty in the first."""
+    ratio_change: Change | None = None
+    """From the entry before; None in the first, and where one of them has no interval."""
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """A pair over time, of the same work on the same machine; other machines have rows of their own."""
+
+    workload: str
+    scenario: str
+    size: str
+    batch_size: int
+    data: str
+    first: str
+    second: str
+    options: dict[str, dict[str, str]]
+    """Of both contenders, those that are not left as they are by themselves."""
+    machine: dict[str, str | int | float | None]
+    """As it was in the last entry."""
+    entries: list[Entry]
+    """By date, the oldest first."""
+
+
+def rows(outcomes: Iterable[Outcome]) -> list[Row]:
+    """Return a row for every pair of comparable contenders; the rows of one pair stand together, whatever machine."""
+    found: dict[tuple[object, ...], list[tuple[Outcome, Verdict]]] = {}
+    for outcome in sorted(outcomes, key=lambda one: one.comparison.created_at):
+        for verdict in outcome.verdicts:
+            key, turned = _place(outcome, verdict)
+            found.setdefault(key, []).append((outcome, turned))
+    ordered = sorted(found.items(), key=lambda one: tuple(str(part) for part in one[0]))
+    return [_row(known) for _, known in ordered]
+
+
+def _place(outcome: Outcome, verdict: Verdict) -> tuple[tuple[object, ...], Verdict]:
+    """Return what a pair's entry must share with others of its row, and its verdict turned as theirs."""
+    comparison = outcome.comparison
+    keys = {one.label: (*contender_key(one.plan), "") for one in outcome.contenders}
+    if keys[verdict.first] == keys[verdict.second]:
+        # Two versions, or environments, of the same: only their labels tell them apart.
+        keys = {label: (*key[:2], label) for label, key in keys.items()}
+    if keys[verdict.first] > keys[verdict.second]:
+        verdict = mirrored(verdict)
+    work = (*work_of(comparison), comparison.data.sha256)
+    return (*work, keys[verdict.first], keys[verdict.second], hardware_of(comparison)), verdict
+
+
+def _row(known: list[tuple[Outcome, Verdict]]) -> Row:
+    """Return one row; it is turned so that the last ratio is at least 1."""
+    last, verdict = known[-1]
+    if (verdict.ratio or 1.0) < 1.0:
+        known = [(outcome, mirrored(one)) for outcome, one in known]
+    entries: list[Entry] = []
+    before: tuple[Outcome, Verdict] | None = None
+    for outcome, one in known:
+        entries.append(_entry(outcome, one, before))
+        before = outcome, one
+    _, verdict = known[-1]
+    comparison = last.comparison
+    return Row(
+        workload=comparison.workload.name,
+        scenario=comparison.scenario,
+        size=comparison.size,
+        batch_size=comparison.batch_size,
+        data=comparison.data.source,
+        first=verdict.first,
+        second=verdict.second,
+        options={label: dict(contender_key(_of(last, label).plan)[1]) for label in (verdict.first, verdict.second)},
+        machine=comparison.machine,
+        entries=entries,
+    )
+
+
+def _entry(outcome: Outcome, verdict: Verdict, before: tuple[Outcome, Verdict] | None) -> Entry:
+    """Return one entry, with what changed since the one before."""
+    comparison = outcome.comparison
+    now = _facts(outcome, verdict)
+    changed = changed_facts(_facts(*before), now) if before else {}
+    return Entry(
+        comparison=comparison.id,
+        path=outcome.path,
+        created_at=comparison.created_at,
+        bakeoff=comparison.bakeoff,
+        verdict=verdict,
+        margin=comparison.procedure.margin,
+        versions=_versions(outcome, verdict),
+        changed={name: (_text(was), _text(is_now)) for name, (was, is_now) in changed.items()},
+        ratio_change=ratio_change(before[1], verdict) if before else None,
+    )
+
+
+def _of(outcome: Outcome, label: str) -> ContenderOutcome:
+    """Return a contender's outcome."""
+    return next(one for one in outcome.contenders if one.label == label)
+
+
+def _facts(outcome: Outcome, verdict: Verdict) -> dict[str, Value]:
+    """Return all that could move a pair's ratio on the same machine, by name."""
+    comparison = outcome.comparison
+    found: dict[str, Value] = dict(_versions(outcome, verdict))
+    for label in (verdict.first, verdict.second):
+        one = _of(outcome, label)
+        found[f"{label}'s Python"] = one.python
+        found |= {f"{label}'s {name}": value for name, value in one.inherited.items()}
+    return found | {
+        "bakeoff": comparison.bakeoff,
+        "rules of deciding": comparison.procedure.rules,
+        "margin": comparison.procedure.margin,
+        "workload's file": comparison.workload_sha256[:12],
+        **_settings(comparison),
+    }
+
+
+def _versions(outcome: Outcome, verdict: Verdict) -> dict[str, str]:
+    """Return the versions of a pair's packages; with the contender's name where both are of one framework."""
+    pair = [_of(outcome, label) for label in (verdict.first, verdict.second)]
+    is_one = len({one.plan.contender.framework for one in pair}) == 1
+    return {
+        f"{one.label}: {name}" if is_one else name: version for one in pair for name, version in one.versions.items()
+    }
+
+
+def _settings(comparison: Comparison) -> dict[str, Value]:
+    """Return how the machine was set."""
+    names = ("kernel", "huge_pages", "numa_balancing", "governor", "turbo", "sibling_threads", "address_layout")
+    return {name: comparison.machine.get(name) for name in (*names, "gpu_driver")}
+
+
+def _text(value: Value) -> str:
+    """Return a value as text."""
+    return "unknown" if value in (None, "") else str(value)

@@ -1,0 +1,98 @@
+"""`--dry-run` prints what would run; nothing is started or written."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bakeoff.cli import MISUSED
+from bakeoff.race.workers import process
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "json-dry-run.md"
+FREE = {"comparisons[].contenders[].options", "comparisons[].excluded"}
+RUN = ["run", "mlp-mnist", "fake", "fake:step_ms=2", "--size", "reduced", "--data", "synthetic", "--dry-run"]
+
+
+@pytest.fixture(autouse=True)
+def _no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail where a worker is started."""
+
+    def start(*_: object) -> None:
+        pytest.fail("a dry run started a worker")
+
+    monkeypatch.setattr(process, "ProcessWorker", start)
+
+
+def keys(value: Any, path: str = "") -> set[str]:
+    """Give the path of every key."""
+    if isinstance(value, dict) and path not in FREE:
+        below = {key: f"{path}.{key}" if path else key for key in value}
+        return set(below.values()).union(*(keys(value[key], below[key]) for key in value))
+    return set().union(*(keys(item, f"{path}[]") for item in value)) if isinstance(value, list) else set()
+
+
+def test_a_dry_run_tells_what_would_run(cli: Cli) -> None:
+    """Work, contenders, stages with their processes, and that times are unknown, in 80 columns; nothing is written."""
+    said = cli(*RUN)
+    assert said.code == 0
+    for words in (
+        "mlp-mnist, train, reduced size, batch 16, 25,450 parameters, synthetic data",
+        "fake:step_ms=2",
+        "reference",
+        "certify   2 to ",
+        "rounds    10 to 40",
+        "not known: nothing like it was run here before for fake",
+        "Nothing was started or written.",
+    ):
+        assert words in said.out
+    assert all(len(line) <= 80 or "/" in line for line in said.out.splitlines())
+    assert list(Path().iterdir()) == []
+
+
+def test_its_object_is_documented(cli: Cli) -> None:
+    """Every key of --json is documented in docs/json-dry-run.md, and every documented key is there."""
+    told = json.loads(cli(*RUN, "--json", "--budget", "60s").out)
+    documented = set(re.findall(r"^\| `([\w.\[\]]+)` \|", DOCUMENT.read_text(), re.MULTILINE))
+    # There are no records here that times could be from.
+    assert keys(told) | {key for key in documented if "sources[]." in key} == documented
+    assert [one["label"] for one in told["comparisons"][0]["contenders"]] == ["fake", "fake:step_ms=2"]
+
+
+def test_a_sweep_is_told_point_by_point(cli: Cli) -> None:
+    """Every combination is a line with its time, and the whole is their sum."""
+    said = cli(*RUN, "--batch-size", "8,16").out
+    assert "batch size 8 " in said
+    assert "batch size 16 " in said
+    told = json.loads(cli(*RUN, "--batch-size", "8,16", "--json").out)
+    assert told["low_s"] == pytest.approx(sum(one["low_s"] for one in told["comparisons"]))
+    assert list(Path().iterdir()) == []
+
+
+def test_a_reproduction_is_told(cli: Cli) -> None:
+    """The comparisons of a document are told as they would be run here."""
+    said = cli("reproduce", "shootout-table1", "fake", "--dry-run")
+    assert said.code == 0
+    assert "1 comparison" in said.out
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize(("word", "told"), [("--max-batch", "leave out --max-batch"), ("--resume", "leave out one")])
+def test_what_cannot_be_told_is_refused(cli: Cli, word: str, told: str) -> None:
+    """A search and what goes on with a run are errors that say so."""
+    said = cli(*RUN, word)
+    assert (said.code, said.out) == (MISUSED, "")
+    assert told in said.err
+
+
+def test_wrong_input_is_told_as_by_a_run(cli: Cli) -> None:
+    """A dry run checks all that a run checks before it starts."""
+    said = cli("run", "mlp-mnist", "fake:mod=eager", "--dry-run")
+    assert said.code == MISUSED
+    assert "did you mean 'mode'?" in said.err

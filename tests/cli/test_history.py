@@ -1,0 +1,196 @@
+"""`bakeoff history` and `bakeoff diff`, on records that were made on real machines."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.difference import difference
+from bakeoff.judge.past import rows
+from bakeoff.store.files import read_comparison, write_comparison
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+    from bakeoff.judge.outcome import Outcome
+
+ROOT = Path(__file__).parents[2]
+FIRST, SECOND = (ROOT / "docs" / "records" / name for name in ("mlp-mnist-07d5", "mlp-mnist-683b"))
+ELSEWHERE = ROOT / "tests" / "records" / "mlp-mnist-fada"
+FREE = {"rows[].options", "rows[].machine", "rows[].entries[].versions", "rows[].entries[].changed"}
+FREE |= {"rows[].entries[].verdict", "pairs[].before", "pairs[].after"}
+"""Objects whose keys are names of things, or are documented elsewhere."""
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[str, Outcome]:
+    """Judge the records once."""
+    return {folder.name[-4:]: judge_comparison(folder) for folder in (FIRST, SECOND, ELSEWHERE)}
+
+
+def changed(outcome: Outcome, **changes: Any) -> Outcome:
+    """Give an outcome whose comparison differs."""
+    return msgspec.structs.replace(outcome, comparison=msgspec.structs.replace(outcome.comparison, **changes))
+
+
+def keys(value: Any, path: str = "") -> set[str]:
+    """Give the path of every key."""
+    if isinstance(value, dict) and path not in FREE:
+        below = {key: f"{path}.{key}" if path else key for key in value}
+        return set(below.values()).union(*(keys(value[key], below[key]) for key in value))
+    return set().union(*(keys(item, f"{path}[]") for item in value)) if isinstance(value, list) else set()
+
+
+def documented(name: str) -> set[str]:
+    """Give the keys of a page."""
+    return set(re.findall(r"^\| `([\w.\[\]]+)` \|", (ROOT / "docs" / name).read_text(), re.MULTILINE))
+
+
+def test_a_history_has_a_row_for_each_pair_and_machine(outcomes: dict[str, Outcome]) -> None:
+    """The same pair of two comparisons on one machine shares a row by date; another machine has a row of its own."""
+    found = {(row.first, row.second, row.machine["processor"]): row for row in rows(outcomes.values())}
+    here, there = (outcomes[name].comparison.machine["processor"] for name in ("07d5", "fada"))
+    assert [one.comparison for one in found["torch", "jax", here].entries] == ["mlp-mnist-07d5", "mlp-mnist-683b"]
+    assert [one.comparison for one in found["torch", "jax", there].entries] == ["mlp-mnist-fada"]
+    assert ("torch:denormals=flush", "jax", here) in found
+    for row in found.values():
+        assert all({one.verdict.first, one.verdict.second} == {row.first, row.second} for one in row.entries)
+        assert row.entries[-1].verdict.ratio >= 1
+
+
+def test_what_changed_between_two_lines_is_told(outcomes: dict[str, Outcome]) -> None:
+    """A version, a setting of the machine and bakeoff's version are named with both values."""
+    later = outcomes["683b"]
+    contenders = [
+        msgspec.structs.replace(one, versions=one.versions | {"torch": "9.9"}) if one.label == "torch" else one
+        for one in later.contenders
+    ]
+    later = changed(later, bakeoff="0.2.0", machine=later.comparison.machine | {"governor": "performance"})
+    later = msgspec.structs.replace(later, contenders=contenders)
+    row = next(row for row in rows([later, outcomes["07d5"]]) if (row.first, row.second) == ("torch", "jax"))
+    first, second = row.entries
+    assert first.changed == {}
+    assert second.changed["torch"][1] == "9.9"
+    assert second.changed["governor"] == ("unknown", "performance")
+    assert second.changed["bakeoff"] == ("0.1.0", "0.2.0")
+    assert second.ratio_change.factor.low < 1 < second.ratio_change.factor.high
+
+
+@pytest.mark.parametrize("other", [{"batch_size": 64}, {"scenario": "infer"}, {"size": "reduced"}])
+def test_another_work_is_never_in_the_same_row(outcomes: dict[str, Outcome], other: dict[str, Any]) -> None:
+    """Another batch size, scenario or size has rows of its own."""
+    assert all(len(row.entries) == 1 for row in rows([changed(outcomes["683b"], **other), outcomes["07d5"]]))
+
+
+def test_versions_of_one_framework_are_told_apart(outcomes: dict[str, Outcome]) -> None:
+    """A pair of two environments of one framework keeps both versions and is turned the same way in every entry."""
+    before = outcomes["683b"]
+    row = next(row for row in rows([before]) if {row.first, row.second} == {"torch", "torch:denormals=flush"})
+    assert {"torch: torch", "torch:denormals=flush: torch"} <= set(row.entries[0].versions)
+
+
+def test_history_prints_lines_and_an_object(cli: Cli) -> None:
+    """Lines fit 80 columns, another machine is said to be one, and every key of the object is documented."""
+    places = ["--results", str(FIRST.parent), "--results", str(ELSEWHERE.parent)]
+    said = cli("history", "mlp-mnist", *places)
+    assert said.code == 0
+    assert max(map(len, said.out.splitlines())) <= 80
+    assert "torch / jax on Intel(R) Xeon(R) Processor, 2 cores" in said.out
+    assert said.out.count("Another machine, in a row of its own") == 3
+    assert said.out.index("2026-11-22 11:12") < said.out.index("2026-11-22 11:13")
+    told = json.loads(cli("history", "mlp-mnist", *places, "--json").out)
+    assert keys(told) == documented("json-history.md")
+
+
+def test_history_refuses_what_has_none(cli: Cli, tmp_path: Path) -> None:
+    """No records, and records of other workloads, are errors that say what there is; damaged ones are left out."""
+    assert cli("history", "mlp-mnist").code == 2
+    said = cli("history", "vgg16", "--results", str(FIRST.parent))
+    assert (said.code, "Valid: mlp-mnist" in said.err) == (2, True)
+    for folder in (FIRST, SECOND):
+        shutil.copytree(folder, tmp_path / "results" / folder.name)
+    (tmp_path / "results" / FIRST.name / "comparison.json").write_text("{")
+    said = cli("history", "mlp-mnist")
+    assert said.code == 0
+    assert "left out: " in said.err
+    assert "07d5" not in said.out
+
+
+def test_a_difference_tells_what_changed_and_how_surely(outcomes: dict[str, Outcome]) -> None:
+    """On the same machine times and ratios are compared; the same comparison twice differs in nothing."""
+    found = difference(outcomes["07d5"], outcomes["683b"])
+    assert (found.comparable, found.only_before, found.only_after) == ("times", [], ["torch:denormals=flush"])
+    assert [one.before_label for one in found.steps] == ["torch", "jax", "tensorflow"]
+    assert all(one.change and one.change.factor.low < 1 < one.change.factor.high for one in found.steps)
+    assert len(found.pairs) == 3
+    itself = difference(outcomes["07d5"], outcomes["07d5"])
+    assert itself.changed == []
+    assert all((pair.change.factor.estimate, pair.change.p) == (1, 1) for pair in itself.pairs)
+
+
+def test_another_machine_compares_ratios_alone(outcomes: dict[str, Outcome]) -> None:
+    """Step times of two machines stand side by side without a change; what changed names processor and rules."""
+    found = difference(outcomes["fada"], outcomes["07d5"])
+    assert found.comparable == "ratios"
+    assert all(one.before_s and one.after_s and one.change is None for one in found.steps)
+    assert found.pairs
+    assert all(pair.change is not None for pair in found.pairs)
+    assert {"processor", "rules", "workload's file"} <= {one.name for one in found.changed}
+    assert any("Another machine" in reason for reason in found.reasons)
+
+
+@pytest.mark.parametrize("other", [{"batch_size": 64}, {"scenario": "infer"}, {"size": "reduced"}])
+def test_another_work_compares_nothing(outcomes: dict[str, Outcome], other: dict[str, Any]) -> None:
+    """No change of a number is computed, and the reason names what differs."""
+    found = difference(outcomes["07d5"], changed(outcomes["07d5"], **other))
+    assert found.comparable == "nothing"
+    assert next(iter(other)).replace("_", " ") in found.reasons[0]
+    assert all(one.change is None for one in [*found.steps, *found.pairs])
+
+
+def test_a_change_that_is_one_is_told(outcomes: dict[str, Outcome]) -> None:
+    """A ratio that is half as large again has changed beyond both intervals; the others have not."""
+    before = outcomes["07d5"]
+    first, *others = before.verdicts
+    grown = msgspec.structs.replace(first, ratio=first.ratio * 1.5, low=first.low * 1.5, high=first.high * 1.5)
+    found = difference(before, msgspec.structs.replace(before, verdicts=[grown, *others]))
+    moved, *still = [pair.change for pair in found.pairs]
+    assert moved.is_sure
+    assert moved.is_apart
+    assert moved.p < 0.001
+    assert not any(one.is_sure for one in still)
+
+
+def test_diff_prints_both_sides_and_an_object(cli: Cli) -> None:
+    """Ids and folders name comparisons; lines fit 80 columns; every key of the object is documented."""
+    said = cli("diff", str(ELSEWHERE), "07d5", "--results", str(FIRST.parent))
+    assert said.code == 0
+    assert max(map(len, said.out.splitlines())) <= 80
+    for words in ("ratios are comparable with care", "processor AMD EPYC -> ", "told only in B", "Step times", "Welch"):
+        assert words in said.out
+    told = json.loads(cli("diff", str(FIRST), str(SECOND), "--json").out)
+    assert keys(told) == documented("json-diff.md")
+
+
+def test_diff_refuses_what_is_no_comparison(cli: Cli) -> None:
+    """An unknown id lists those that there are."""
+    said = cli("diff", "07d5", "none", "--results", str(FIRST.parent))
+    assert said.code == 2
+    assert "mlp-mnist-683b" in said.err
+
+
+def test_diff_of_another_work_says_so(cli: Cli, tmp_path: Path) -> None:
+    """Nothing is comparable, and no times or ratios stand there to be compared."""
+    shutil.copytree(FIRST, tmp_path / "other")
+    write_comparison(tmp_path / "other", msgspec.structs.replace(read_comparison(FIRST), batch_size=64))
+    said = cli("diff", str(FIRST), str(tmp_path / "other")).out
+    assert "Nothing is comparable." in said
+    assert "Another batch size" in said
+    assert "Step times" not in said

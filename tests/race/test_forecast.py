@@ -1,0 +1,96 @@
+"""What is foretold of a comparison is what it does, by the records of those before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from bakeoff.race import prepare
+from bakeoff.race.forecast import Forecast, forecast
+from bakeoff.race.prepare import outlined
+from bakeoff.store.files import read_comparison, write_comparison
+
+PAIR = ("fake:step_ms=50", "fake:step_ms=60")
+
+
+@pytest.fixture
+def foretold(request_of: Any, tmp_path: Path) -> Any:
+    """Give a function that foretells a comparison by what lies in the test's results."""
+
+    def tell(*contenders: str, **asked: Any) -> Forecast:
+        return forecast(outlined(request_of(*contenders, **asked)), tmp_path / "results")
+
+    return tell
+
+
+def test_nothing_is_written_and_nothing_known_is_said(foretold: Any, tmp_path: Path) -> None:
+    """Without records no folder is made, times are unknown, and there is a rough range."""
+    told = foretold(*PAIR)
+    assert (told.round_s, told.sources, told.unknown) == (None, [], list(PAIR))
+    assert 0 < told.low_s < told.high_s
+    assert (told.fewest_rounds, told.most_rounds) == (5, 20)
+    assert not (tmp_path / "results").exists()
+
+
+def test_times_and_rounds_are_those_of_the_race_before(race: Any, foretold: Any) -> None:
+    """The same race is foretold to take as many rounds, each as long, and the record is named."""
+    before = race(*PAIR)
+    told = foretold(*PAIR)
+    assert told.unknown == []
+    assert told.round_s == pytest.approx(before.round_s, rel=0.2)
+    assert [source.id for source in told.sources] == [before.comparison.id]
+    assert told.fewest_rounds == told.most_rounds == before.rounds
+    assert told.low_s == told.high_s > before.rounds * told.round_s * 0.99
+
+
+def test_each_contender_s_time_comes_from_where_it_raced(race: Any, foretold: Any) -> None:
+    """Two of three, raced apart, are known; the third is told to be unknown; another batch size is no source."""
+    race(PAIR[0], max_rounds=1)
+    race(PAIR[1], max_rounds=1)
+    told = foretold(*PAIR)
+    assert (len(told.sources), told.unknown) == (2, [])
+    assert (told.fewest_rounds, told.most_rounds) == (5, 20)
+    assert foretold(*PAIR, "fake").unknown == ["fake"]
+    assert foretold(*PAIR, batch_size=8).unknown == list(PAIR)
+
+
+def test_a_budget_buys_rounds(race: Any, foretold: Any) -> None:
+    """The rounds that fit are told, one in any case, and the whole ends about with the budget."""
+    race(*PAIR)
+    free = foretold(*PAIR, max_rounds=7)
+    told = foretold(*PAIR, budget_s=free.certificates_s + 2.5 * free.round_s, max_rounds=7)
+    assert told.budget_rounds == 3
+    assert told.high_s <= free.certificates_s + 3.5 * free.round_s + 1e-6
+    assert foretold(*PAIR, budget_s=0.001).budget_rounds == 1
+
+
+def test_another_machine_is_no_source(race: Any, foretold: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was measured on another processor tells nothing of this one; another kernel is the same machine."""
+    before = race(*PAIR, max_rounds=1)
+    described = prepare.describe()
+    monkeypatch.setattr(prepare, "describe", lambda: described | {"kernel": "9.9"})
+    assert foretold(*PAIR).unknown == []
+    folder = Path(before.path)
+    other = msgspec.structs.replace(read_comparison(folder), machine=described | {"processor": "another"})
+    write_comparison(folder, other)
+    assert foretold(*PAIR).unknown == list(PAIR)
+
+
+def test_the_stages_are_those_of_a_race(race: Any, foretold: Any) -> None:
+    """Every stage that starts processes is told, with numbers that the race keeps to."""
+    told = {
+        one.stage: one for one in foretold(*PAIR, self_test=True, epochs=1, steps=3, repeats=2, max_rounds=6).stages
+    }
+    assert {"certify", "rounds", "late", "epochs", "selftest", "peaks"} <= set(told)
+    outcome = race(*PAIR, epochs=1, steps=3, repeats=2, max_rounds=6)
+    started = [path.parent.name for path in Path(outcome.path).glob("*/record.json")]
+    counts = {
+        "certify": sum(name.startswith(("certify", "program", "reference")) for name in started),
+        "rounds": sum(name.startswith("r0") for name in started),
+        "epochs": sum(name.startswith("epochs") for name in started),
+        "late": sum(name.startswith("late") for name in started),
+    }
+    assert all(told[stage].fewest <= count <= told[stage].most for stage, count in counts.items())
