@@ -76,7 +76,7 @@ def test_compare_gives_verdicts_records_and_a_frame(result: Result) -> None:
     assert (frame["low_s"] <= frame["step_s"]).all()
     assert repr(result) == f"<Result {result.id}: {result.headline}>"
     assert result.headline == page_of(result.outcome).headline
-    assert str(result).strip().startswith("mlp-mnist, train, batch ")
+    assert str(result).strip().startswith(result.headline)
 
 
 def test_every_field_of_the_json_object_is_in_a_frame(result: Result) -> None:

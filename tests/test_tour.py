@@ -19,10 +19,6 @@ ROOT = Path(__file__).parents[1]
 TOUR = ROOT / "docs" / "tour.md"
 FRAMEWORKS = ("torch", "jax")
 
-COMING = ("bakeoff history", "bakeoff diff", "bakeoff run --dry-run", "bakeoff doctor --json")
-"""What the tour shows and bakeoff does not have yet; `test_what_is_coming_is_not_there` fails once it has."""
-
-
 COMMAND_S = 150.0
 """No command of the tour takes half as long, on a machine with little else to do."""
 
@@ -33,12 +29,6 @@ class Step:
 
     command: str
     printed: tuple[str, ...]
-
-    @property
-    def is_coming(self) -> bool:
-        """Whether bakeoff does not have it yet."""
-        words = self.command.split()
-        return any(set(one.split()) <= set(words) for one in COMING)
 
 
 def steps(text: str) -> list[Step]:
@@ -114,8 +104,6 @@ def test_the_tour(clone: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     folder, variables = clone
     place = tmp_path / "place"
     for step in steps(TOUR.read_text(encoding="utf-8")):
-        if step.is_coming:
-            continue
         # The next command begins in the folder where this one has ended.
         script = f"{step.command}\nended=$?; pwd > '{place}'; exit $ended"
         code, said = typed_in(script, folder, variables)
@@ -124,15 +112,6 @@ def test_the_tour(clone: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
         assert not absent, f"$ {step.command}\n{said}\nlacks {absent}"
         folder = Path(place.read_text().strip())
     assert folder == clone[0]
-
-
-def test_what_is_coming_is_not_there(typed: Path) -> None:
-    """What the tour leaves out is really not there: once it is, this fails, and the tour has to run it."""
-    for one in COMING:
-        command, *flags = one.split(" ")[1:]
-        told = subprocess.run([str(typed / "bakeoff"), command, "--help"], capture_output=True, text=True, check=False)
-        is_there = told.returncode == 0 and all(flag in told.stdout for flag in flags)
-        assert not is_there, f"bakeoff has {one!r} now: take it out of COMING"
 
 
 def test_the_tour_shows_the_first_minutes() -> None:

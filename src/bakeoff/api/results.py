@@ -47,14 +47,16 @@ class _Shown:
 
     def plot(self) -> Any:
         """Return the report's charts, one below the other, as one chart of altair; raise UsageError without any."""
-        from bakeoff.report.pictures import altair
+        from bakeoff.report.pictures import WIDE, altair, themed
 
-        charts = [section.picture.draw() for section in self._page.sections if section.picture]
+        charts = [section.picture.draw(WIDE) for section in self._page.sections if section.picture]
         if not charts:
             msg = "nothing was timed, so there is nothing to draw"
             raise UsageError(msg)
         apart = dict.fromkeys(("color", "shape", "strokeDash", "fill", "stroke"), "independent")
-        return altair().vconcat(*charts, spacing=28).resolve_scale(**apart)
+        whole = altair().vconcat(*charts, spacing=28).resolve_scale(**apart)
+        # Colours for white paper, which every viewer of altair's knows.
+        return altair().VConcatChart.from_dict(themed(whole, is_on_page=False))
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the answer, its tables, and where the whole report is."""
