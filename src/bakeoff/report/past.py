@@ -31,7 +31,7 @@ def change_text(change: Change | None) -> str:
     if change is None:
         return ""
     low, high = (rounded(end, 3) for end in (change.factor.low, change.factor.high))
-    interval = f"x{rounded(change.factor.estimate, 3)} [{low}, {high}], p {p_text(change.p)}"
+    interval = f"x{rounded(change.factor.estimate, 3)} ({low} to {high}), p {p_text(change.p)}"
     apart = "apart" if change.is_apart else "overlap"
     return f"{'changed' if change.is_sure else 'no change shown'}: {interval}; the intervals {apart}"
 
