@@ -142,6 +142,7 @@ def _data(outcome: Outcome) -> dict[str, Any]:
     document: dict[str, Any] = {
         "version": VERSION,
         "bakeoff": outcome.comparison.bakeoff,
+        "headline": headline(outcome),
         "comparison": _comparison(outcome),
         "contenders": [
             {name: value for subject in SUBJECTS for name, value in subject.fields(contender).items()}
