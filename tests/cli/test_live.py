@@ -72,6 +72,17 @@ def test_what_computes_the_reference_is_no_contender() -> None:
     assert "finished: the time budget is spent" in drawn(live)
 
 
+def test_a_step_that_is_taken_up_again_is_the_one_that_is_done_now() -> None:
+    """Rounds may go on behind a self-test: the screen then says so, and counts both."""
+    live, _ = screen()
+    for purpose in ("time", "selftest", "time"):
+        live(TrialStarted(f"{purpose}-jax", "jax", purpose))
+    text = drawn(live)
+    assert "now race" in text
+    assert text.count("race") == 1
+    assert "timers' self-test 0 s" in text
+
+
 @pytest.mark.parametrize("is_ascii", [True, False])
 def test_a_bar_narrows(is_ascii: bool) -> None:  # noqa: FBT001 - a parameter of the table above
     """A wide interval takes more of the axis than a narrow one; both show the ratio, and equality where it is free."""

@@ -78,6 +78,28 @@ STEPS: dict[Purpose, str] = {
 """What each kind of trial is for, in words."""
 
 
+class Steps:
+    """What is done one after another, and how long each has taken; one that is taken up again goes on."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.now = ""
+        self._spent_s: dict[str, float] = {}
+        self._since_s = time.monotonic()
+
+    def begin(self, name: str) -> None:
+        """Note that this is done from now on."""
+        now_s = time.monotonic()
+        if self.now and self.now != name:
+            self._spent_s[self.now] = self._spent_s.get(self.now, 0.0) + now_s - self._since_s
+        if self.now != name:
+            self.now, self._since_s = name, now_s
+
+    def done(self) -> list[tuple[str, float]]:
+        """Return the others that were done, with the seconds that each has taken."""
+        return [(name, spent_s) for name, spent_s in self._spent_s.items() if name != self.now]
+
+
 class LiveScreen:
     """Draws what events tell, in place."""
 
@@ -93,7 +115,7 @@ class LiveScreen:
 
     def _forget(self) -> None:
         """Begin anew: another comparison of a study."""
-        self._steps: dict[str, float] = {}
+        self._steps = Steps()
         self._round, self._to_come, self._last = "", "", ""
         self._doing: dict[str, str] = {}
         self._others = ""
@@ -123,7 +145,7 @@ class LiveScreen:
                 self._doing = {plan.contender.label: "" for plan in comparison.contenders}
                 self._keep(notes(event))
             case TrialStarted(_, label, purpose):
-                self._steps.setdefault(STEPS[purpose], time.monotonic())
+                self._steps.begin(STEPS[purpose])
                 self._now(label, "starting")
             case Running(label, doing):
                 self._now(label, doing)
@@ -182,12 +204,11 @@ class LiveScreen:
 
     def _place(self) -> str:
         """Return the steps so far with the time that each took, and the one that is being done."""
-        names, begun = list(self._steps), [*self._steps.values(), time.monotonic()]
-        done = [f"{name} {elapsed(begun[place + 1] - begun[place])}" for place, name in enumerate(names[:-1])]
-        if not names:
+        now, done = self._steps.now, self._steps.done()
+        if not now:
             return "preparing"
-        count = f" ({len(self._certificates)} of {len(self._doing)} done)" if names[-1] == "same work" else ""
-        return ", ".join([*done, f"now {names[-1]}{f', {self._round}' if names[-1] == 'race' else count}"])
+        more = {"race": f", {self._round}", "same work": f" ({len(self._certificates)} of {len(self._doing)} done)"}
+        return ", ".join([*(f"{name} {elapsed(spent_s)}" for name, spent_s in done), f"now {now}{more.get(now, '')}"])
 
     def _table(self) -> Table:
         """Return a line for each contender."""
