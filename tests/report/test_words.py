@@ -66,7 +66,7 @@ def test_undecided_says_what_would_decide(undecided: Outcome) -> None:
     """An undecided pair tells about how many rounds are missing, and the command that runs up to the next look."""
     expected = (
         "jax and tensorflow are undecided: ratio 1.04 (0.99 to 1.09) after 7 rounds; about 6 more rounds would be "
-        "needed (bakeoff run mlp-mnist --resume --rounds 14)."
+        "needed:\n  bakeoff run mlp-mnist --resume --rounds 14"
     )
     assert expected in said(undecided)
 
@@ -91,7 +91,8 @@ def present(outcome: Outcome, **changes: object) -> str:
 def test_rounds_to_come_have_their_seconds_and_their_chance(undecided: Outcome) -> None:
     """An undecided pair tells the look that may decide it, how long that takes here, and how probable it is."""
     expected = (
-        "about 3 more rounds, 36 s, would decide it with a chance of 71 % (bakeoff run mlp-mnist --resume --rounds 10)"
+        "about 3 more rounds, 36 s, would decide it with a chance of 71 %:\n"
+        "  bakeoff run mlp-mnist --resume --rounds 10"
     )
     assert expected in present(undecided, more_rounds=3, chance=0.71)
 
@@ -152,11 +153,11 @@ def test_under_the_margin_is_told(decided: Outcome) -> None:
 def test_winner_is_named_only_when_decided(decided: Outcome, undecided: Outcome) -> None:
     """One contender is called faster than every other only if each of these pairs is decided."""
     assert headline(decided).startswith("tensorflow is fastest: 1.12x jax")
-    assert against(decided) == "vs the fastest"
+    assert against(decided) == "vs the fastest (deciding interval)"
     assert headline(undecided) == (
         "tensorflow and jax are undecided: jax over tensorflow 1.04 (0.99 to 1.09); torch is slower than both."
     )
-    assert against(undecided) == "vs the first"
+    assert against(undecided) == "vs the first (deciding interval)"
 
 
 def test_too_few_rounds_give_no_verdict(early: Outcome) -> None:
@@ -258,8 +259,8 @@ def test_until_sure_can_always_go_on(undecided: Outcome) -> None:
     comparison = msgspec.structs.replace(undecided.comparison, procedure=procedure)
     pairs = [msgspec.structs.replace(pair, more_rounds=300) for pair in undecided.verdicts]
     text = "\n".join(sentences(msgspec.structs.replace(undecided, comparison=comparison, verdicts=pairs)))
-    assert "about 300 more rounds would be needed (" in text
-    assert "--resume)" in text
+    assert "about 300 more rounds would be needed:\n  bakeoff" in text
+    assert text.endswith("--resume")
 
 
 def test_calm_machine_has_no_warning(decided: Outcome) -> None:

@@ -19,6 +19,7 @@ from bakeoff.cli.telling import (
     notes,
     pair_name,
     pair_state,
+    pairs_line,
     study_lines,
     timer_text,
     title,
@@ -30,11 +31,14 @@ from bakeoff.race.progress import (
     BlockTimed,
     Certified,
     Finished,
+    PointEnded,
+    PointStarted,
     Prepared,
     RoundEnded,
     RoundStarted,
     Running,
     StudyEvent,
+    StudyStarted,
     TimerTested,
     TrialEnded,
     TrialStarted,
@@ -58,8 +62,17 @@ if TYPE_CHECKING:
 REDRAW_S = 0.25
 """At most so often: quicker than eyes follow a table, and a redraw takes some ms."""
 
-BAR = 24
-"""Characters of an interval's bar: with names and numbers it fits in 80."""
+BAR, SHORTEST_BAR = 24, 6
+"""Characters of an interval's bar at most, and at least: what names and numbers leave of a line; else there is none."""
+
+ASCII_BAR = ("|", "-", "o", "+")
+DRAWN_BAR = (
+    "\N{BOX DRAWINGS LIGHT VERTICAL}",
+    "\N{BOX DRAWINGS HEAVY HORIZONTAL}",
+    "\N{BLACK CIRCLE}",
+    "\N{BOX DRAWINGS VERTICAL LIGHT AND HORIZONTAL HEAVY}",
+)
+"""Equality, the interval, the ratio, and equality within the interval."""
 
 STEPS: dict[Purpose, str] = {
     "reference": "same work",
@@ -108,26 +121,28 @@ class LiveScreen:
         self._screen = screen
         self._began_s = time.monotonic()
         self._drawn_s = -REDRAW_S
-        self._title = ""
+        self._point = ""
+        """Where a study is: "2 of 5: "."""
         self._budget_s: float | None = None
         self._margin = 0.0
         self._forget()
 
     def _forget(self) -> None:
         """Begin anew: another comparison of a study."""
+        self._title = ""
         self._steps = Steps()
         self._round, self._to_come, self._last = "", "", ""
         self._doing: dict[str, str] = {}
         self._others = ""
         self._certificates: dict[str, str] = {}
         self._times_s: dict[str, list[float]] = {}
+        self._is_new_round = False
         self._verdicts: tuple[Verdict, ...] = ()
 
     def __call__(self, event: StudyEvent | Event) -> None:
         """Take note of an event; redraw at once for what is rare, now and then for the rest."""
         if isinstance(event, StudyEvent):
-            self._keep(study_lines(event))
-            self._forget()
+            self._go_on(event)
         else:
             self._note(event)
         now_s = time.monotonic()
@@ -135,29 +150,49 @@ class LiveScreen:
             self._screen.update(self.drawing(), refresh=True)
             self._drawn_s = now_s
 
+    def _go_on(self, event: StudyEvent) -> None:
+        """Note where a study is; of a comparison that has ended its pairs stay above the screen."""
+        match event:
+            case StudyStarted(study):
+                self._began_s, self._budget_s = time.monotonic(), study.budget_s
+            case PointStarted(number, of):
+                self._point = f"{number} of {of}: "
+            case PointEnded(_, _, point):
+                self._keep([f"{point.title}: {pairs_line(self._verdicts, self._margin)}"] if self._verdicts else [])
+        self._keep(study_lines(event))
+        self._forget()
+
     def _note(self, event: Event) -> None:
         """Keep what the screen shows; print above it what should stay."""
         match event:
             case Prepared(comparison):
-                self._title, self._margin = title(comparison), comparison.procedure.margin
-                self._budget_s = comparison.procedure.budget_s
-                self._began_s = time.monotonic()
+                self._title, self._margin = f"{self._point}{title(comparison)}", comparison.procedure.margin
+                if not self._point:
+                    self._budget_s, self._began_s = comparison.procedure.budget_s, time.monotonic()
                 self._doing = {plan.contender.label: "" for plan in comparison.contenders}
                 self._keep(notes(event))
             case TrialStarted(_, label, purpose):
                 self._steps.begin(STEPS[purpose])
+                self._to_come = self._to_come if purpose == "time" else ""
                 self._now(label, "starting")
             case Running(label, doing):
                 self._now(label, doing)
             case BlockTimed(label, step_s):
+                self._times_s = {} if self._is_new_round else self._times_s
+                self._is_new_round = False
                 self._times_s.setdefault(label, []).append(step_s)
             case TrialEnded(name, label, _, outcome):
                 self._now(label, "")
                 self._keep([] if outcome == "done" else [f"{name}: {ended(event)}"])
             case RoundStarted(number):
-                self._round, self._last, self._times_s = f"round {number}", "", {}
+                self._round, self._last, self._is_new_round = f"round {number}", "", True
             case RoundEnded():
-                self._to_come, self._verdicts = to_come(event), event.verdicts
+                left = (
+                    ""
+                    if self._budget_s is not None or event.left_s is None
+                    else f"at most {elapsed(event.left_s)} left"
+                )
+                self._to_come, self._verdicts = to_come(event) or left, event.verdicts
             case _:
                 self._found(event)
 
@@ -228,22 +263,23 @@ class LiveScreen:
         ends = [end for pair in pairs for end in (pair.low, pair.ratio, pair.high) if end and math.isfinite(end)]
         reach = (min([1.0, *ends]), max([1.0, *ends]))
         is_ascii = not self._screen.console.encoding.lower().startswith("utf")
+        states = [pair_state(pair, self._margin, "interim") for pair in pairs]
         width = max((len(pair_name(pair)) for pair in pairs), default=0)
+        room = self._screen.console.width - width - max(map(len, states), default=0) - len("    ")
+        bars = [
+            bar(pair, reach, is_ascii=is_ascii, width=min(BAR, room)) if room >= SHORTEST_BAR else "" for pair in pairs
+        ]
         return [
-            Text(
-                plain(f"{pair_name(pair):<{width}}  {bar(pair, reach, is_ascii=is_ascii)}  "),
-            ).append(plain(pair_state(pair, self._margin)), style="green" if is_settled(pair) else "yellow")
-            for pair in pairs
+            Text(plain(f"{pair_name(pair):<{width}}  {drawn}{'  ' if drawn else ''}")).append(
+                plain(state), style="green" if is_settled(pair) else "yellow"
+            )
+            for pair, drawn, state in zip(pairs, bars, states, strict=True)
         ]
 
 
 def bar(pair: Verdict, reach: tuple[float, float], *, is_ascii: bool, width: int = BAR) -> str:
     """Return a pair's interval on a logarithmic axis over `reach`, with its ratio and the line of equality."""
-    one, line, dot = (
-        ("|", "-", "o")
-        if is_ascii
-        else ("\N{BOX DRAWINGS LIGHT VERTICAL}", "\N{BOX DRAWINGS HEAVY HORIZONTAL}", "\N{BLACK CIRCLE}")
-    )
+    one, line, dot, both = ASCII_BAR if is_ascii else DRAWN_BAR
     least, most = map(math.log, reach)
 
     def place(value: float) -> int:
@@ -256,6 +292,8 @@ def bar(pair: Verdict, reach: tuple[float, float], *, is_ascii: bool, width: int
     if pair.low and pair.high and all(end and math.isfinite(end) for end in ends):
         first, last = place(pair.low), place(pair.high)
         cells[first : last + 1] = [line] * (last + 1 - first)
+        if first <= place(1.0) <= last:
+            cells[place(1.0)] = both
     if pair.ratio:
         cells[place(pair.ratio)] = dot
     return "".join(cells)

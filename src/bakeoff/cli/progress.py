@@ -96,7 +96,7 @@ class Lines:
             case RoundStarted():
                 self._waits = False
             case RoundEnded():
-                self._write(f"{rounds_line(event)}: {pairs_line(event.verdicts, self._margin)}")
+                self._write(": ".join(filter(None, [rounds_line(event), pairs_line(event.verdicts, self._margin)])))
             case Finished(reason):
                 self._write(finished(reason))
             case StudyStarted() | PointStarted() | PointEnded():

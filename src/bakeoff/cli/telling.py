@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 INTERIM = "interim, not a verdict"
 
 _ENDINGS = {
-    "decided": "every pair is decided",
+    "decided": "what was asked for is known",
     "futility": "more rounds would hardly decide the pairs that are open",
     "budget": "the time budget is spent",
     "rounds": "all rounds that were asked for are done",
@@ -132,12 +132,12 @@ def to_come(event: RoundEnded) -> str:
     is_beyond = event.max_rounds is not None and event.round_number + more > event.max_rounds
     if not more or is_beyond:
         return ""
-    return f"about {elapsed(more * event.round_s)} {what} ({count(more, 'round')})"
+    return f"about {elapsed(max(1.0, more * event.round_s))} {what} ({count(more, 'round')})"
 
 
 def pairs_line(verdicts: tuple[Verdict, ...], margin: float) -> str:
     """Return how all pairs stand, in one line."""
-    return "; ".join(f"{pair_name(one)} {pair_state(one, margin)}" for one in verdicts) or "no pair yet"
+    return "; ".join(f"{pair_name(one)} {pair_state(one, margin)}" for one in verdicts)
 
 
 def pair_name(verdict: Verdict) -> str:
@@ -146,10 +146,10 @@ def pair_name(verdict: Verdict) -> str:
     return f"{pair.first} / {pair.second}"
 
 
-def pair_state(verdict: Verdict, margin: float) -> str:
+def pair_state(verdict: Verdict, margin: float, interim: str = INTERIM) -> str:
     """Return a pair's ratio and its verdict: what is not settled is marked as interim."""
     pair = slower_first(verdict)
-    state = kind(pair) if is_settled(pair) else f"given up ({pair.stopped})" if pair.stopped else INTERIM
+    state = kind(pair) if is_settled(pair) else f"given up ({pair.stopped})" if pair.stopped else interim
     return f"{ratio_text(pair, margin)} {state}"
 
 

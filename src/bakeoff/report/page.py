@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
 
+def with_command(sentence: str, command: str) -> str:
+    """Return a sentence, and behind it, on a line of its own to be copied whole, the command that it speaks of."""
+    return f"{sentence}:\n  {command}" if command else f"{sentence}."
+
+
 class Line(msgspec.Struct, frozen=True):
     """One line of a table; a marked one is worth a look."""
 

@@ -57,7 +57,7 @@ def _sections(page: Page) -> list[str]:
         if tables and (head := _head(section)):
             parts.append(head)
         prefix = "Warning: " if section.kind == "warnings" else ""
-        words = "".join(f"- {prefix}{escaped(word)}\n" for word in section.words)
+        words = "".join(f"- {prefix}{escaped(' '.join(word.split()))}\n" for word in section.words)
         if words and is_list and not tables and not prefix:
             parts[-1] += words
         elif words:

@@ -12,11 +12,16 @@ if TYPE_CHECKING:
 
 
 def to_fragment(page: Page) -> str:
-    """Return the answer, what was measured, the open tables, warnings folded, and where the whole report is."""
-    parts = [f"<p><strong>{_text(page.headline)}</strong></p>", f"<p>{_text(f'{page.title}; {page.under}')}</p>"]
+    """Return the answer, why to believe it, what was measured, open tables and sentences, and where the report is.
+
+    Warnings are folded; charts are `plot()`'s.
+    """
+    parts = [f"<p><strong>{_text(page.headline)}</strong></p>", f"<p>{_text(page.trust)}</p>" if page.trust else ""]
+    parts.append(f"<p>{_text(f'{page.title}; {page.under}')}</p>")
     for section in page.sections:
         if section.kind == "open":
             parts += [_table(table, section.caption or section.title) for table in section.tables]
+            parts += [f"<p>{_text(word)}</p>" for word in section.words]
     warnings = [word for section in page.sections if section.kind == "warnings" for word in section.words]
     if warnings:
         listed = "".join(f"<li>{_text(word)}</li>" for word in warnings)

@@ -60,6 +60,14 @@ def _say(console: Console, text: str, style: str = "", *, whole: bool = False) -
     console.print(plain, soft_wrap=whole, highlight=False, emoji=False)
 
 
+def _sentence(console: Console, text: str, style: str = "") -> None:
+    """Print a sentence, and whole on a line of its own the command that it ends with, if it has one."""
+    said, _, command = text.partition("\n")
+    _say(console, said, style)
+    if command:
+        _say(console, command, whole=True)
+
+
 def _head(page: Page, console: Console) -> None:
     """Print the answer and why to believe it; then what was done and on what, on one line where it fits."""
     console.print()
@@ -82,10 +90,10 @@ def _words(section: Section, console: Console, most: int | None) -> None:
     """Print a section's sentences, of warnings at most so many."""
     if section.kind != "warnings":
         for word in section.words:
-            _say(console, word)
+            _sentence(console, word)
         return
     for word in section.words[:most]:
-        _say(console, f"warning: {word}", "yellow")
+        _sentence(console, f"warning: {word}", "yellow")
     if most is not None and len(section.words) > most:
         _say(console, f"warning: {len(section.words) - most} more are in the report", "yellow")
 

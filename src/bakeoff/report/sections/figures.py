@@ -34,9 +34,14 @@ START = "import, building the model and the first step of a fresh process; the m
 
 def against(outcome: Outcome) -> str:
     """Return what the ratios of the table are against."""
-    levels = {pair.level for pair in outcome.verdicts if pair.low is not None}
-    level = f" ({percent(LEVEL)} CI)" if levels == {LEVEL} else ""
-    return f"vs the {'first' if _winner(outcome) is None else 'fastest'}{level}"
+    interval = f" ({_interval(outcome)})" if any(pair.low is not None for pair in outcome.verdicts) else ""
+    return f"vs the {'first' if _winner(outcome) is None else 'fastest'}{interval}"
+
+
+def _interval(outcome: Outcome) -> str:
+    """Return what the intervals of ratios are: by the first procedure, those that decided."""
+    known = all(pair.level is not None for pair in outcome.verdicts if pair.low is not None)
+    return f"{percent(LEVEL)} CI" if known else "deciding interval"
 
 
 def _winner(outcome: Outcome) -> str | None:
@@ -100,7 +105,9 @@ def _is_on_device(found: list[ContenderOutcome]) -> bool:
 def _summary(outcome: Outcome) -> list[Section]:
     """Return the table of those that are ranked, with what its columns mean."""
     meaning = ON_DEVICE if _is_on_device(ranked(outcome)) else ON_HOST
-    ratios = f"2x: a step takes twice as long; in brackets the {percent(LEVEL)} confidence interval (CI)."
+    is_size = _interval(outcome) != "deciding interval"
+    what = f"the {percent(LEVEL)} confidence interval (CI)" if is_size else "the interval that decided"
+    ratios = f"2x: a step takes twice as long; in brackets {what}."
     notes = [*([ratios] if outcome.verdicts else []), f"First step after: {START}.", f"Memory: {meaning}."]
     table = summary(outcome)
     return [Section(tables=[table], notes=notes)] if table.lines else []

@@ -41,11 +41,13 @@ def _contender(contender: ContenderOutcome) -> list[str]:
         limit = low[0].clock_limit_mhz
         said.append(
             f"{contender.label}: the GPU's clock was below {percent(LOW)} of its {limit:,} MHz in "
-            f"{_of(low, rounds)}{_why(low)}."
+            f"{_of(low, rounds)}{_why(low)}. Let it cool, or fix the clocks (nvidia-smi -lgc), and run again."
         )
     others = [one for one in rounds if one.other_processes]
     if others:
-        said.append(f"{contender.label}: other processes computed on the GPU in {_of(others, rounds)}.")
+        said.append(
+            f"{contender.label}: other processes computed on the GPU in {_of(others, rounds)}: nvidia-smi names them."
+        )
     return said
 
 

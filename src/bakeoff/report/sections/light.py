@@ -108,7 +108,8 @@ def _amount(value: float, units: tuple[Unit, ...]) -> str:
 def _cautions(outcome: Outcome) -> list[str]:
     """Return who is faster than a peak that may be too low to refuse by."""
     return [
-        f"{one.label}: faster than this machine's peak as it was measured: {one.light.finding}."
+        f"{one.label}: faster than this machine's peak as it was measured: {one.light.finding}. "
+        "Run again on a calm machine, which measures the peak anew."
         for one in outcome.contenders
         if one.status == "ranked" and one.light is not None and one.light.finding
     ]

@@ -94,7 +94,7 @@ def _data(outcome: Outcome) -> dict[str, Any]:
 
 def _damaged(outcome: Outcome) -> list[str]:
     """Return the records that were set aside."""
-    return [f"Not used: {sentence}." for sentence in outcome.damaged]
+    return [f"Not used: {sentence}. The same command with --resume runs it again." for sentence in outcome.damaged]
 
 
 CALM = Subject(cautions=_calm)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.report.page import Line, Picture, Section, Subject, Table
+from bakeoff.report.page import Line, Picture, Section, Subject, Table, with_command
 from bakeoff.report.pictures.comparison import ratio_chart
 from bakeoff.report.standings import (
     between,
@@ -153,9 +153,11 @@ def _undecided(pair: Verdict, outcome: Outcome) -> str:
     parts = [f"{pair.first} and {pair.second} are undecided: {_after(pair, outcome.comparison.procedure.margin)}"]
     if pair.stopped:
         parts.append(_GIVEN_UP[pair.stopped])
+    command = ""
     if pair.stopped != "futility" or pair.level is None:
-        parts += _more(pair, outcome)
-    return "; ".join(parts) + "."
+        more, command = _more(pair, outcome)
+        parts += [more] if more else []
+    return with_command("; ".join(parts), command)
 
 
 def _early(pairs: list[Verdict], outcome: Outcome) -> str:
@@ -164,7 +166,7 @@ def _early(pairs: list[Verdict], outcome: Outcome) -> str:
     command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
     missing = max(pair.fewest - pair.rounds for pair in pairs)
     took = f", about {duration(missing * outcome.round_s)}" if outcome.round_s is not None else ""
-    return f"{names}: {count(missing, 'more round')}{took}, for a verdict ({command})."
+    return with_command(f"{names}: {count(missing, 'more round')}{took}, for a verdict", command)
 
 
 def _after(pair: Verdict, margin: float) -> str:
@@ -176,23 +178,24 @@ def _after(pair: Verdict, margin: float) -> str:
     return f"{told}, an interval of this pair alone, which does not decide" if is_clear else told
 
 
-def _more(pair: Verdict, outcome: Outcome) -> list[str]:
-    """Return how many more rounds would be needed, and how to get them where the procedure allows that many."""
+def _more(pair: Verdict, outcome: Outcome) -> tuple[str, str]:
+    """Return how many more rounds would be needed, and the command that runs them where the procedure allows it."""
     command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
     more = pair.more_rounds
     if more is None:
-        return [] if pair.level is None else ["no coming look is likely to decide it"]
+        return ("" if pair.level is None else "no coming look is likely to decide it"), ""
     needed = f"about {rounded(more) if more > LOOKS[-1] else more} more {'round' if more == 1 else 'rounds'}"
     if outcome.round_s is not None and pair.level is not None:
         needed += f", {duration(more * outcome.round_s)}"
     if pair.chance is not None:
-        return [f"{needed}, would decide it with a chance of {percent(pair.chance)} ({command} --rounds {_look(pair)})"]
+        chance = f"{needed}, would decide it with a chance of {percent(pair.chance)}"
+        return chance, f"{command} --rounds {_look(pair)}"
     needed += " would be needed"
     if outcome.comparison.procedure.aim == "until-sure":
-        return [f"{needed} ({command})"]
+        return needed, command
     if pair.rounds + more > LOOKS[-1]:
-        return [f"{needed}, beyond the {LOOKS[-1]} that the procedure allows"]
-    return [f"{needed} ({command} --rounds {_look(pair)})"]
+        return f"{needed}, beyond the {LOOKS[-1]} that the procedure allows", ""
+    return needed, f"{command} --rounds {_look(pair)}"
 
 
 def _look(pair: Verdict) -> int:
