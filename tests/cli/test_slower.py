@@ -39,7 +39,7 @@ def test_one_round_decides_nothing(cli: Cli) -> None:
     """Too few rounds for an interval are not decided, in a sentence with the ratio alone."""
     said = cli(*RACE[:-3], "--rounds", "1", "--budget", "1s", "--fail-if-slower", "5%", "fake", "fake:step_ms=2")
     assert said.code == UNTOLD
-    assert "fake:step_ms=2 cannot be told: too few rounds (ratio 2." in said.err
+    assert "fake:step_ms=2 is inconclusive: too few rounds (ratio 2." in said.err
     assert "[" not in said.err.splitlines()[-1]
 
 

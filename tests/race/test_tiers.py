@@ -39,7 +39,7 @@ def test_a_ready_made_model_is_held_against_nothing(race: Any) -> None:
     assert declared is not None
     assert one.certificate.checks[0].detail == f"{declared + 1:,} parameters where the workload has {declared:,}"
     assert "reference" not in {record.trial.purpose for record in read_records(Path(outcome.path)).records.values()}
-    assert certificate_line(outcome) == "fake:tier=native is ready-made, held against nothing"
+    assert certificate_line(outcome) == "fake:tier=native is ready-made, compared with nothing"
 
 
 def test_best_is_timed_in_its_settings(race: Any) -> None:
