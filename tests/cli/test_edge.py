@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import bakeoff
-from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, entries
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, TERMINATED, TerminatedError, entries
 from bakeoff.spec.errors import StoreError
 
 if TYPE_CHECKING:
@@ -160,16 +160,34 @@ def test_errors_that_are_nobodys_input_end_with_1(cli: Cli, monkeypatch: pytest.
     assert said == (FAILED, "", "bakeoff: cannot write results/x/record.json: No space left on device\n")
 
 
-def test_an_interrupt_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C ends any command without a traceback."""
+@pytest.mark.parametrize(("sent", "code"), [(KeyboardInterrupt, INTERRUPTED), (TerminatedError, TERMINATED)])
+def test_an_interrupt_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, sent: type[BaseException], code: int) -> None:
+    """Ctrl-C and SIGTERM end any command with one word and their own exit codes."""
 
     def interrupt() -> None:
-        raise KeyboardInterrupt
+        raise sent
 
     monkeypatch.setitem(entries.GATHER, "workloads", interrupt)
-    said = cli("list", "workloads")
-    assert said.code == INTERRUPTED
-    assert "Traceback" not in said.err
+    assert cli("list", "workloads") == (code, "", "bakeoff: interrupted\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM")
+def test_sigterm_ends_verify_with_its_own_code(tmp_path: Path) -> None:
+    """What ends neither a race nor a study by itself ends with 143 and a word, too."""
+    command = [sys.executable, "-m", "bakeoff", "verify", "mlp-mnist", "fake:clock=real,step_ms=500"]
+    process = subprocess.Popen(
+        [*command, "--size", "reduced", "--data", "synthetic"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.terminate()
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said.endswith("bakeoff: interrupted\n"), "Traceback" in said) == (
+        TERMINATED,
+        True,
+        False,
+    )
 
 
 def test_a_terminal_that_is_not_utf8_loses_no_message(tmp_path: Path) -> None:

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.race.inline import InlineWorker
 
-from bakeoff.cli import FAILED, INTERRUPTED, MISUSED
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, TERMINATED, TerminatedError
 from bakeoff.cli.maxbatch import bytes_of
+from bakeoff.race import conductor
+from bakeoff.race.progress import Event, Observer, Tried
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
+
+    from bakeoff.judge.search import SearchOutcome
+    from bakeoff.spec.request import Request
 
 RUN = ["run", "mlp-mnist", "fake:sample_kib=1,capacity_kib=45", "--size", "reduced", "--data", "synthetic"]
 
@@ -87,6 +94,32 @@ def test_what_is_no_size_is_refused(text: str) -> None:
         bytes_of(text)
 
 
+@pytest.mark.parametrize("attempts", [0, 2])
+def test_an_interrupted_search_tells_what_it_knows(cli: Cli, monkeypatch: pytest.MonkeyPatch, attempts: int) -> None:
+    """Where an attempt was finished its report is printed and saved; how to go on is told in either case."""
+    search = conductor.search_batches
+
+    def interrupted(request: Request, observe: Observer, **fields: Any) -> SearchOutcome:
+        seen: list[Event] = []
+
+        def stop(event: Event) -> None:
+            observe(event)
+            seen.append(event)
+            if sum(isinstance(one, Tried) for one in seen) >= attempts:
+                raise TerminatedError
+
+        return search(request, stop, launch=InlineWorker, **fields)
+
+    monkeypatch.setattr(conductor, "search_batches", interrupted)
+    command = shlex.join(["bakeoff", *RUN, "--max-batch"])
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    said = cli(*RUN, "--max-batch")
+    (folder,) = Path("results").iterdir()
+    assert said.code == TERMINATED
+    assert said.err == f"interrupted; finished trials are in {folder}; go on with\n  {command} --resume\n"
+    assert (folder / "report.md").exists() == ("unfinished" in said.out) == bool(attempts)
+
+
 @pytest.mark.slow
 def test_ctrl_c_keeps_finished_attempts(tmp_path: Path) -> None:
     """An interrupted search ends with 130 and says how to go on."""
@@ -99,5 +132,6 @@ def test_ctrl_c_keeps_finished_attempts(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == INTERRUPTED
-    assert "the same command with --resume goes on" in said
+    assert "; go on with\n" in said
+    assert said.endswith(" --max-batch --resume\n")
     assert len(list(tmp_path.glob("results/*/batch-*/record.json"))) >= 1
