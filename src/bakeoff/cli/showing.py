@@ -17,15 +17,23 @@ if TYPE_CHECKING:
 
 
 def show(outcome: Outcome | StudyOutcome | SearchOutcome, *, json: bool) -> None:
-    """Save the reports beside the records, and print the answer, which a full disk does not take away."""
-    from bakeoff.report.forms import save
+    """Print the answer, then save the reports beside the records, which takes seconds and may fail on a full disk."""
+    from bakeoff.report.forms import save, terminal
     from bakeoff.report.pages import page_of
 
     page = page_of(outcome)
     try:
-        save(page)
+        if json:
+            print_pages([page], json=True)
+        else:
+            terminal.show_answer(page)
     finally:
-        print_pages([page], json=json)
+        # A stdout that is lost takes no report away, and a disk that is full no word of where the records are.
+        try:
+            save(page)
+        finally:
+            if not json:
+                terminal.show_files(page)
 
 
 def print_pages(pages: Sequence[Page], *, markdown: bool = False, json: bool = False) -> None:
