@@ -40,6 +40,7 @@ def test_a_search_ends_with_its_answer_and_a_report(cli: Cli) -> None:
     for name in ([], [folder.name], [folder.name[-4:]], [str(folder)]):
         assert cli("report", *name).out == answer
     assert cli("report", "--markdown").out.startswith("## Largest batch that trains")
+    assert cli("report", "--md").out == cli("report", "--markdown").out
     assert json.loads(cli("report", "--json").out)["contenders"][0]["largest"] == 45
 
 
@@ -48,7 +49,9 @@ def test_a_search_has_its_page_and_its_chart(cli: Cli) -> None:
     cli(*RUN, "--max-batch")
     (folder,) = Path("results").iterdir()
     assert {path.name for path in folder.iterdir()} >= {"report.html", "report.md", "chart.png", "chart.svg"}
-    assert cli("report", folder.name, "--html", "page.html", "--chart", "search.svg").code == 0
+    said = cli("report", folder.name, "--html", "page.html", "--chart", "search.svg")
+    answer = "Largest batch that trains: fake:sample_kib=1,capacity_kib=45 45.\n"
+    assert said == (0, answer, "report  page.html\nchart   search.svg\n")
     assert "Largest batch that trains: fake:sample_kib=1,capacity_kib=45 45." in Path("page.html").read_text()
     assert "Largest batch" in Path("search.svg").read_text()
 

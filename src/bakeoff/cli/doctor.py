@@ -146,9 +146,7 @@ def _memory(facts: "Facts") -> str:
 
     total, limit = facts["memory_bytes"], cgroups.free_memory_bytes()
     memory = total if isinstance(total, int) else None
-    # The first version of control groups says "no limit" by a number that no machine has.
-    is_limit = limit is not None and (memory is None or limit < memory)
-    container = f"; a container's limit leaves {size(limit)}" if is_limit else ""
+    container = "" if limit is None else f"; a container's limit leaves {size(limit)}"
     return f"{size(memory)}, {size(available_memory_bytes())} available{container}"
 
 

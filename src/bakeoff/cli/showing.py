@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bakeoff.report.called import pasteable
+from bakeoff.spec.text import plain
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -51,6 +54,12 @@ def print_pages(pages: Sequence[Page], *, markdown: bool = False, json: bool = F
 
         for page in pages:
             terminal.show(page)
+
+
+def print_headlines(pages: Sequence[Page]) -> None:
+    """Print the answer of each page alone, where the whole goes into a file."""
+    for page in pages:
+        typer.echo(plain(pasteable(page.headline)))
 
 
 def check(*files: Path | None, force: bool) -> None:
