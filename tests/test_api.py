@@ -233,7 +233,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "aim": ({"aim": "speed"}, "unknown aim 'speed'"),
     "no aim": ({"aim": 3}, "aim is 3; valid: a text"),
     "resume": ({"resume": "yes"}, "resume is 'yes'; valid: True or False"),
-    "number": ({"contenders": [3]}, "contenders has 3 in it; give texts"),
+    "number": ({"contenders": [3]}, "contenders has 3 in it; give names"),
     "nobody": ({"contenders": None}, "contenders is None; give a list"),
     "workload": ({"workload": 3}, "workload is 3; give a name"),
     "note": ({"rules": 1}, "has no option rules"),

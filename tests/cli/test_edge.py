@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,12 +33,23 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded & set(HEAVY)
 
 
+@pytest.mark.parametrize("arguments", [[], ["env"], ["completion"]])
+def test_every_command_s_description_is_whole_at_80_columns(
+    cli: Cli, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a command does stands in one line of the help, and none is cut."""
+    monkeypatch.setenv("COLUMNS", "80")
+    commands = cli(*arguments, "--help").out.partition("Commands:\n")[2].splitlines()
+    assert len(commands) >= 3
+    assert all(re.match(r"  \S.*\.$", line) and not line.endswith("...") for line in commands)
+
+
 def test_version(cli: Cli) -> None:
     """--version tells the package's version."""
     assert cli("--version") == (0, f"bakeoff {bakeoff.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["race"], ["run"], ["run", "mlp-mnist", "--sped"], ["list", "workload"]])
+@pytest.mark.parametrize("arguments", [["race"], ["run"], ["run", "mlp-mnist", "--sped"]])
 def test_a_wrong_command_line_ends_with_2(cli: Cli, arguments: list[str]) -> None:
     """A command, argument or option that is not there is told on stderr."""
     said = cli(*arguments)
@@ -94,6 +106,14 @@ BAD_INPUT = {
     "no results": (["report"], "no comparison in results"),
     "chart": (["report", "--chart", "chart.bmp"], "must end in .png or .svg"),
     "two forms": (["report", "--markdown", "--json"], "both want stdout"),
+    "kind": (
+        ["list", "workload"],
+        "bakeoff: unknown kind 'workload'; did you mean 'workloads'? Valid: frameworks, options, studies, workloads\n",
+    ),
+    "shell": (
+        ["completion", "install", "ksh"],
+        "bakeoff: unknown shell 'ksh'; did you mean 'zsh'? Valid: bash, fish, zsh\n",
+    ),
     "env": (["env", "create", "no-such"], "unknown framework 'no-such'"),
     "env name": (["env", "create", "fake", "--name", "../up"], "is no name for an environment"),
     "env pins": (["env", "create", "fake", "--requirements", "r.txt"], "--requirements needs --name"),

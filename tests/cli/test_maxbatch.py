@@ -69,6 +69,8 @@ def test_json_stands_alone_on_stdout(cli: Cli) -> None:
     [
         (["--memory", "1GB"], "add --max-batch"),
         (["--max-batch", "--memory", "much"], "--memory 'much' is not a size"),
+        (["--max-batch", "--memory", "20"], "--memory '20' is 20 bytes, which no step fits into; did you mean 20GB?"),
+        (["--max-batch", "--memory", "64kiB"], "is 65,536 bytes, which no step fits into: write 4GiB"),
         (["--max-batch", "--memory", "9TB"], "valid is up to"),
         (["--max-batch", "--rounds", "3", "--how-much"], "leave out --rounds, --how-much"),
     ],
@@ -83,7 +85,13 @@ def test_what_has_no_meaning_is_refused(cli: Cli, arguments: list[str], told: st
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("4GiB", 4 << 30), ("500MB", 500_000_000), ("1.5G", 1_500_000_000), ("64 kib", 65_536), ("7", 7)],
+    [
+        ("4GiB", 4 << 30),
+        ("500MB", 500_000_000),
+        ("1.5G", 1_500_000_000),
+        ("64000 kib", 65_536_000),
+        ("7000000", 7_000_000),
+    ],
 )
 def test_sizes_are_read_as_they_are_written(text: str, size: int) -> None:
     """Binary and decimal units are told apart."""

@@ -104,18 +104,17 @@ def _one(name: str, value: Any) -> str | int | float:
 
 def _contenders(contenders: Any) -> tuple[str, ...]:
     """Return contenders; raise UsageError for anything but a list of texts."""
-    example = 'such as ["torch", "jax"], or leave it out for all that are here'
     if isinstance(contenders, str):
         msg = f"contenders is the text {contenders!r}; give a list: [{contenders!r}]"
         raise UsageError(msg)
     try:
         named = tuple(contenders)
     except TypeError:
-        msg = f"contenders is {contenders!r}; give a list, {example}"
+        msg = f"contenders is {contenders!r}; give a list of names, or leave it out for all that are here"
         raise UsageError(msg) from None
     wrong = next((one for one in named if not isinstance(one, str)), None)
     if wrong is not None:
-        msg = f"contenders has {wrong!r} in it; give texts, {example}"
+        msg = f"contenders has {wrong!r} in it; give names, each a text"
         raise UsageError(msg)
     return named
 

@@ -33,6 +33,8 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 def bytes_of(text: str) -> int:
     """Read a size such as "4GiB", "500MB" or "4G" (decimal)."""
+    from bakeoff.race.stages.attempts import LEAST_BYTES
+
     match = _SIZE.fullmatch(text.strip())
     value = 0.0
     if match:
@@ -41,7 +43,15 @@ def bytes_of(text: str) -> int:
     if not 1 <= value < LARGEST_BYTES:
         msg = f"--memory {text!r} is not a size: write 4GiB, 500MB or 4G"
         raise UsageError(msg)
+    if value < LEAST_BYTES:
+        msg = f"--memory {text!r} is {value:,.0f} bytes, which no step fits into{_meant(match)}"
+        raise UsageError(msg)
     return int(value)
+
+
+def _meant(match: re.Match[str] | None) -> str:
+    """Return what a size without its unit may mean; empty where there is a unit."""
+    return f"; did you mean {match['number']}GB?" if match and not match["prefix"] else ": write 4GiB, 500MB or 4G"
 
 
 def wanted(
