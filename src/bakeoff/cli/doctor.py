@@ -58,7 +58,7 @@ def doctor(
 def _show() -> None:
     """Print what is known at once, and then what takes longer as it comes; last what to do."""
     from bakeoff import __version__
-    from bakeoff.environments.interpreters import available
+    from bakeoff.environments.interpreters import available, parted
     from bakeoff.measure.machine import describe
     from bakeoff.report.machine_advice import advise_calm
 
@@ -68,7 +68,11 @@ def _show() -> None:
     interpreters, reasons = available()
     _tell("frameworks", ", ".join(_versions(name, path) for name, path in interpreters.items()) or "none is here")
     for name, reason in reasons.items():
-        _tell(name, f"not available: {reason}")
+        why, command = parted(reason)
+        _tell(name, f"not available: {why}" if not command else why)
+        if command:
+            # As those of advice, it is pasted: it is not broken.
+            typer.echo(pasteable(f"{'':<{HEAD}}{command}"))
     settings = _settings_advice(facts)
     _show_advice(settings)
     # Before the frameworks: importing them is noise.
