@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 from tests.race.inline import InlineWorker
 
@@ -165,7 +166,13 @@ def test_a_sweep_s_lists_are_checked(tmp_path: Path) -> None:
     """An empty list, a value twice, and an option that there is not, are errors."""
     for wrong, error in (
         ({"batch_size": 8}, r"varies nothing: give a list of values"),
-        ({"batch_size": []}, "lacks a value"),
+        ({"batch_size": []}, r"batch_size is \[\], which lacks a value: give some, such as \[8, 16\]$"),
+        ({"batch_size": (8, 16)}, r"several values are a list, such as \[8, 16\]"),
+        ({"batch_size": [8, 16.5]}, "batch_size is 16.5; valid: a whole number"),
+        ({"batch_size": ["8", "x"]}, "batch_size has the value 'x'; valid: a whole number"),
+        ({"threads": "x", "batch_size": [8, 16]}, "threads is 'x'"),
+        ({"options": 3}, "options is 3; valid: a dict"),
+        ({"options": {"step_ms": [1, None]}}, "step_ms has the value None"),
         ({"threads": [1, 1]}, "has the value 1 twice"),
         ({"batches": [8, 16]}, r"sweep\(\) has no option batches"),
     ):
@@ -202,8 +209,62 @@ def test_an_unknown_option_lists_the_valid_ones(tmp_path: Path) -> None:
     """A misspelt option is an error that lists those of a request; a single text is no list of contenders."""
     with pytest.raises(UsageError, match=r"no option round; valid: .*max_rounds"):
         bakeoff.compare("mlp-mnist", ["fake"], round=3, results=str(tmp_path))
+    with pytest.raises(UsageError, match="valid: ") as told:
+        bakeoff.compare("mlp-mnist", ["fake"], round=3, results=str(tmp_path))
+    page = DOCUMENT.read_text()
+    assert all(f"`{name}`" in page for name in str(told.value).partition("valid: ")[2].split(", "))
     with pytest.raises(UsageError, match="give a list"):
         bakeoff.compare("mlp-mnist", "fake", results=str(tmp_path))
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "part of a round": ({"max_rounds": 2.5}, "max_rounds is 2.5; valid: a whole number, or None"),
+    "budget": ({"budget_s": "10s"}, "budget_s is '10s'; valid: a number of seconds, such as 120, or None"),
+    "batch": ({"batch_size": "8"}, "batch_size is '8'; valid: a whole number, such as 32, or None"),
+    "batches": ({"batch_size": [8, 16]}, r"batch_size is [8, 16]; compare() takes one value: call sweep()"),
+    "values": ({"options": {"step_ms": ["1", "2"]}}, "options['step_ms'] is ['1', '2']; compare() takes one value"),
+    "threads": ({"threads": "x"}, "threads is 'x'; valid: a whole number"),
+    "seed": ({"seed": "a"}, "seed is 'a'; valid: a whole number"),
+    "no seed": ({"seed": True}, "seed is True; valid: a whole number"),
+    "huge": ({"max_rounds": 2**70, "aim": "until-sure"}, "valid: a whole number"),
+    "endless": ({"trial_limit_s": float("inf")}, "trial_limit_s is inf; valid: a number of seconds"),
+    "options": ({"options": 3}, "options is 3; valid: a dict of values"),
+    "tiers": ({"tiers": "best"}, "tiers is 'best'; valid: a list of texts"),
+    "aim": ({"aim": "speed"}, "unknown aim 'speed'"),
+    "no aim": ({"aim": 3}, "aim is 3; valid: a text"),
+    "resume": ({"resume": "yes"}, "resume is 'yes'; valid: True or False"),
+    "number": ({"contenders": [3]}, "contenders has 3 in it; give names"),
+    "nobody": ({"contenders": None}, "contenders is None; give a list"),
+    "workload": ({"workload": 3}, "workload is 3; give a name"),
+    "note": ({"rules": 1}, "has no option rules"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_value_is_told_before_anything_is_written(tmp_path: Path, case: str) -> None:
+    """The name, the value and what is valid are told, and the results directory stays as it was."""
+    wrong, told = WRONG[case]
+    asked = {"workload": "mlp-mnist", "contenders": ["fake"], "size": "reduced", "results": str(tmp_path / "results")}
+    with pytest.raises(UsageError, match=re.escape(told)):
+        bakeoff.compare(**asked | wrong)
+    assert not (tmp_path / "results").exists()
+
+
+def test_other_libraries_numbers_and_paths_are_taken(tmp_path: Path) -> None:
+    """What is a whole number or a path is one, whoever made it."""
+    asked = {"max_rounds": np.int64(1), "budget_s": np.float64(60), "batch_size": 8.0, "seed": 1, **SMALL}
+    known = bakeoff.compare("mlp-mnist", ["fake"], results=tmp_path, options={"step_ms": 2}, **asked)
+    assert known.outcome.comparison.procedure.max_rounds == 1
+    assert bakeoff.load(tmp_path)[0].outcome.comparison.batch_size == 8
+
+
+@pytest.mark.parametrize("limit", ["1GiB", 20, 0, -1])
+def test_a_limit_of_memory_that_cannot_be_is_told_in_python_s_words(tmp_path: Path, limit: Any) -> None:
+    """A text, and a number that must have lost its unit, are refused before an attempt."""
+    with pytest.raises(UsageError, match=r"memory_bytes is '1GiB'; valid|a memory limit of -?\d+ bytes") as told:
+        bakeoff.max_batch("mlp-mnist", ["fake"], memory_bytes=limit, size="reduced", results=str(tmp_path))
+    assert "--" not in str(told.value)
+    assert not list(tmp_path.glob("*/*"))
 
 
 def test_compare_can_be_called_whatever_was_imported_before(tmp_path: Path) -> None:

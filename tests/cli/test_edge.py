@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import bakeoff
-from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, entries
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, TERMINATED, TerminatedError, entries
 from bakeoff.spec.errors import StoreError
 
 if TYPE_CHECKING:
@@ -32,12 +33,23 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded & set(HEAVY)
 
 
+@pytest.mark.parametrize("arguments", [[], ["env"], ["completion"]])
+def test_every_command_s_description_is_whole_at_80_columns(
+    cli: Cli, arguments: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a command does stands in one line of the help, and none is cut."""
+    monkeypatch.setenv("COLUMNS", "80")
+    commands = cli(*arguments, "--help").out.partition("Commands:\n")[2].splitlines()
+    assert len(commands) >= 3
+    assert all(re.match(r"  \S.*\.$", line) and not line.endswith("...") for line in commands)
+
+
 def test_version(cli: Cli) -> None:
     """--version tells the package's version."""
     assert cli("--version") == (0, f"bakeoff {bakeoff.__version__}\n", "")
 
 
-@pytest.mark.parametrize("arguments", [["race"], ["run"], ["run", "mlp-mnist", "--sped"], ["list", "workload"]])
+@pytest.mark.parametrize("arguments", [["race"], ["run"], ["run", "mlp-mnist", "--sped"]])
 def test_a_wrong_command_line_ends_with_2(cli: Cli, arguments: list[str]) -> None:
     """A command, argument or option that is not there is told on stderr."""
     said = cli(*arguments)
@@ -94,6 +106,14 @@ BAD_INPUT = {
     "no results": (["report"], "no comparison in results"),
     "chart": (["report", "--chart", "chart.bmp"], "must end in .png or .svg"),
     "two forms": (["report", "--markdown", "--json"], "both want stdout"),
+    "kind": (
+        ["list", "workload"],
+        "bakeoff: unknown kind 'workload'; did you mean 'workloads'? Valid: frameworks, options, studies, workloads\n",
+    ),
+    "shell": (
+        ["completion", "install", "ksh"],
+        "bakeoff: unknown shell 'ksh'; did you mean 'zsh'? Valid: bash, fish, zsh\n",
+    ),
     "env": (["env", "create", "no-such"], "unknown framework 'no-such'"),
     "env name": (["env", "create", "fake", "--name", "../up"], "is no name for an environment"),
     "env pins": (["env", "create", "fake", "--requirements", "r.txt"], "--requirements needs --name"),
@@ -160,16 +180,34 @@ def test_errors_that_are_nobodys_input_end_with_1(cli: Cli, monkeypatch: pytest.
     assert said == (FAILED, "", "bakeoff: cannot write results/x/record.json: No space left on device\n")
 
 
-def test_an_interrupt_ends_with_130(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C ends any command without a traceback."""
+@pytest.mark.parametrize(("sent", "code"), [(KeyboardInterrupt, INTERRUPTED), (TerminatedError, TERMINATED)])
+def test_an_interrupt_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, sent: type[BaseException], code: int) -> None:
+    """Ctrl-C and SIGTERM end any command with one word and their own exit codes."""
 
     def interrupt() -> None:
-        raise KeyboardInterrupt
+        raise sent
 
     monkeypatch.setitem(entries.GATHER, "workloads", interrupt)
-    said = cli("list", "workloads")
-    assert said.code == INTERRUPTED
-    assert "Traceback" not in said.err
+    assert cli("list", "workloads") == (code, "", "bakeoff: interrupted\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM")
+def test_sigterm_ends_verify_with_its_own_code(tmp_path: Path) -> None:
+    """What ends neither a race nor a study by itself ends with 143 and a word, too."""
+    command = [sys.executable, "-m", "bakeoff", "verify", "mlp-mnist", "fake:clock=real,step_ms=500"]
+    process = subprocess.Popen(
+        [*command, "--size", "reduced", "--data", "synthetic"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.terminate()
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said.endswith("bakeoff: interrupted\n"), "Traceback" in said) == (
+        TERMINATED,
+        True,
+        False,
+    )
 
 
 def test_a_terminal_that_is_not_utf8_loses_no_message(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_history_refuses_what_has_none(cli: Cli, tmp_path: Path) -> None:
     """No records, and records of other workloads, are errors that say what there is; damaged ones are left out."""
     assert cli("history", "mlp-mnist").code == 2
     said = cli("history", "vgg16", "--results", str(FIRST.parent))
-    assert (said.code, "Valid: mlp-mnist" in said.err) == (2, True)
+    assert (said.code, f"no race of 'vgg16' in {FIRST.parent}; raced there: mlp-mnist" in said.err) == (2, True)
     for folder in (FIRST, SECOND):
         shutil.copytree(folder, tmp_path / "results" / folder.name)
     (tmp_path / "results" / FIRST.name / "comparison.json").write_text("{")

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.race.inline import InlineWorker
 
-from bakeoff.cli import FAILED, INTERRUPTED, MISUSED
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, TERMINATED, TerminatedError
 from bakeoff.cli.maxbatch import bytes_of
+from bakeoff.race import conductor
+from bakeoff.race.progress import Event, Observer, Tried
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
+
+    from bakeoff.judge.search import SearchOutcome
+    from bakeoff.spec.request import Request
 
 RUN = ["run", "mlp-mnist", "fake:sample_kib=1,capacity_kib=45", "--size", "reduced", "--data", "synthetic"]
 
@@ -33,6 +40,7 @@ def test_a_search_ends_with_its_answer_and_a_report(cli: Cli) -> None:
     for name in ([], [folder.name], [folder.name[-4:]], [str(folder)]):
         assert cli("report", *name).out == answer
     assert cli("report", "--markdown").out.startswith("## Largest batch that trains")
+    assert cli("report", "--md").out == cli("report", "--markdown").out
     assert json.loads(cli("report", "--json").out)["contenders"][0]["largest"] == 45
 
 
@@ -41,7 +49,9 @@ def test_a_search_has_its_page_and_its_chart(cli: Cli) -> None:
     cli(*RUN, "--max-batch")
     (folder,) = Path("results").iterdir()
     assert {path.name for path in folder.iterdir()} >= {"report.html", "report.md", "chart.png", "chart.svg"}
-    assert cli("report", folder.name, "--html", "page.html", "--chart", "search.svg").code == 0
+    said = cli("report", folder.name, "--html", "page.html", "--chart", "search.svg")
+    answer = "Largest batch that trains: fake:sample_kib=1,capacity_kib=45 45.\n"
+    assert said == (0, answer, "report  page.html\nchart   search.svg\n")
     assert "Largest batch that trains: fake:sample_kib=1,capacity_kib=45 45." in Path("page.html").read_text()
     assert "Largest batch" in Path("search.svg").read_text()
 
@@ -59,6 +69,8 @@ def test_json_stands_alone_on_stdout(cli: Cli) -> None:
     [
         (["--memory", "1GB"], "add --max-batch"),
         (["--max-batch", "--memory", "much"], "--memory 'much' is not a size"),
+        (["--max-batch", "--memory", "20"], "--memory '20' is 20 bytes, which no step fits into; did you mean 20GB?"),
+        (["--max-batch", "--memory", "64kiB"], "is 65,536 bytes, which no step fits into: write 4GiB"),
         (["--max-batch", "--memory", "9TB"], "valid is up to"),
         (["--max-batch", "--rounds", "3", "--how-much"], "leave out --rounds, --how-much"),
     ],
@@ -73,7 +85,13 @@ def test_what_has_no_meaning_is_refused(cli: Cli, arguments: list[str], told: st
 
 @pytest.mark.parametrize(
     ("text", "size"),
-    [("4GiB", 4 << 30), ("500MB", 500_000_000), ("1.5G", 1_500_000_000), ("64 kib", 65_536), ("7", 7)],
+    [
+        ("4GiB", 4 << 30),
+        ("500MB", 500_000_000),
+        ("1.5G", 1_500_000_000),
+        ("64000 kib", 65_536_000),
+        ("7000000", 7_000_000),
+    ],
 )
 def test_sizes_are_read_as_they_are_written(text: str, size: int) -> None:
     """Binary and decimal units are told apart."""
@@ -85,6 +103,32 @@ def test_what_is_no_size_is_refused(text: str) -> None:
     """The message says how to write one."""
     with pytest.raises(UsageError, match="write 4GiB, 500MB or 4G"):
         bytes_of(text)
+
+
+@pytest.mark.parametrize("attempts", [0, 2])
+def test_an_interrupted_search_tells_what_it_knows(cli: Cli, monkeypatch: pytest.MonkeyPatch, attempts: int) -> None:
+    """Where an attempt was finished its report is printed and saved; how to go on is told in either case."""
+    search = conductor.search_batches
+
+    def interrupted(request: Request, observe: Observer, **fields: Any) -> SearchOutcome:
+        seen: list[Event] = []
+
+        def stop(event: Event) -> None:
+            observe(event)
+            seen.append(event)
+            if sum(isinstance(one, Tried) for one in seen) >= attempts:
+                raise TerminatedError
+
+        return search(request, stop, launch=InlineWorker, **fields)
+
+    monkeypatch.setattr(conductor, "search_batches", interrupted)
+    command = shlex.join(["bakeoff", *RUN, "--max-batch"])
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    said = cli(*RUN, "--max-batch")
+    (folder,) = Path("results").iterdir()
+    assert said.code == TERMINATED
+    assert said.err == f"interrupted; finished trials are in {folder}; go on with\n  {command} --resume\n"
+    assert (folder / "report.md").exists() == ("unfinished" in said.out) == bool(attempts)
 
 
 @pytest.mark.slow
@@ -99,5 +143,6 @@ def test_ctrl_c_keeps_finished_attempts(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=30)
     assert process.returncode == INTERRUPTED
-    assert "the same command with --resume goes on" in said
+    assert "; go on with\n" in said
+    assert said.endswith(" --max-batch --resume\n")
     assert len(list(tmp_path.glob("results/*/batch-*/record.json"))) >= 1

@@ -114,8 +114,13 @@ def test_verify_shows_every_check(cli: Cli) -> None:
     assert re.search(r"passed +gradients", good.out)
     bad = cli("verify", "mlp-mnist", "fake:wrong=gradients", "--size", "reduced", "--json")
     assert bad.code == FAILED
-    (certificate,) = json.loads(bad.out)
+    told = json.loads(bad.out)
+    (certificate,) = told["certificates"]
     assert [check["name"] for check in certificate["checks"] if not check["passed"]] == ["gradients"]
+    page = (Path(__file__).parents[2] / "docs" / "json-verify.md").read_text()
+    keys = {*told, *(f"certificates[].{key}" for key in certificate)}
+    keys |= {f"certificates[].checks[].{key}" for key in certificate["checks"][0]}
+    assert keys == set(re.findall(r"^\| `([\w.\[\]]+)` \|", page, re.MULTILINE))
 
 
 def test_on_a_terminal_one_table_is_live(tmp_path: Path) -> None:

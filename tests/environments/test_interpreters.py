@@ -51,7 +51,10 @@ def test_a_made_environment_is_used_by_name(home: Path) -> None:
 def test_a_framework_that_is_not_here_says_how_to_get_it(home: Path) -> None:
     """The reason names both remedies; one that lacks only a companion names that."""
     assert not home.exists()
-    with pytest.raises(UnavailableError, match="bakeoff env create other, or name an interpreter: other@/path"):
+    with pytest.raises(
+        UnavailableError,
+        match=r"not installed here; name .* other@/path/to/python, or make one: bakeoff env create other$",
+    ):
         interpreters.resolve(parse_contender("other"), declared("no_such_module"))
     with pytest.raises(UnavailableError, match="installed here without no_such_module"):
         interpreters.resolve(parse_contender("other"), declared("json", "no_such_module"))

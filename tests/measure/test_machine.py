@@ -131,6 +131,17 @@ def test_memory_is_what_machine_and_group_leave(system: Files, case: str) -> Non
     assert available_memory_bytes() == expected
 
 
+@pytest.mark.parametrize(("limit", "free"), [("9223372036854771712", None), ("9000000", 8_000_000)])
+def test_a_limit_that_no_machine_has_is_none(system: Files, limit: str, free: int | None) -> None:
+    """The first version of control groups says "no limit" by a number that is above the machine's memory."""
+    group = {
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes": limit,
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes": "1000000",
+    }
+    system(OLD | {"/proc/meminfo": FREE} | group)
+    assert cgroups.free_memory_bytes() == free
+
+
 def test_the_machine_is_described() -> None:
     """Its facts are there, can be written as JSON, and are the same when asked again."""
     facts = describe()

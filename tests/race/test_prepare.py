@@ -81,7 +81,7 @@ def test_a_framework_that_is_not_here_is_told(request_of: Any, nothing_installed
     comparison = planned(request_of("fake", nothing_installed))
     assert [plan.contender.label for plan in comparison.contenders] == ["fake"]
     assert list(comparison.excluded) == [nothing_installed]
-    assert "not installed here: bakeoff env create" in comparison.excluded[nothing_installed]
+    assert "not installed here; name an interpreter, " in comparison.excluded[nothing_installed]
 
 
 def test_where_nobody_can_race_the_reasons_are_told(request_of: Any, nothing_installed: str) -> None:

@@ -5,21 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.api.asking import check_names, checked_bytes, parted, request_of
 from bakeoff.api.results import Result, StudyResult
 from bakeoff.api.watching import observing
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.race import conductor
 from bakeoff.spec.errors import BakeoffError, StoreError, UnknownNameError, UsageError
-from bakeoff.spec.request import Request
 from bakeoff.store.everywhere import every_comparison
 from bakeoff.study.run import run_study
-from bakeoff.study.sweep import BATCH_SIZE, Axis, checked_values, sweep_of
+from bakeoff.study.sweep import sweep_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bakeoff.judge.search import SearchOutcome
     from bakeoff.race.progress import Observer, StudyObserver
+    from bakeoff.spec.request import Request
 
 __all__ = [
     "BakeoffError",
@@ -48,8 +49,8 @@ def compare(
 
     `progress` shows how far it is: None in a terminal and in a notebook unless there is an observer, True everywhere,
     False nowhere. `observer` is called with every event of bakeoff.race.progress. `options` are those of
-    bakeoff.spec.request.Request: scenario, batch_size, size, device, threads, options, data, aim, max_rounds, budget_s,
-    calm_wait_s, epochs, steps, repeats, margin, seed, trial_limit_s, results, resume.
+    bakeoff.spec.request.Request: scenario, batch_size, size, device, threads, options, tiers, data, aim, max_rounds,
+    budget_s, calm_wait_s, epochs, steps, repeats, margin, seed, trial_limit_s, self_test, results, resume.
     Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
     request = _request("compare", workload, contenders, options)
@@ -72,7 +73,8 @@ def sweep(
     sweep("mlp-mnist", ["torch", "jax"], batch_size=[8, 16, 32], options={"precision": ["float32", "bfloat16"]}).
     Raises UsageError for what cannot be, StoreError when results cannot be written.
     """
-    axes, single = _parted(options)
+    check_names("sweep", options)
+    axes, single = parted(options)
     request = _request("sweep", workload, contenders, single)
     if not axes:
         msg = "sweep() varies nothing: give a list of values, such as batch_size=[8, 16], or call compare()"
@@ -114,34 +116,12 @@ def max_batch(
     if strange:
         msg = f"max_batch() searches a batch size and races nothing: leave out {', '.join(strange)}"
         raise UsageError(msg)
+    limit_bytes = checked_bytes(memory_bytes)
     request = _request("max_batch", workload, contenders, options)
     with observing(progress, observer) as observe:
-        return conductor.search_batches(request, observe, limit_bytes=memory_bytes)
+        return conductor.search_batches(request, observe, limit_bytes=limit_bytes)
 
 
 def _request(function: str, workload: str | Path, contenders: Iterable[str], options: dict[str, Any]) -> Request:
-    """Return a request; raise UsageError for an option that there is not."""
-    if isinstance(contenders, str):
-        msg = f"contenders is the text {contenders!r}; give a list: [{contenders!r}]"
-        raise UsageError(msg)
-    known = set(Request.__struct_fields__) - {"workload", "contenders"}
-    unknown = sorted(set(options) - known)
-    if unknown:
-        msg = f"{function}() has no option {', '.join(unknown)}; valid: {', '.join(sorted(known))}"
-        raise UsageError(msg)
-    return Request(workload=str(workload), contenders=tuple(contenders), **options)
-
-
-def _parted(options: dict[str, Any]) -> tuple[list[Axis], dict[str, Any]]:
-    """Return options as axes, which are given as lists, and the others."""
-    of_contenders = options.get("options", {}) | {
-        name: options[name] for name in ("device", "threads") if options.get(name) is not None
-    }
-    asked = {BATCH_SIZE: options.get("batch_size")} | of_contenders
-    lists = {name: [f"{value}" for value in values] for name, values in asked.items() if isinstance(values, list)}
-    axes = [Axis(name=name, values=checked_values(values, name)) for name, values in lists.items()]
-    single = {name: f"{value}" for name, value in of_contenders.items() if name not in lists}
-    others = {name: value for name, value in options.items() if name not in ("options", "device", "threads")}
-    if BATCH_SIZE in lists:
-        del others["batch_size"]
-    return axes, others | {"options": single}
+    """Return a request; raise UsageError for an option that there is not, or a value that it cannot have."""
+    return request_of(function, workload, contenders, options)

@@ -111,6 +111,8 @@ def _run(arguments: Sequence[str] | None) -> int:
     try:
         command()(args=arguments, prog_name=called.name(), complete_var=COMPLETE_VARIABLE)
     except SystemExit as end:
+        if interrupt := _interrupt_of(end):
+            raise interrupt from None
         code = end.code if isinstance(end.code, int) else FAILED
     else:
         code = 0
@@ -123,6 +125,12 @@ def _run(arguments: Sequence[str] | None) -> int:
         _forget(sys.stdout)
         raise
     return code
+
+
+def _interrupt_of(end: SystemExit) -> KeyboardInterrupt | None:
+    """Return the interrupt that typer made an exit code of; None where a command has ended, and answered it itself."""
+    cause = end.__context__.__cause__ if end.__context__ else None
+    return cause if isinstance(cause, KeyboardInterrupt) else None
 
 
 def _open_streams() -> None:

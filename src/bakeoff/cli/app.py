@@ -41,15 +41,15 @@ def options(
     del version
 
 
-app.command("run")(run.run)
-app.command("reproduce")(reproduce.reproduce)
-app.command("verify")(verify.verify)
-app.command("list")(list.list_what)
+app.command("run", short_help="Race contenders until every pair has its verdict.")(run.run)
+app.command("reproduce", short_help="Measure what a document published, beside its figures.")(reproduce.reproduce)
+app.command("verify", short_help="Show that contenders compute the same thing.")(verify.verify)
+app.command("list", short_help="List workloads, frameworks, options and studies.")(list.list_what)
 app.add_typer(env.app, name="env")
-app.command("doctor")(doctor.doctor)
-app.command("report")(report.report)
-app.command("history")(history.history)
-app.command("diff")(diff.diff)
+app.command("doctor", short_help="Show this machine, its noise, and what to set.")(doctor.doctor)
+app.command("report", short_help="Report on what was run, from its records.")(report.report)
+app.command("history", short_help="Show a workload's verdicts over time.")(history.history)
+app.command("diff", short_help="Show two comparisons side by side, and what changed.")(diff.diff)
 app.add_typer(completion.app, name="completion")
 
 

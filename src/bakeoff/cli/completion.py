@@ -4,20 +4,26 @@ import os
 import shlex
 import shutil
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
+from bakeoff.cli.completing import one_of
 from bakeoff.report.called import pasteable
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import UnknownNameError, UsageError
 
-Shell = Literal["bash", "zsh", "fish"]
 SHELLS = ("bash", "zsh", "fish")
 
 app = typer.Typer(help="Have bash, zsh or fish complete what you type.", rich_markup_mode=None)
 
 Chosen = Annotated[
-    Shell | None, typer.Argument(metavar="SHELL", help="Your own, by $SHELL, if not said.", show_default=False)
+    str | None,
+    typer.Argument(
+        metavar="|".join(SHELLS),
+        help="Your own, by $SHELL, if not said.",
+        show_default=False,
+        autocompletion=one_of(SHELLS),
+    ),
 ]
 
 BEGIN = "# >>> bakeoff completion >>>"
@@ -38,7 +44,7 @@ class Place(NamedTuple):
 @app.command()
 def install(shell: Chosen = None) -> None:
     """Install completion for a shell, and say what was written."""
-    chosen = shell or _own()
+    chosen = _chosen(shell)
     place = _place(chosen)
     _write(place.script, script_of(chosen))
     typer.echo(f"wrote    {place.script}")
@@ -50,10 +56,10 @@ def install(shell: Chosen = None) -> None:
     typer.echo(pasteable(f"undo it: bakeoff completion remove {chosen}"))
 
 
-@app.command()
+@app.command(short_help="Remove what was installed.")
 def remove(shell: Chosen = None) -> None:
     """Remove what `bakeoff completion install` wrote."""
-    place = _place(shell or _own())
+    place = _place(_chosen(shell))
     removed = False
     if place.script.is_file():
         place.script.unlink()
@@ -70,7 +76,7 @@ def remove(shell: Chosen = None) -> None:
 @app.command()
 def show(shell: Chosen = None) -> None:
     """Print the script, to be kept wherever you like."""
-    typer.echo(script_of(shell or _own()), nl=False)
+    typer.echo(script_of(_chosen(shell)), nl=False)
 
 
 BASH = """\
@@ -88,7 +94,7 @@ complete -o default -F _bakeoff_completion bakeoff
 """typer's own script for bash knows no word with a colon in it, as a contender's is."""
 
 
-def script_of(shell: Shell) -> str:
+def script_of(shell: str) -> str:
     """Return the script for a shell: typer's own, but for bash."""
     from typer.completion import get_completion_script  # type: ignore[attr-defined] # not private
 
@@ -99,17 +105,22 @@ def script_of(shell: Shell) -> str:
     return get_completion_script(prog_name="bakeoff", complete_var=COMPLETE_VARIABLE, shell=shell) + "\n"
 
 
-def _own() -> Shell:
-    """Return the user's shell; raise UsageError where it is none of those that have a script."""
+def _chosen(named: str | None) -> str:
+    """Return the shell that was named, or the user's; raise UsageError where it is none of those that have a script."""
+    if named is not None:
+        if named not in SHELLS:
+            kind = "shell"
+            raise UnknownNameError(kind, named, SHELLS)
+        return named
     path = os.environ.get("SHELL", "")
     for shell in SHELLS:
         if Path(path).name == shell:
-            return shell  # type: ignore[return-value] # it is one of them
+            return shell
     msg = f"$SHELL is {path!r}, for which there is no completion: name one of {', '.join(SHELLS)}"
     raise UsageError(msg)
 
 
-def _place(shell: Shell) -> Place:
+def _place(shell: str) -> Place:
     """Return where a shell finds its completion; the environment names the folders, as each shell's manual says."""
     home = Path.home()
     config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")

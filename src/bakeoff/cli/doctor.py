@@ -58,7 +58,7 @@ def doctor(
 def _show() -> None:
     """Print what is known at once, and then what takes longer as it comes; last what to do."""
     from bakeoff import __version__
-    from bakeoff.environments.interpreters import available
+    from bakeoff.environments.interpreters import available, parted
     from bakeoff.measure.machine import describe
     from bakeoff.report.machine_advice import advise_calm
 
@@ -68,7 +68,11 @@ def _show() -> None:
     interpreters, reasons = available()
     _tell("frameworks", ", ".join(_versions(name, path) for name, path in interpreters.items()) or "none is here")
     for name, reason in reasons.items():
-        _tell(name, f"not available: {reason}")
+        why, command = parted(reason)
+        _tell(name, f"not available: {why}" if not command else why)
+        if command:
+            # As those of advice, it is pasted: it is not broken.
+            typer.echo(pasteable(f"{'':<{HEAD}}{command}"))
     settings = _settings_advice(facts)
     _show_advice(settings)
     # Before the frameworks: importing them is noise.
@@ -146,9 +150,7 @@ def _memory(facts: "Facts") -> str:
 
     total, limit = facts["memory_bytes"], cgroups.free_memory_bytes()
     memory = total if isinstance(total, int) else None
-    # The first version of control groups says "no limit" by a number that no machine has.
-    is_limit = limit is not None and (memory is None or limit < memory)
-    container = f"; a container's limit leaves {size(limit)}" if is_limit else ""
+    container = "" if limit is None else f"; a container's limit leaves {size(limit)}"
     return f"{size(memory)}, {size(available_memory_bytes())} available{container}"
 
 

@@ -8,10 +8,10 @@ import typer
 from bakeoff.cli import completing
 from bakeoff.report.called import pasteable
 
-app = typer.Typer(help="Make, list and remove environments: one for each framework.", rich_markup_mode=None)
+app = typer.Typer(help="Make, list and remove environments of frameworks.", rich_markup_mode=None)
 
 
-@app.command()
+@app.command(short_help="Make environments with pip, of pinned packages.")
 def create(
     frameworks: Annotated[
         list[str],

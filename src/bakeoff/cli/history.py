@@ -9,7 +9,8 @@ import typer
 from bakeoff.cli import completing, parameters
 from bakeoff.cli.columns import columns, wrapped
 from bakeoff.report.called import pasteable
-from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
+from bakeoff.spec.errors import BakeoffError, UsageError
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -76,8 +77,8 @@ def _judged(workload: str, places: list[Path]) -> "list[Outcome]":
         msg = f"no comparison in {where}: run one first (bakeoff run {workload}), or name its directory by --results"
         raise UsageError(msg)
     if not found:
-        kind = f"workload in the records of {where}"
-        raise UnknownNameError(kind, workload, others)
+        msg = f"no race of {workload!r} in {where}; raced there: {plain(', '.join(sorted(others)))}"
+        raise UsageError(msg)
     return found
 
 

@@ -1,21 +1,31 @@
 """`bakeoff list`: what there is in a screen, each kind by its names, and each by its details."""
 
 from json import dumps
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bakeoff.cli import parameters
+from bakeoff.cli.completing import one_of
 from bakeoff.report.called import pasteable
+from bakeoff.spec.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-What = Literal["workloads", "frameworks", "options", "studies"]
+KINDS = ("workloads", "frameworks", "options", "studies")
 
 
 def list_what(
-    what: Annotated[What | None, typer.Argument(help="A summary of all if not said.", show_default=False)] = None,
+    what: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="|".join(KINDS),
+            help="A summary of all if not said.",
+            show_default=False,
+            autocompletion=one_of(KINDS),
+        ),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Argument(
@@ -30,6 +40,9 @@ def list_what(
     """List the workloads, frameworks, options and studies that there are, and tell of one by its name."""
     from bakeoff.cli import listed
 
+    if what is not None and what not in KINDS:
+        kind = "kind"
+        raise UnknownNameError(kind, what, KINDS)
     if json:
         typer.echo(dumps(_content(what, name), indent=2))
         return
@@ -44,7 +57,7 @@ def list_what(
         typer.echo(pasteable(line))
 
 
-def _content(what: What | None, name: str | None) -> Any:
+def _content(what: str | None, name: str | None) -> Any:
     """Return what --json prints: everything by its kind, all of a kind, or what has this name."""
     from bakeoff.cli import entries
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.cli import entries
 from bakeoff.cli.columns import columns, names, wrapped
+from bakeoff.environments.interpreters import parted
 from bakeoff.report.units import rounded
 from bakeoff.spec.options import DEFAULT, FRAMEWORK
 
@@ -34,7 +35,8 @@ def summary() -> list[str]:
 def _where(entry: Entry) -> str:
     """Return the version of a framework, or how to get it."""
     if not entry["available"]:
-        return str(entry["reason"]).partition(", or name an interpreter")[0]
+        why, command = parted(str(entry["reason"]))
+        return f"{why.partition(';')[0]}: {command}" if command else why
     found = [f"{name} {version}" for name, version in entry["versions"].items()]
     return found[0] if found else "available"
 

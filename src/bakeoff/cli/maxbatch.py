@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +15,6 @@ from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from bakeoff.spec.request import Request
 
@@ -33,6 +33,8 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 def bytes_of(text: str) -> int:
     """Read a size such as "4GiB", "500MB" or "4G" (decimal)."""
+    from bakeoff.race.stages.attempts import LEAST_BYTES
+
     match = _SIZE.fullmatch(text.strip())
     value = 0.0
     if match:
@@ -41,7 +43,15 @@ def bytes_of(text: str) -> int:
     if not 1 <= value < LARGEST_BYTES:
         msg = f"--memory {text!r} is not a size: write 4GiB, 500MB or 4G"
         raise UsageError(msg)
+    if value < LEAST_BYTES:
+        msg = f"--memory {text!r} is {value:,.0f} bytes, which no step fits into{_meant(match)}"
+        raise UsageError(msg)
     return int(value)
+
+
+def _meant(match: re.Match[str] | None) -> str:
+    """Return what a size without its unit may mean; empty where there is a unit."""
+    return f"; did you mean {match['number']}GB?" if match and not match["prefix"] else ": write 4GiB, 500MB or 4G"
 
 
 def wanted(
@@ -76,18 +86,33 @@ def _is_given(context: typer.Context, name: str) -> bool:
 def search(request: Request, *, limit_bytes: int | None, json: bool) -> None:
     """Search, save the report beside the records, and print the answer."""
     from bakeoff.cli.progress import shown
-    from bakeoff.race.conductor import search_batches
+    from bakeoff.cli.studies import noting
+    from bakeoff.race import conductor
 
+    places: list[str] = []
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
-            outcome = search_batches(request, observer, limit_bytes=limit_bytes)
+            outcome = conductor.search_batches(request, noting(observer, places), limit_bytes=limit_bytes)
     except KeyboardInterrupt as interrupt:
-        said = f"interrupted: finished attempts are in {request.results}; the same command with --resume goes on\n"
-        sys.stderr.write(said)
+        _tell_so_far(places, request.results, json=json)
         raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     if not any(one.largest for one in outcome.found):
         raise typer.Exit(FAILED)
+
+
+def _tell_so_far(places: list[str], results: str, *, json: bool) -> None:
+    """Save and print the report of what is known, where an attempt was finished, and say how to go on."""
+    from bakeoff.cli.studies import going_on
+    from bakeoff.judge.search import judge_search
+
+    for place in places:
+        outcome = judge_search(Path(place))
+        if any(one.attempts for one in outcome.found):
+            showing.show(outcome, json=json)
+        sys.stderr.write(f"interrupted; {going_on(place, outcome.search.plan.command)}\n")
+    if not places:
+        sys.stderr.write(f"interrupted; {going_on(results, '')}\n")
 
 
 def find(results: Path, names: list[str]) -> Path | None:

@@ -26,7 +26,7 @@ def report(
         ),
     ] = None,
     *,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", "--md", help="Print Markdown.")] = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write one HTML file that works offline.", show_default=False)
     ] = None,
@@ -52,9 +52,11 @@ def report(
     showing.check(html, chart, force=force)
     with told_if_absurd():
         pages = [page_of(outcome) for outcome in _judged(Path(results), comparisons or [])]
-        showing.write(pages, html, chart)
         if markdown or json or not (html or chart):
             showing.print_pages(pages, markdown=markdown, json=json)
+        else:
+            showing.print_headlines(pages)
+        showing.write(pages, html, chart)
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from bakeoff.cli import FAILED, code_of, dryrun, maxbatch, parameters, showing, 
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
-    from bakeoff.race.progress import Event, Observer
     from bakeoff.spec.comparison import Aim
     from bakeoff.spec.request import Request
 
@@ -121,14 +120,14 @@ def _limit(fail_if_slower: str | None, request: "Request", *, alone: bool) -> fl
 
 def _race(request: "Request", *, json: bool, limit: float | None) -> None:
     """Run one comparison and show it; with a limit, the exit code says whether a contender is slower than the first."""
-    from bakeoff.cli import slower
+    from bakeoff.cli import slower, studies
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
 
     places: list[str] = []
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
-            outcome = conductor.run(request, _noting(observer, places))
+            outcome = conductor.run(request, studies.noting(observer, places))
     except KeyboardInterrupt as interrupt:
         _tell_so_far(places, json=json)
         sys.stderr.write(f"interrupted; {_going_on(places, request.results)}\n")
@@ -138,18 +137,6 @@ def _race(request: "Request", *, json: bool, limit: float | None) -> None:
         raise typer.Exit(slower.tell(outcome, limit))
     if not outcome.is_answered:
         raise typer.Exit(FAILED)
-
-
-def _noting(observer: "Observer", places: list[str]) -> "Observer":
-    """Return an observer that notes where the comparison is, for the report of one that is interrupted."""
-    from bakeoff.race.progress import Prepared
-
-    def note(event: "Event") -> None:
-        if isinstance(event, Prepared):
-            places.append(event.path)
-        observer(event)
-
-    return note
 
 
 def _tell_so_far(places: list[str], *, json: bool) -> None:

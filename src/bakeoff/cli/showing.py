@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from bakeoff.report.called import pasteable
+from bakeoff.spec.text import plain
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
@@ -17,15 +20,23 @@ if TYPE_CHECKING:
 
 
 def show(outcome: Outcome | StudyOutcome | SearchOutcome, *, json: bool) -> None:
-    """Save the reports beside the records, and print the answer, which a full disk does not take away."""
-    from bakeoff.report.forms import save
+    """Print the answer, then save the reports beside the records, which takes seconds and may fail on a full disk."""
+    from bakeoff.report.forms import save, terminal
     from bakeoff.report.pages import page_of
 
     page = page_of(outcome)
     try:
-        save(page)
+        if json:
+            print_pages([page], json=True)
+        else:
+            terminal.show_answer(page)
     finally:
-        print_pages([page], json=json)
+        # A stdout that is lost takes no report away, and a disk that is full no word of where the records are.
+        try:
+            save(page)
+        finally:
+            if not json:
+                terminal.show_files(page)
 
 
 def print_pages(pages: Sequence[Page], *, markdown: bool = False, json: bool = False) -> None:
@@ -43,6 +54,12 @@ def print_pages(pages: Sequence[Page], *, markdown: bool = False, json: bool = F
 
         for page in pages:
             terminal.show(page)
+
+
+def print_headlines(pages: Sequence[Page]) -> None:
+    """Print the answer of each page alone, where the whole goes into a file."""
+    for page in pages:
+        typer.echo(plain(pasteable(page.headline)))
 
 
 def check(*files: Path | None, force: bool) -> None:

@@ -10,6 +10,7 @@ from bakeoff.cli import code_of, showing
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
+    from bakeoff.race.progress import Event, Observer
     from bakeoff.spec.study import Study
 
 
@@ -18,6 +19,18 @@ def going_on(folder: str, command: str) -> str:
     from bakeoff.report.called import pasteable
 
     return f"finished trials are in {folder}; go on with\n  {pasteable(command) or 'the same command'} --resume"
+
+
+def noting(observer: "Observer", places: list[str]) -> "Observer":
+    """Return an observer that notes where the records are, for the report of what is interrupted."""
+    from bakeoff.race.progress import Prepared
+
+    def note(event: "Event") -> None:
+        if isinstance(event, Prepared):
+            places.append(event.path)
+        observer(event)
+
+    return note
 
 
 def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOutcome":

@@ -12,6 +12,9 @@ from bakeoff.spec.text import plain
 if TYPE_CHECKING:
     from bakeoff.spec.verdict import Certificate
 
+VERSION = 1
+"""Of the JSON object (docs/json-verify.md)."""
+
 
 def verify(
     workload: parameters.Workload,
@@ -51,7 +54,7 @@ def verify(
     with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
         certificates = conductor.verify(request, observer)
     if json:
-        typer.echo(dumps(msgspec.to_builtins(certificates), indent=2))
+        typer.echo(dumps({"version": VERSION, "certificates": msgspec.to_builtins(certificates)}, indent=2))
     else:
         for certificate in certificates:
             typer.echo(plain(_text(certificate), keep="\n"))

@@ -51,6 +51,16 @@ def available() -> tuple[dict[str, str], dict[str, str]]:
     return interpreters, reasons
 
 
+_CREATE = ": bakeoff env create "
+"""Between a reason and its framework's name: the end is a command, to be pasted."""
+
+
+def parted(reason: str) -> tuple[str, str]:
+    """Return why a framework is not available, and the command that mends it; "" where there is none."""
+    why, create, name = reason.rpartition(_CREATE)
+    return (f"{why}:", f"{create.removeprefix(': ')}{name}") if create else (reason, "")
+
+
 def _find(info: FrameworkInfo) -> str:
     """Return the current interpreter if it has the framework, else that of the environment made for it."""
     lacking = [module for module in (info.module, *info.companions) if module and not _is_here(module)]
@@ -59,11 +69,11 @@ def _find(info: FrameworkInfo) -> str:
     environment = find(info.name)
     if environment is not None and environment.info.framework == info.name:
         return str(environment.python)
-    remedy = f"bakeoff env create {info.name}, or name an interpreter: {info.name}@/path/to/python"
+    remedy = f"name an interpreter, {info.name}@/path/to/python, or make one{_CREATE}{info.name}"
     if info.module in lacking:
-        msg = f"not installed here: {remedy}"
+        msg = f"not installed here; {remedy}"
     else:
-        msg = f"installed here without {' and '.join(lacking)}: install that, or {remedy}"
+        msg = f"installed here without {' and '.join(lacking)}: install that; {remedy}"
     raise UnavailableError(msg)
 
 

@@ -183,5 +183,5 @@ def _state(search: Search, attempts: list[Attempt], certificate: Certificate) ->
     if not low:
         return "nothing", next(one.reason for one in attempts if one.batch_size == high)
     if high is None:
-        return "unbounded", f"{LARGEST:,} samples are as many as bakeoff tries"
+        return "unbounded", f"the search ends at {LARGEST:,} samples"
     return "found", ""

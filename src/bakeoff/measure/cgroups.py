@@ -9,6 +9,8 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from bakeoff.measure.meminfo import meminfo_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -59,6 +61,9 @@ def _free_bytes(folder: Path) -> int | None:
     used = _words(folder / "memory.current") or _words(folder / "memory.usage_in_bytes")
     if not (limit and used and limit[0].isdecimal() and used[0].isdecimal()):
         return None
+    total_bytes = meminfo_bytes("MemTotal")
+    if total_bytes is not None and int(limit[0]) > total_bytes:
+        return None  # The first version says "no limit" by a number that no machine has.
     stat = _words(folder / "memory.stat")
     counts = dict(zip(stat[::2], stat[1::2], strict=False))
     cache = int(counts.get("total_inactive_file") or counts.get("inactive_file") or 0)

@@ -62,7 +62,7 @@ def host() -> SearchOutcome:
     return search(
         [
             found("torch", [attempt(32, 100), attempt(64, 250), attempt(128, None, fits=False)], "found"),
-            found("jax", [attempt(32, 10), attempt(1 << 20, 600)], "unbounded", "1,048,576 samples are as many"),
+            found("jax", [attempt(32, 10), attempt(1 << 20, 600)], "unbounded", "the search ends at 1,048,576 samples"),
             found("tensorflow", [], "uncertified", "gradients differ by 0.3"),
         ],
         damaged=["batch-64-jax: record.json is truncated"],

@@ -32,6 +32,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 LIMITS = Limits()
 
+LEAST_BYTES = 10**6
+"""Of a limit: CPython takes memory in arenas of 1 MiB, so less holds no step; who writes less has left out the unit."""
+
 PRECISION = 0.02
 """Step times would not show a difference below it, and each halving of it costs another process."""
 
@@ -51,14 +54,19 @@ def within(plan: Comparison, asked_bytes: int | None) -> Search:
     available = available_memory_bytes()
     on_device = {one.contender.options.get("device", "cpu") for one in plan.contenders} - {"cpu"}
     if asked_bytes is not None and on_device:
-        msg = f"--memory limits the host's memory; on {', '.join(sorted(on_device))} the device's own is the limit"
+        devices = ", ".join(sorted(on_device))
+        msg = f"a memory limit is of the host's memory, and on {devices} the device's own is the limit: leave it out"
         raise UsageError(msg)
     if available is None:
         msg = "this system does not tell how much memory is available, so a search for the largest batch is not safe"
         raise UsageError(msg)
     most = LIMITS.largest_share * available
-    if asked_bytes is not None and not 0 < asked_bytes <= most:
-        msg = f"--memory {asked_bytes / 1e9:.2f} GB: valid is up to {most / 1e9:.2f} GB now, 90 % of what is available"
+    if asked_bytes is not None and asked_bytes < LEAST_BYTES:
+        msg = f"a memory limit of {asked_bytes} bytes cannot be: valid is from {LEAST_BYTES:,} bytes on, which is 1 MB"
+        raise UsageError(msg)
+    if asked_bytes is not None and asked_bytes > most:
+        limit = f"a memory limit of {asked_bytes / 1e9:,.2f} GB cannot be"
+        msg = f"{limit}: valid is up to {most / 1e9:,.2f} GB now, 90 % of what is available"
         raise UsageError(msg)
     return Search(
         plan=plan,

@@ -25,6 +25,12 @@ _NUMBER = re.compile(r"\d{1,3}(,\d{3})+(\.\d+)?|\d+(\.\d+)?")
 
 def show(page: Page, console: Console | None = None) -> None:
     """Print a page: the answer, what was done, its sections, and where the rest is."""
+    show_answer(page, console)
+    show_files(page, console)
+
+
+def show_answer(page: Page, console: Console | None = None) -> None:
+    """Print a page without its end: the answer, what was done, and its sections."""
     console = console or Console()
     _head(page, console)
     is_after_words = False
@@ -43,7 +49,15 @@ def show(page: Page, console: Console | None = None) -> None:
             _table(table, console)
         is_after_words = not tables
     console.print()
-    _where(page, console)
+
+
+def show_files(page: Page, console: Console | None = None) -> None:
+    """Print a page's end: where the records and reports are, and how to repeat it all."""
+    console = console or Console()
+    for name, path in files(page).items():
+        _say(console, f"{name:<9} {path}", whole=True)
+    if page.command:
+        _say(console, f"{'reproduce':<9} {page.command}", whole=True)
 
 
 def readable(text: str, encoding: str) -> str:
@@ -96,14 +110,6 @@ def _words(section: Section, console: Console, most: int | None) -> None:
         _sentence(console, f"warning: {word}", "yellow")
     if most is not None and len(section.words) > most:
         _say(console, f"warning: {len(section.words) - most} more are in the report", "yellow")
-
-
-def _where(page: Page, console: Console) -> None:
-    """Print where the records and reports are, and how to repeat it all."""
-    for name, path in files(page).items():
-        _say(console, f"{name:<9} {path}", whole=True)
-    if page.command:
-        _say(console, f"{'reproduce':<9} {page.command}", whole=True)
 
 
 # --- Tables -------------------------------------------------------------------------------------------------------
