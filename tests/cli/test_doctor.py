@@ -96,7 +96,7 @@ def test_the_machine_is_told_before_any_framework_answers(cli: Cli, monkeypatch:
 
     monkeypatch.setattr("bakeoff.environments.probe.probe", answer)
     said = cli("doctor").out
-    assert said.index("frameworks ") < said.index("noise now") < said.index("importing")
+    assert said.index("frameworks ") < said.index("load now") < said.index("importing")
     assert said.index("importing") < said.index("Python 3.0.0") < said.index("Python 3.0.3")
 
 

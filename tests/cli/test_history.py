@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from bakeoff.cli.history import _lines
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.difference import difference
 from bakeoff.judge.past import rows
@@ -107,6 +108,32 @@ def test_history_prints_lines_and_an_object(cli: Cli) -> None:
     assert said.out.index("2026-11-22 11:12") < said.out.index("2026-11-22 11:13")
     told = json.loads(cli("history", "mlp-mnist", *places, "--json").out)
     assert keys(told) == documented("json-history.md")
+
+
+def test_history_names_levels_and_explains_a_star_only_where_there_is_one(cli: Cli) -> None:
+    """The head of a row says what the brackets are, and nothing is explained that is not there."""
+    said = " ".join(cli("history", "mlp-mnist", "--results", str(FIRST.parent)).out.split())
+    assert "2 cores; ratio (95 % CI) " in said
+    assert re.search(r"x[\d.]+ \(99 % CI [\d.]+ to [\d.]+\), p ", said)
+    one = cli("history", "mlp-mnist", "--results", str(ELSEWHERE.parent)).out
+    assert "* marks" not in one
+    assert "Welch" not in one
+
+
+def test_rows_that_differ_in_an_option_stand_together_and_name_it(outcomes: dict[str, Outcome]) -> None:
+    """Two rows of the same pair, work and machine tell the option in which they differ, and are no other machine."""
+    other = outcomes["683b"]
+    contenders = []
+    for one in other.contenders:
+        options = one.plan.contender.options | {"threads": "1"}
+        contender = msgspec.structs.replace(one.plan.contender, options=options)
+        contenders.append(msgspec.structs.replace(one, plan=msgspec.structs.replace(one.plan, contender=contender)))
+    found = rows([outcomes["07d5"], msgspec.structs.replace(other, contenders=contenders)])
+    pairs = [frozenset((row.first, row.second)) for row in found]
+    assert all(pairs.index(pair) + pairs.count(pair) > index for index, pair in enumerate(pairs))
+    text = " ".join(" ".join(_lines("mlp-mnist", found)).split())
+    assert "torch / jax, threads=1 on " in text
+    assert "Another machine" not in text
 
 
 def test_history_refuses_what_has_none(cli: Cli, tmp_path: Path) -> None:

@@ -8,10 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from bakeoff.judge.rounds import own_ns, round_s
 from bakeoff.race import prepare
 from bakeoff.race.forecast import Forecast, forecast
 from bakeoff.race.prepare import outlined
+from bakeoff.spec.record import Record
 from bakeoff.store.files import read_comparison, write_comparison
+from bakeoff.store.results import finished, of_purpose, read_records
 
 PAIR = ("fake:step_ms=50", "fake:step_ms=60")
 
@@ -55,6 +58,21 @@ def test_each_contender_s_time_comes_from_where_it_raced(race: Any, foretold: An
     assert (told.fewest_rounds, told.most_rounds) == (5, 20)
     assert foretold(*PAIR, "fake").unknown == ["fake"]
     assert foretold(*PAIR, batch_size=8).unknown == list(PAIR)
+
+
+def test_a_round_is_as_long_as_on_the_wall_clock() -> None:
+    """Processes that start together overlap; one round tells what they took; a pause is no round."""
+    folder = Path(__file__).parents[2] / "docs" / "records" / "mlp-mnist-07d5"
+    timed = finished(of_purpose(list(read_records(folder).records.values()), "time"))
+    own_s = sum(own_ns(one) for one in timed if one.trial.round_number == 1) * 1e-9
+
+    def begun(minutes: int) -> list[Record]:
+        at = {one: f"2026-11-22T10:{minutes * (one - 1):02}:{one:02}+00:00" for one in range(1, 6)}
+        return [msgspec.structs.replace(one, started_at=at[one.trial.round_number]) for one in timed]
+
+    assert round_s(begun(0)) == 1.0 < own_s
+    assert round_s([one for one in timed if one.trial.round_number == 1]) == pytest.approx(own_s)
+    assert round_s(begun(10)) == pytest.approx(own_s, rel=0.5)
 
 
 def test_a_budget_buys_rounds(race: Any, foretold: Any) -> None:

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from bakeoff.cli.telling import notes
 from bakeoff.environments import interpreters
 from bakeoff.environments.declared import frameworks
+from bakeoff.race import prepare
 from bakeoff.race.prepare import prepared
+from bakeoff.race.progress import Prepared
 from bakeoff.race.specs import folder_names
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
@@ -82,6 +85,21 @@ def test_a_framework_that_is_not_here_is_told(request_of: Any, nothing_installed
     assert [plan.contender.label for plan in comparison.contenders] == ["fake"]
     assert list(comparison.excluded) == [nothing_installed]
     assert "not installed here; name an interpreter, " in comparison.excluded[nothing_installed]
+
+
+def test_where_none_was_named_what_is_not_installed_is_one_note(
+    request_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody asked for what is not installed: it is told once, at the start; what is amiss keeps its reason."""
+    reasons = {"jittor": "not installed here: bakeoff env create", "mlx": "installed here without optax", "jax": ""}
+    reasons["jax"] = reasons["jittor"]
+    monkeypatch.setattr(prepare, "available", lambda: ({"fake": sys.executable}, reasons))
+    comparison = planned(request_of())
+    assert comparison.uninstalled == ["jittor", "jax"]
+    assert notes(Prepared(comparison, "results/x", 0, calm=None)) == [
+        "mlx does not race: installed here without optax",
+        "not installed here: jittor, jax (to add one: bakeoff env create jittor)",
+    ]
 
 
 def test_where_nobody_can_race_the_reasons_are_told(request_of: Any, nothing_installed: str) -> None:

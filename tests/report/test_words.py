@@ -171,6 +171,14 @@ def test_too_few_rounds_give_no_verdict(early: Outcome) -> None:
     assert {row[3] for row in rows} == {""}
 
 
+def test_what_nobody_named_is_not_missing(mixed: Outcome) -> None:
+    """Where no contender was named, what is not installed is not among those that are not ranked."""
+    asked = msgspec.structs.replace(mixed.comparison, uninstalled=["other"])
+    rows = [line.cells for line in absent(msgspec.structs.replace(mixed, comparison=asked)).lines]
+    assert rows
+    assert not [cells for cells in rows if cells[0] == "other"]
+
+
 def test_who_is_not_ranked_has_no_rank(mixed: Outcome) -> None:
     """Uncertified, failed, pending and excluded contenders stand apart, each with its reason."""
     assert [line.cells[0] for line in summary(mixed).lines] == ["jax", "torch@<b>[red]|*x*"]

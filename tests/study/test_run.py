@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,7 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bakeoff.judge.study import judge_study
-from bakeoff.race.progress import Event, PointEnded, PointStarted, RoundEnded, StudyEvent, StudyStarted, TrialStarted
+from bakeoff.race.progress import (
+    Event,
+    PointEnded,
+    PointStarted,
+    Prepared,
+    RoundEnded,
+    StudyEvent,
+    StudyStarted,
+    TrialStarted,
+)
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.locks import locked
 
@@ -76,20 +86,26 @@ def test_within_a_point_finished_trials_are_not_done_again(swept: Swept) -> None
 
 
 def test_a_budget_is_shared(swept: Swept) -> None:
-    """Each point is told its share of what is left; without time it is not begun, and --resume goes on."""
+    """Each point speaks of its share of what is left; without time it is not begun, and --resume goes on."""
     events: list[StudyEvent | Event] = []
     swept("fake", "fake:step_ms=2", observe=events.append, budget_s=100.0)
     shares = [event.budget_s for event in events if isinstance(event, PointStarted)]
     assert shares[0] == pytest.approx(50, abs=1)
     assert 60 < (shares[1] or 0) < 100
 
+    foreseen: list[str] = []
+
     def dawdle(event: StudyEvent | Event) -> None:
+        if isinstance(event, Prepared):
+            foreseen.append(event.foreseen)
         if isinstance(event, PointEnded):
             time.sleep(0.2)
 
     late = swept("fake", "fake:step_ms=3", observe=dawdle, budget_s=0.1)
     assert [bool(point.outcome) for point in late.points] == [True, False]
     assert "the time budget had ended" in late.points[1].reason
+    assert re.match(r"this point's share of the time, 0\.0\d+ s, buys about 1 of the 5 rounds", foreseen[0])
+    assert foreseen[0].endswith("give --budget 60s or more for all points")
     on = swept("fake", "fake:step_ms=3", resume=True)
     assert [point.reason for point in on.points] == ["", ""]
 

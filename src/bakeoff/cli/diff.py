@@ -63,7 +63,7 @@ def _judged(results: Path, name: str) -> "Outcome":
 
 def _lines(first: "Outcome", second: "Outcome", found: "Difference") -> list[str]:
     """Return what is printed: what is compared, how far it is comparable, what changed, times and ratios."""
-    from bakeoff.report.past import TEST
+    from bakeoff.report.past import TEST, level_of
 
     lines = [
         *columns([[mark, *_named(one)] for mark, one in (("A", first), ("B", second))]),
@@ -78,9 +78,10 @@ def _lines(first: "Outcome", second: "Outcome", found: "Difference") -> list[str
             lines += ["", *wrapped(f"Only in {name}: {', '.join(labels)}.")]
     if found.comparable == "nothing":
         return lines
-    lines += ["", "Step times", *_times(found)]
+    lines += ["", "Step times (95 % CI)", *_times(found)]
     if found.pairs:
-        lines += ["", "Ratios", *_ratios(first, second, found), "", *wrapped(TEST)]
+        level = level_of(one for pair in found.pairs for one in (pair.before, pair.after))
+        lines += ["", f"Ratios{level}", *_ratios(first, second, found), "", *wrapped(TEST)]
     return lines
 
 
@@ -155,12 +156,14 @@ def _step(interval: "Interval | None") -> str:
 
 def _ratios(first: "Outcome", second: "Outcome", found: "Difference") -> list[str]:
     """Return each pair's ratio in both, and whether it changed."""
-    from bakeoff.report.past import change_text, verdict_text
+    from bakeoff.report.past import change_text, level_of, verdict_text
+
+    names_level = not level_of(one for pair in found.pairs for one in (pair.before, pair.after))
 
     lines: list[str] = []
     for pair in found.pairs:
-        before = verdict_text(pair.before, first.comparison.procedure.margin)
-        after = verdict_text(pair.after, second.comparison.procedure.margin)
+        before = verdict_text(pair.before, first.comparison.procedure.margin, names_level=names_level)
+        after = verdict_text(pair.after, second.comparison.procedure.margin, names_level=names_level)
         lines += columns([[f"{pair.before.first} / {pair.before.second}", f"{before} -> {after}"]], indent=INDENT)
         lines += wrapped(change_text(pair.change), INDENT * 3) if pair.change else []
     return lines

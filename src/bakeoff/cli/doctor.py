@@ -37,7 +37,7 @@ def doctor(
     ] = False,
     json: parameters.Json = False,
 ) -> None:
-    """Show the machine, its noise now, each framework or why it is unavailable, and what to set before a race."""
+    """Show the machine, its load now, each framework or why it is unavailable, and what to set before a race."""
     if contenders and not self_test:
         msg = "contenders are for the self-test: bakeoff doctor --self-test CONTENDER ..."
         raise UsageError(msg)
@@ -199,7 +199,7 @@ def _watch(*, told: bool) -> "tuple[Noise, list[Neighbour]]":
     from bakeoff.measure.neighbours import watched
 
     if told and sys.stdout.isatty():
-        typer.echo(f"noise now   watching for {noise.PROBE_S:g} s", nl=False)
+        typer.echo(f"load now    watching for {noise.PROBE_S:g} s", nl=False)
     with watched() as neighbours:
         seen = noise.probe()
     if told and sys.stdout.isatty():
@@ -219,7 +219,7 @@ def _show_noise(noise: "Noise", neighbours: "list[Neighbour]") -> None:
     parts = [f"{name} {'unknown' if value is None else percent(value)}" for name, value in shares]
     load = "unknown" if noise.load is None else f"{noise.load:.2f}"
     state = {True: "calm", False: "not calm", None: "unknown"}[noise.calm]
-    _tell("noise now", f"{state}: {', '.join(parts)}, load {load}")
+    _tell("load now", f"{state}: {', '.join(parts)}, load {load}")
     if neighbours:
         from bakeoff.report.machine_advice import named
 

@@ -165,8 +165,8 @@ def _bought(told: Forecast) -> str:
 
     rounds = told.budget_rounds or 0
     few = f"; a verdict needs {LOOKS[0]}" if rounds < LOOKS[0] and len(_labels(told)) > 1 else ""
-    noun = "round" if rounds == 1 else "rounds"
-    return f"The budget of {told.comparison.procedure.budget_s:g} s buys about {rounds} {noun}{few}."
+    noun, budget_s = "round" if rounds == 1 else "rounds", told.comparison.procedure.budget_s or 0.0
+    return f"The budget of {_time_text(budget_s)} buys about {rounds} {noun}{few}."
 
 
 def _from(sources: Sequence[Any]) -> str:
@@ -187,7 +187,11 @@ def _unknown(told: Sequence[Forecast]) -> str:
 
 def _share(budget_s: float | None) -> str:
     """Return what a study's budget does to that."""
-    return "" if budget_s is None else f"; they share a budget of {budget_s:g} s, and each finishes the round it began"
+    return (
+        ""
+        if budget_s is None
+        else f"; they share a budget of {_time_text(budget_s)}, and each finishes the round it began"
+    )
 
 
 def _range(told: Forecast) -> str:

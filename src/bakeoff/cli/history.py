@@ -91,14 +91,16 @@ def _lines(workload: str, found: "list[Row]") -> list[str]:
             f"{workload} was run, and no two contenders of a comparison were ranked: there is no verdict yet."
         )
     lines: list[str] = []
-    work = pair = ""
+    before: Row | None = None
     for row in found:
-        if (here := _work(row)) != work:
-            lines += ["", *wrapped(here)] if lines else wrapped(here)
-            work, pair = here, ""
-        is_again, pair = pair == _pair(row), _pair(row)
-        lines += ["", *_row(row, is_again=is_again)]
-    return [*lines, "", *wrapped(f"* marks what changed from the line before. {TEST}")]
+        if before is None or _work(row) != _work(before):
+            lines += ["", *wrapped(_work(row))] if lines else wrapped(_work(row))
+        lines += ["", *_row(row, before, found)]
+        before = row
+    entries = [entry for row in found for entry in row.entries]
+    notes = ["* marks what changed from the line before."] if any(one.changed for one in entries) else []
+    notes += [TEST] if any(one.ratio_change for one in entries) else []
+    return [*lines, *(["", *wrapped(" ".join(notes))] if notes else [])]
 
 
 def _work(row: "Row") -> str:
@@ -111,23 +113,50 @@ def _pair(row: "Row") -> str:
     return f"{row.first} / {row.second}"
 
 
-def _row(row: "Row", *, is_again: bool) -> list[str]:
+def _is_alike(row: "Row", other: "Row") -> bool:
+    """Return whether two rows are of the same work and the same two contenders."""
+    return _work(row) == _work(other) and {row.first, row.second} == {other.first, other.second}
+
+
+def _row(row: "Row", before: "Row | None", found: "list[Row]") -> list[str]:
     """Return one pair on one machine: a line for each comparison, and under it what changed."""
-    from bakeoff.report.past import machine_text
+    from bakeoff.report.past import level_of, machine_text
 
-    head = f"{_pair(row)} on {machine_text(row.machine)}"
-    note = "Another machine, in a row of its own: its ratios do not go on from those above." if is_again else ""
-    lines = [*wrapped(head, INDENT, indent=INDENT * 2), *(wrapped(note, INDENT) if note else [])]
-    return lines + [line for entry in row.entries for line in _entry(entry)]
+    options, machine = _options(row, found), machine_text(row.machine)
+    level = level_of(entry.verdict for entry in row.entries)
+    head = f"{_pair(row)}{options} on {machine}; ratio{level}"
+    is_again = before is not None and _is_alike(row, before)
+    is_elsewhere = before is not None and (
+        machine_text(before.machine) != machine or _options(before, found) == options
+    )
+    note = "Another machine, in a row of its own: its ratios do not go on from those above."
+    lines = [*wrapped(head, INDENT, indent=INDENT * 2), *(wrapped(note, INDENT) if is_again and is_elsewhere else [])]
+    return lines + [line for entry in row.entries for line in _entry(entry, names_level=not level)]
 
 
-def _entry(entry: "Entry") -> list[str]:
+def _options(row: "Row", found: "list[Row]") -> str:
+    """Return the options that tell a row from others of the same pair: ", threads=1"; empty where none does."""
+    alike = [one for one in found if _is_alike(row, one)]
+    names = dict.fromkeys(name for one in alike for each in one.options.values() for name in each)
+    said = []
+    for name in names:
+        values = [{label: options.get(name, "") for label, options in one.options.items()} for one in alike]
+        if all(each == values[0] for each in values):
+            continue
+        mine = {label: options.get(name, "") or "not said" for label, options in row.options.items()}
+        same = len(set(mine.values())) == 1
+        said += [f"{name}={next(iter(mine.values()))}"] if same else [f"{label} {name}={mine[label]}" for label in mine]
+    return "".join(f", {one}" for one in said)
+
+
+def _entry(entry: "Entry", *, names_level: bool) -> list[str]:
     """Return one comparison's line, and what changed before it."""
     from bakeoff.report.past import change_text, verdict_text
 
     when = entry.created_at[:16].replace("T", " ")
     mark = "*" if entry.changed else " "
-    lines = columns([[mark, when, verdict_text(entry.verdict, entry.margin), entry.comparison]], indent=INDENT)
+    verdict = verdict_text(entry.verdict, entry.margin, names_level=names_level)
+    lines = columns([[mark, when, verdict, entry.comparison]], indent=INDENT)
     if not entry.changed and entry.ratio_change is None:
         said = ", ".join(f"{name} {version}" for name, version in {**entry.versions, "bakeoff": entry.bakeoff}.items())
         return lines + wrapped(said, INDENT * 4)

@@ -43,7 +43,7 @@ BatchSizes = Annotated[
     str | None,
     typer.Option(
         metavar="N[,N...]",
-        help="Samples in a batch; the size's own if not said. Several values race each, here and at all [,...].",
+        help="Samples in a batch; the size's own if not said. Several values: one comparison for each combination.",
         show_default=False,
     ),
 ]

@@ -20,7 +20,7 @@ Contenders = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="CONTENDER",
-        help="In place of the document's rows; one that is a row's own stands for it, in whatever environment.",
+        help="In place of the document's rows: `torch@2.1` replaces the document's `torch` row.",
         show_default=False,
         autocompletion=completing.contenders,
     ),

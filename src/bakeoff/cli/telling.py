@@ -36,7 +36,10 @@ def title(comparison: Comparison) -> str:
 
 def notes(event: Prepared) -> list[str]:
     """Return what a reader should know before the first trial."""
-    said = [f"{label} does not race: {reason}" for label, reason in event.comparison.excluded.items()]
+    missing, excluded = event.comparison.uninstalled, event.comparison.excluded
+    said = [f"{label} does not race: {reason}" for label, reason in excluded.items() if label not in missing]
+    if missing:
+        said.append(f"not installed here: {', '.join(missing)} (to add one: bakeoff env create {missing[0]})")
     if event.resumed:
         said.append(f"going on with {count(event.resumed, 'trial')} that are there already")
     if event.again:

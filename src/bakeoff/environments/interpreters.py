@@ -36,6 +36,10 @@ def resolve(contender: Contender, framework: Framework) -> str:
     return _by_name(contender, framework.info)
 
 
+NOT_INSTALLED = "not installed here"
+"""The start of the reason of a framework that nothing is amiss with: it was never installed."""
+
+
 def available() -> tuple[dict[str, str], dict[str, str]]:
     """Return, by the names of all listed frameworks, the interpreters of those available and the others' reasons."""
     interpreters: dict[str, str] = {}
@@ -71,7 +75,7 @@ def _find(info: FrameworkInfo) -> str:
         return str(environment.python)
     remedy = f"name an interpreter, {info.name}@/path/to/python, or make one{_CREATE}{info.name}"
     if info.module in lacking:
-        msg = f"not installed here; {remedy}"
+        msg = f"{NOT_INSTALLED}; {remedy}"
     else:
         msg = f"installed here without {' and '.join(lacking)}: install that; {remedy}"
     raise UnavailableError(msg)

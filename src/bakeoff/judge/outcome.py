@@ -143,7 +143,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """Median over blocks of the processor share of other processes."""
     flagged_rounds: int = 0
     round_s: float | None = None
-    """What the processes of a round take together, by their own records: the median. None before the first."""
+    """From one round's start to the next on the wall clock: the median. None before the first."""
     resemblance: Resemblance | None = None
     """Of neighbouring rounds, of which every interval takes for granted that there is none beyond chance; None below 10
     common rounds."""

@@ -61,8 +61,14 @@ def rows(outcomes: Iterable[Outcome]) -> list[Row]:
         for verdict in outcome.verdicts:
             key, turned = _place(outcome, verdict)
             found.setdefault(key, []).append((outcome, turned))
-    ordered = sorted(found.items(), key=lambda one: tuple(str(part) for part in one[0]))
-    return [_row(known) for _, known in ordered]
+    made = [(key, _row(known)) for key, known in found.items()]
+    return [row for _, row in sorted(made, key=_order)]
+
+
+def _order(made: tuple[tuple[object, ...], Row]) -> tuple[list[str], list[str], list[str]]:
+    """Return what rows are sorted by: the work, the pair, then machine and options."""
+    (*work, first, second, hardware), row = made
+    return [str(part) for part in work], sorted((row.first, row.second)), [str(hardware), str(first), str(second)]
 
 
 def _place(outcome: Outcome, verdict: Verdict) -> tuple[tuple[object, ...], Verdict]:

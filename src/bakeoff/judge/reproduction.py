@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
     from bakeoff.judge.study import PointOutcome, StudyOutcome
 
-Order = Literal["same", "other", "undecided", "unclear there", "not measured"]
-"""Ours against the published one.  unclear there: repeats of the two overlap in the document."""
+Order = Literal["same", "other", "undecided", "unclear there", "too few rounds", "not measured"]
+"""Ours against the published one.  unclear there: repeats of the two overlap in the document.  too few rounds: there is
+a ratio so far, and no verdict yet."""
 Ranking = Literal["agrees", "disagrees", "undecided", "inconclusive"]
 
 
@@ -49,7 +50,8 @@ class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
     published_range: tuple[float, float] | None
     """Range of the ratio over the repeats of both rows, where there are several."""
     verdict: Verdict | None
-    """The measured verdict, mirrored so that it speaks of `first`; None where one of them was not measured."""
+    """The measured verdict, mirrored so that it speaks of `first`; before the first look it has the ratio so far. None
+    where one of them was not measured."""
     order: Order
     ranking: Ranking
     reason: str
@@ -164,7 +166,9 @@ def _pair(
     verdict = verdict_on(point, first.row, second.row)
     order = _order(ratio, low, verdict, point)
     reason = _no_ranking(study, published, declared, (first.row, second.row)) if verdict else _missing(point, figures)
-    if not reason and order == "unclear there":
+    if order == "too few rounds":
+        reason = ", ".join(part for part in (reason, order) if part)
+    elif not reason and order == "unclear there":
         reason = "the document's own repeats overlap"
     return PublishedPair(
         comparison=declared.name,
@@ -181,19 +185,26 @@ def _pair(
 
 
 def verdict_on(point: PointOutcome, first: str, second: str) -> Verdict | None:
-    """Return the measured verdict on two rows, mirrored so that it speaks of the first; None before the first look."""
+    """Return the measured verdict on two rows, mirrored so that it speaks of the first; None without any ratio."""
     labels = point.point.rows.get(first), point.point.rows.get(second)
     for verdict in point.outcome.verdicts if point.outcome else ():
         for turned in (verdict, mirrored(verdict)):
-            if (turned.first, turned.second) == labels and turned.rounds >= turned.fewest:
+            if (turned.first, turned.second) == labels and (turned.ratio is not None or not is_early(turned)):
                 return turned
     return None
+
+
+def is_early(verdict: Verdict) -> bool:
+    """Return whether a pair has too few rounds for a verdict."""
+    return verdict.rounds < verdict.fewest
 
 
 def _order(ratio: float, low: float, verdict: Verdict | None, point: PointOutcome) -> Order:
     """Return how the measured order compares with a published ratio, at least 1; `low` is the least of its repeats."""
     if verdict is None or point.outcome is None:
         return "not measured"
+    if is_early(verdict):
+        return "too few rounds"
     if verdict.verdict == "undecided":
         return "undecided"
     if verdict.verdict == "equal":
@@ -242,7 +253,7 @@ def held(study: StudyOutcome, published: PublishedStudy) -> list[Held]:
 def _held(claim: Claim, points: list[PointOutcome]) -> Held:
     """Return a claim's figure as measured: the second's step time over the first's is the ratio of their speeds."""
     found = [verdict_on(point, claim.second, claim.first) for point in points]
-    verdicts = [verdict for verdict in found if verdict and verdict.ratio is not None]
+    verdicts = [one for one in found if one and one.ratio is not None and not is_early(one)]
     if len(verdicts) < len(claim.comparisons):
         gone = sorted({hole(point, row) for point in points for row in (claim.first, claim.second)} - {""})
         other = "too few rounds" if len(points) == len(claim.comparisons) else "not all of it is in the scaled variant"

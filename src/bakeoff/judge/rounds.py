@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from datetime import datetime
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,11 @@ NS = 1e-9
 
 CUT_ROUNDS = 2
 """Rounds whose warm-ups are searched for their end; the longest is frozen for all contenders."""
+
+
+PAUSE = 10.0
+"""From one round's start to the next, longer than this times what the round's processes take is a pause: the comparison
+was gone on with later. What else takes time, starting and ending processes, takes less than a round."""
 
 
 class RoundTime(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,15 +222,30 @@ def steps_by_round(ranked: Sequence[str], timed: Sequence[Record], kept: Kept) -
 
 
 def round_s(timed: Sequence[Record]) -> float | None:
-    """Return the seconds that the processes of a round take together, as they recorded it: the median over rounds.
+    """Return how long a round takes on the wall clock, in seconds: the median from one round's start to the next.
 
-    One runs at a time. What ends them is not in it. None where no round was finished.
+    Processes of a round that start together overlap, so that it is less than what they take together. Rounds with fewer
+    contenders than the first are left out, and so are pauses. Where nothing else is known, with a single round or where
+    rounds are shorter than the whole seconds of start times, it is what its processes took together by their own
+    records. None where no round was finished.
     """
-    took_ns: dict[int, int] = {}
+    rounds: dict[int, list[Record]] = {}
     for record in timed:
-        number = record.trial.round_number
-        took_ns[number] = took_ns.get(number, 0) + own_ns(record)
-    return statistics.median(took_ns.values()) * NS if took_ns else None
+        rounds.setdefault(record.trial.round_number, []).append(record)
+    if not rounds:
+        return None
+    own_s = statistics.median(sum(own_ns(record) for record in records) for records in rounds.values()) * NS
+    starts = {number: min(_at(record) for record in records) for number, records in rounds.items()}
+    contenders = len(rounds[min(rounds)])
+    full = [number for number in sorted(rounds) if len(rounds[number]) == contenders and number + 1 in rounds]
+    lengths = [(starts[number + 1] - starts[number]).total_seconds() for number in full]
+    known = [length for length in lengths if length <= PAUSE * own_s]
+    return statistics.median(known) if known and statistics.median(known) > 0 else own_s
+
+
+def _at(record: Record) -> datetime:
+    """Return when a trial was started, to the second."""
+    return datetime.fromisoformat(record.started_at)
 
 
 def own_ns(record: Record) -> int:

@@ -71,13 +71,15 @@ def run(
     *,
     launch: Launcher = ProcessWorker,
     probe_s: float = PROBE_S,
+    sharing: int = 0,
 ) -> Outcome:
     """Run a comparison to its end, or resume one; return its outcome.
 
+    `sharing` is how many comparisons share a time budget that the request's is a part of; 0: it has its own.
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
     with _comparison(request, observe, launch) as loop:
-        told = told_before(loop.state.comparison, begun=bool(loop.state.records))
+        told = told_before(loop.state.comparison, begun=bool(loop.state.records), sharing=sharing)
         observe(_prepared(loop.state, probe(probe_s).calm, told))
         cut = loop.run(stage for stage in COMPARISON if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))

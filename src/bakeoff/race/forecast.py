@@ -14,7 +14,7 @@ import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.likeness import contender_key, hardware_of, work_of
-from bakeoff.judge.rounds import own_ns
+from bakeoff.judge.rounds import own_ns, round_s
 from bakeoff.race.foresight import CERTIFICATE_S, ROUND_S
 from bakeoff.race.planned import Planned, planned
 from bakeoff.race.stages.stage import PROCESS_S
@@ -200,26 +200,10 @@ def _costs(before: Comparison, records: list[Record]) -> dict[str, _Cost]:
     certificates_s = max(0.0, (first - _at(before.created_at)).total_seconds()) / len(labels)
     own_s = {label: statistics.median(own_ns(one) for one in of_contender(timed, label)) * NS for label in labels}
     in_all_s = sum(own_s.values())
-    stretch = _round_s(timed, in_all_s) / in_all_s if in_all_s else 1.0
+    stretch = (round_s(timed) or in_all_s) / in_all_s if in_all_s else 1.0
     last_s = max(_at(record.started_at) for record in timed)
     behind_s = _behind_s(own, last_s, before.procedure.trial_limit_s) / len(labels)
     return {label: _Cost(certificates_s, own_s[label] * stretch, behind_s) for label in labels}
-
-
-def _round_s(timed: list[Record], own_s: float) -> float:
-    """Return how long a round took on the wall clock: the median from one round's start to the next.
-
-    Rounds with fewer contenders than the first are left out. With a single round it is what its processes took.
-    """
-    starts: dict[int, list[datetime]] = {}
-    for record in timed:
-        starts.setdefault(record.trial.round_number, []).append(_at(record.started_at))
-    full = [number for number, began in sorted(starts.items()) if len(began) == len(next(iter(starts.values())))]
-    lengths = [
-        (min(starts[number + 1]) - min(starts[number])).total_seconds() for number in full if number + 1 in starts
-    ]
-    # Start times are whole seconds, and processes that start together overlap.
-    return statistics.median(lengths) if lengths and statistics.median(lengths) > 0 else own_s
 
 
 def _behind_s(own: list[Record], last_s: datetime, longest_s: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,17 @@ ROUND_S = 2.5
 of three (benchmarks/results/answers-2026-11-22.md)."""
 
 
-def told_before(comparison: Comparison, *, begun: bool) -> str:
-    """Return all that is worth saying before the first trial; empty where there is nothing."""
-    return "; ".join(said for said in (against_itself(comparison), foreseen(comparison, begun=begun)) if said)
+FEW_S = 10.0
+"""From here on a time is told in whole seconds: a budget is no better kept than that."""
+
+
+def told_before(comparison: Comparison, *, begun: bool, sharing: int = 0) -> str:
+    """Return all that is worth saying before the first trial; empty where there is nothing.
+
+    `sharing` is how many comparisons share the time budget that this one has a part of; 0: it has its own.
+    """
+    said = against_itself(comparison), foreseen(comparison, begun=begun, sharing=sharing)
+    return "; ".join(one for one in said if one)
 
 
 def against_itself(comparison: Comparison) -> str:
@@ -39,7 +48,7 @@ def against_itself(comparison: Comparison) -> str:
     )
 
 
-def foreseen(comparison: Comparison, *, begun: bool) -> str:
+def foreseen(comparison: Comparison, *, begun: bool, sharing: int = 0) -> str:
     """Return that the time budget cannot buy a verdict, with what would; empty where it may, or where there is none.
 
     Of a comparison that was begun before nothing is foreseen, nor where fewer rounds are asked for than can decide.
@@ -53,7 +62,14 @@ def foreseen(comparison: Comparison, *, begun: bool) -> str:
     if budget_s >= least_s:
         return ""
     rounds = max(1, int((budget_s - certificates_s) / round_s))
+    budget = f"this point's share of the time, {_time(budget_s)}," if sharing else f"a budget of {_time(budget_s)}"
+    enough = f"{10 * math.ceil(max(1, sharing) * least_s / 10)}s or more" + (" for all points" if sharing else "")
     return (
-        f"a budget of {budget_s:g} s buys about {rounds} of the {LOOKS[0]} rounds that a verdict needs: sizes may get "
-        f"their intervals, and no difference is decided; --budget {10 * round(least_s / 10 + 0.5)}s and more can"
+        f"{budget} buys about {rounds} of the {LOOKS[0]} rounds that a verdict needs: sizes may get their intervals, "
+        f"and no difference is decided; for verdicts give --budget {enough}"
     )
+
+
+def _time(seconds: float) -> str:
+    """Return a time with the digits that a budget is kept to: "2.9 s", "34 s"."""
+    return f"{seconds:.2g} s" if seconds < FEW_S else f"{seconds:.0f} s"

@@ -13,7 +13,7 @@ import msgspec
 import bakeoff
 from bakeoff import data
 from bakeoff.environments.declared import Framework, framework, frameworks
-from bakeoff.environments.interpreters import available, resolve
+from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
 from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure.energy import meters
@@ -101,6 +101,7 @@ def _comparison(
         contenders=plans,
         reference=_reference([plan for plan in plans if plan.contender.options["tier"] != NATIVE]),
         excluded=excluded,
+        uninstalled=[] if request.contenders else [one for one in excluded if excluded[one].startswith(NOT_INSTALLED)],
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
         no_energy=meters(sorted({plan.contender.options.get("device", "cpu") for plan in plans}))[1],
         machine=describe(),

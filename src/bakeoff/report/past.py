@@ -4,34 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.report.standings import kind, ratio_text
-from bakeoff.report.units import rounded
+from bakeoff.judge.change import OF_CHANGE
+from bakeoff.report.standings import kind, ratio_text, ratio_with_level
+from bakeoff.report.units import percent, rounded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from bakeoff.judge.change import Change
     from bakeoff.spec.verdict import Verdict
 
 TEST = (
     "Whether a size changed is told by Welch's test on the logarithms: two independent comparisons, each with the "
-    "standard error that its own interval stands for. A change is told as one where its 99 % interval, in brackets, "
-    "leaves 1 out: by chance about one size in a hundred does. What differs between two runs beside their rounds, such "
+    "standard error that its own interval stands for. A change is told as one where its 99 % CI leaves 1 "
+    "out: by chance about one size in a hundred does. What differs between two runs beside their rounds, such "
     "as the machine's warmth, is in no interval."
 )
 
 
-def verdict_text(verdict: Verdict, margin: float) -> str:
-    """Return "1.28 [1.25, 1.31] slower"."""
-    return f"{ratio_text(verdict, margin)} {kind(verdict)}"
+def level_of(verdicts: Iterable[Verdict]) -> str:
+    """Return " (95 % CI)" where all intervals of some ratios have that level; else empty."""
+    levels = {verdict.level for verdict in verdicts if verdict.low is not None}
+    level = levels.pop() if len(levels) == 1 else None
+    return "" if level is None else f" ({percent(level)} CI)"
+
+
+def verdict_text(verdict: Verdict, margin: float, *, names_level: bool) -> str:
+    """Return "1.28 (95 % CI 1.25 to 1.31) slower", or without the level where the head names it."""
+    ratio = ratio_with_level(verdict, margin) if names_level else ratio_text(verdict, margin)
+    return f"{ratio} {kind(verdict)}"
 
 
 def change_text(change: Change | None) -> str:
-    """Return "changed: x1.12 [1.06, 1.19], p 0.003; the intervals overlap"; empty where none was computed."""
+    """Return "changed: x1.12 (99 % CI 1.06 to 1.19), p 0.003; the intervals overlap"; empty where none was computed."""
     if change is None:
         return ""
     low, high = (rounded(end, 3) for end in (change.factor.low, change.factor.high))
-    interval = f"x{rounded(change.factor.estimate, 3)} ({low} to {high}), p {p_text(change.p)}"
+    interval = f"x{rounded(change.factor.estimate, 3)} ({percent(OF_CHANGE)} CI {low} to {high}), p {p_text(change.p)}"
     apart = "apart" if change.is_apart else "overlap"
     return f"{'changed' if change.is_sure else 'no change shown'}: {interval}; the intervals {apart}"
 

@@ -39,7 +39,7 @@ class Ratio(msgspec.Struct, frozen=True, kw_only=True):
     """One pair at one point; `ratio` is the step time of the pair's first over that of its second."""
 
     text: str
-    """"2.2 [2.1, 2.3]"."""
+    """"2.2 (2.1 to 2.3)"."""
     verdict: str
     ratio: float | None
     low: float | None

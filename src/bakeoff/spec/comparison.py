@@ -166,6 +166,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     reference: ContenderPlan | None
     excluded: dict[str, str] = {}
     """Contenders that were asked for and cannot race, each with the reason."""
+    uninstalled: list[str] = []
+    """Where no contender was named, those of `excluded` that are merely not installed; empty in older comparisons."""
     procedure: Procedure
     no_energy: str = "the comparison was made before bakeoff measured it"
     """Why energy is not measured; empty where it is."""

@@ -106,16 +106,17 @@ class _Running:
         open_points = [index for index, one in enumerate(asked) if not self._is_final(*one)]
         done = len(points) - len(open_points)
         self._observe(StudyStarted(self._file.study, str(self._folder), done))
+        sharing = 0 if budget_s is None else len(open_points)
         for place, index in enumerate(open_points):
             share_s = points[index].request.budget_s
             if budget_s is not None:
                 share_s = (budget_s - (time.monotonic() - began)) / (len(open_points) - place)
-            reason = OUT_OF_TIME if share_s is not None and share_s <= 0 else self._point(index, share_s)
+            reason = OUT_OF_TIME if share_s is not None and share_s <= 0 else self._point(index, share_s, sharing)
             self._note(index, reason=reason)
             self._observe(PointEnded(index + 1, len(points), points[index], reason))
 
-    def _point(self, index: int, budget_s: float | None) -> str:
-        """Run one point; return the reason where that is not possible, else ""."""
+    def _point(self, index: int, budget_s: float | None, sharing: int) -> str:
+        """Run one point, whose budget is perhaps shared; return the reason where that is not possible, else ""."""
         point, state = self._file.study.points[index], self._file.states[index]
         self._observe(PointStarted(index + 1, len(self._file.study.points), point, budget_s))
         again = _alone(point.request.command, self._folder)
@@ -123,7 +124,7 @@ class _Running:
             point.request, results=str(self._folder), budget_s=budget_s, resume=bool(state.comparison), command=again
         )
         try:
-            conductor.run(request, self._noting(index), launch=self._launch, probe_s=self._probe_s)
+            conductor.run(request, self._noting(index), launch=self._launch, probe_s=self._probe_s, sharing=sharing)
         except BakeoffError as error:
             if isinstance(error, UsageError) and not any(one.comparison or one.reason for one in self._file.states):
                 # What the first point cannot have, the user has most likely asked for at every point.

@@ -56,6 +56,25 @@ def test_published_stands_beside_measured(scaled: StudyOutcome) -> None:
     assert "Not measured: jittor: bakeoff has no framework 'jittor'" in section_of(scaled, "Holes").words
 
 
+def test_too_few_rounds_are_a_measurement_without_a_verdict(full: StudyOutcome) -> None:
+    """Below the first look a pair counts as measured, with its ratio so far, and shows nothing about the document."""
+    points = []
+    for point in full.points:
+        assert point.outcome is not None
+        early = [
+            msgspec.structs.replace(one, rounds=2, fewest=5, verdict="undecided", low=None, high=None)
+            for one in point.outcome.verdicts
+        ]
+        points.append(msgspec.structs.replace(point, outcome=msgspec.structs.replace(point.outcome, verdicts=early)))
+    study = msgspec.structs.replace(full, points=points)
+    page = page_of(study)
+    assert "1 measured without a verdict (2 rounds of 5) and 2 not measured here" in page.headline
+    assert line_of(study, "pytorch")[-3:] == ["1.12", "no verdict yet (2 of 5 rounds)", "inconclusive"]
+    (pair,) = (one for one in page.data["pairs"] if one["order"] == "too few rounds")
+    assert (pair["ratio"], pair["interval"], pair["verdict"]) == (pytest.approx(1.125), None, "no verdict")
+    assert "too few rounds" in pair["reason"]
+
+
 def test_at_its_own_size_on_a_gpu_the_ranking_is_told(full: StudyOutcome) -> None:
     """Where work and kind of device are the document's, a decided pair agrees or disagrees."""
     model = page_of(full)

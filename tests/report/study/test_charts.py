@@ -3,6 +3,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from bakeoff.report.forms.drawings import drawing
@@ -63,6 +64,22 @@ def test_undecided_has_a_shape_of_its_own_and_is_hollow(batches: StudyOutcome) -
     looks = dict(zip(encoded["shape"]["scale"]["domain"], encoded["fill"]["scale"]["range"], strict=True))
     assert looks == {"slower": "currentColor", "faster": "currentColor", "undecided": "transparent"}
     assert len(set(encoded["shape"]["scale"]["range"])) == 3
+
+
+@pytest.mark.parametrize(("level", "bar"), [(0.95, "95 % CI"), (None, "interval")])
+def test_the_legend_says_that_the_mark_decides_and_not_the_bar(
+    batches: StudyOutcome, level: float | None, bar: str
+) -> None:
+    """An interval is of a pair alone and does not decide; one by the boundaries has no level."""
+    points = []
+    for one in batches.points:
+        assert one.outcome is not None
+        verdicts = [msgspec.structs.replace(verdict, level=level) for verdict in one.outcome.verdicts]
+        points.append(msgspec.structs.replace(one, outcome=msgspec.structs.replace(one.outcome, verdicts=verdicts)))
+    drawn = specification(study.ratio_chart(points_of(msgspec.structs.replace(batches, points=points))))
+    assert drawn["title"]["subtitle"] == (
+        f"grey band: practically equal; filled mark: decided, hollow: not; bar: {bar}"
+    )
 
 
 def test_marks_on_an_axis_do_not_touch() -> None:

@@ -6,11 +6,13 @@ import msgspec
 import pytest
 from tests.report.shown import markdown, printed
 
+from bakeoff.report.overall import Place, headline
 from bakeoff.report.pages import page_of
-from bakeoff.report.pages.study import error_rate, headline
+from bakeoff.report.pages.study import error_rate
 from bakeoff.report.points import points_of
 
 if TYPE_CHECKING:
+    from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.study import StudyOutcome
 
 
@@ -40,24 +42,104 @@ def test_who_is_undecided_is_never_named_the_fastest(batches: StudyOutcome) -> N
     assert points_of(batches).rows[2].verdict == "torch and jax undecided"
 
 
+def at(place: str, winner: str | None, **ratios: float) -> Place:
+    """Make a point at which a contender leads by these ratios."""
+    texts = {label: (ratio, f"{ratio:g}") for label, ratio in ratios.items()}
+    return Place(place=place.split(), winner=winner, leader=winner or "", ratios=texts)
+
+
+def before(place: str, leader: str, rounds: int, **ratios: float) -> Place:
+    """Make a point that has too few rounds."""
+    return msgspec.structs.replace(at(place, "", **ratios), leader=leader, early=(rounds, 5))
+
+
 @pytest.mark.parametrize(
     ("axes", "places", "answer"),
     [
-        (["threads"], [(["1"], "a"), (["2"], "a")], "a is faster at threads 1 and 2."),
+        (["threads"], [at("1", "a", b=1.5), at("2", "a", b=1.7)], "a is faster at threads 1 and 2: 1.5x to 1.7x b."),
         (
             ["mode", "threads"],
-            [(["x", "1"], "a"), (["x", "2"], "b")],
+            [at("x 1", "a", b=1.2), at("x 2", "b", a=1.3)],
             "a is faster at 1 of 2 points; b is faster at 1 of 2 points.",
         ),
-        ([], [(["one"], "a"), (["two"], "a")], "a is faster in all 2 comparisons."),
-        (["threads"], [(["1"], ""), (["2"], "")], "No contender is faster at any point (2 points measured)."),
-        (["threads"], [(["1"], "a"), (["2"], None)], "a is faster at threads 1; 1 point without a pair to compare."),
-        (["threads"], [(["1"], None)], "No point has a pair to compare."),
+        ([], [at("one", "a", b=1.5), at("two", "a", b=1.5)], "a is faster in all 2 comparisons: 1.5x b."),
+        (["threads"], [at("1", ""), at("2", "")], "No contender is faster at any point."),
+        (
+            ["threads"],
+            [at("1", "a", b=1.5), at("2", None)],
+            "a is faster at threads 1; 1 point without a pair to compare.",
+        ),
+        (["threads"], [at("1", None)], "No point has a pair to compare."),
     ],
 )
-def test_headlines(axes: list[str], places: list[tuple[list[str], str | None]], answer: str) -> None:
-    """The answer counts and names points as they are."""
+def test_headlines(axes: list[str], places: list[Place], answer: str) -> None:
+    """The answer counts and names points as they are, and says by how much where one wins everywhere."""
     assert headline(axes, places, 2) == answer
+
+
+@pytest.mark.parametrize(
+    ("axes", "places", "answer"),
+    [
+        (
+            ["threads"],
+            [before("1", "a", 2, b=1.5), before("2", "a", 2, b=1.7)],
+            "No verdict yet at threads 1 and 2 (2 of the 5 rounds that one needs; so far a is 1.5x to 1.7x b).",
+        ),
+        (
+            ["mode", "threads"],
+            [before("x 1", "a", 1, b=1.5), before("x 2", "b", 3, a=1.1)],
+            (
+                "No verdict yet at any of 2 points (1 to 3 of the 5 rounds that one needs; so far a leads at 1 of 2 "
+                "points and b leads at 1 of 2 points)."
+            ),
+        ),
+        (
+            ["threads"],
+            [at("1", "a", b=1.5), at("2", ""), before("4", "", 0)],
+            (
+                "a is faster at threads 1; none is faster at threads 2; no verdict yet at threads 4 (0 of the 5 rounds "
+                "that one needs)."
+            ),
+        ),
+    ],
+)
+def test_too_few_rounds_are_not_undecided(axes: list[str], places: list[Place], answer: str) -> None:
+    """What has too few rounds for a verdict is counted apart from what is undecided, with the ratio so far."""
+    assert headline(axes, places, 2) == answer
+
+
+def test_many_others_are_told_by_the_nearest() -> None:
+    """With more than two others, the range is that over the nearest of each point."""
+    places = [at("1", "a", b=1.5, c=1.2, d=3.0), at("2", "a", b=1.4, c=1.6, d=3.0)]
+    assert headline(["n"], places, 4) == "a is fastest at n 1 and 2: 1.2x to 1.4x the nearest other."
+
+
+def early(study: StudyOutcome) -> StudyOutcome:
+    """Return a study with all its pairs' verdicts still three rounds away."""
+
+    def cut(outcome: Outcome) -> Outcome:
+        verdicts = [msgspec.structs.replace(one, verdict="undecided", rounds=2, fewest=5) for one in outcome.verdicts]
+        return msgspec.structs.replace(outcome, verdicts=verdicts)
+
+    points = [msgspec.structs.replace(one, outcome=cut(one.outcome)) for one in study.points if one.outcome]
+    return msgspec.structs.replace(study, points=points)
+
+
+def test_a_sweep_cut_off_early_says_what_goes_on(threads: StudyOutcome) -> None:
+    """Below the first look a sweep has no verdict yet, tells the ratios so far, and names the command."""
+    text = " ".join(printed(early(threads)).split())
+    assert "No verdict yet at any of 6 points (2 of the 5 rounds that one needs; so far jax is 1.60x torch)." in text
+    assert "6 points without a verdict yet" in text
+    assert "bakeoff run mlp-mnist --batch-size 8,16 --resume" in text
+
+
+def test_a_sweep_says_whether_the_work_is_the_same(threads: StudyOutcome, batches: StudyOutcome) -> None:
+    """The line under the answer begins with the certificates of all points, and where they differ."""
+    assert page_of(threads).trust.startswith("Same work: verified. 6 comparisons, ")
+    assert page_of(batches).trust.startswith(
+        "Same work: verified at 4 of 5 points; at batch size 128 verified for jax and tensorflow, not for torch. "
+        "5 comparisons, "
+    )
 
 
 def test_what_all_points_together_are_worth() -> None:

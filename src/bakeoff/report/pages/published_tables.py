@@ -9,7 +9,7 @@ from bakeoff.judge import reproduction
 from bakeoff.judge.epochs import length_of, middle
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.standings import ratio_text, step_parts, throughput_parts
-from bakeoff.report.units import UNKNOWN, Unit, rounded, size, unit_for
+from bakeoff.report.units import UNKNOWN, Unit, count, percent, rounded, size, unit_for
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome
@@ -25,6 +25,7 @@ _VERDICTS: dict[Order, str] = {
     "other": "{}: another order",
     "undecided": "{}",
     "unclear there": "{}: no clear order there",
+    "too few rounds": "no verdict yet",
     "not measured": "",
 }
 
@@ -79,12 +80,19 @@ def _table(
         "a step there",
         "a step here",
         "95 % CI",
-        "ratio there",
-        "ratio here",
+        "ratio there" + (" (range)" if any(pair.published_range for pair in pairs) else ""),
+        f"ratio here{_level(pairs)}",
         "verdict here",
         "ranking",
     ]
     return Table(heads, lines, last_words=2)
+
+
+def _level(pairs: list[PublishedPair]) -> str:
+    """Return what is in brackets behind our ratios; empty where they have no interval with a level."""
+    levels = {pair.verdict.level for pair in pairs if pair.verdict and pair.verdict.low is not None}
+    level = levels.pop() if len(levels) == 1 else None
+    return "" if level is None else f" ({percent(level)} CI)"
 
 
 def _given(figure: Figure, unit: str) -> str:
@@ -110,8 +118,11 @@ def _ratios(pair: PublishedPair, point: PointOutcome) -> list[str]:
         there += f" ({' to '.join(rounded(end, _DIGITS) for end in pair.published_range)})"
     if pair.verdict is None or point.outcome is None:
         return [there, "", "", pair.ranking]
+    early = (
+        f" ({pair.verdict.rounds} of {count(pair.verdict.fewest, 'round')})" if pair.order == "too few rounds" else ""
+    )
     ours = ratio_text(pair.verdict, point.outcome.comparison.procedure.margin)
-    return [there, ours, _VERDICTS[pair.order].format(pair.verdict.verdict), pair.ranking]
+    return [there, ours, _VERDICTS[pair.order].format(pair.verdict.verdict) + early, pair.ranking]
 
 
 def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
@@ -177,7 +188,8 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
             totals = known.whole.totals_s(), known.whole.totals_s(first=False)
             unit = unit_for([min(totals[1])])
             there = f"{_given(figure, published.unit)} / {declared.run_steps():,}"
-            ends = " to ".join(rounded(end(totals[0]) * unit.per_base, _DIGITS) for end in (min, max))
+            both = [rounded(end(totals[0]) * unit.per_base, _DIGITS) for end in (min, max)]
+            ends = " to ".join(both) if len(totals[0]) > 1 else ""
             middles = [_duration(middle(one), unit) for one in totals]
             on = f" ({figure.machine})" if figure.machine else ""
             lines.append(Line([f"{declared.name}, {figure.row}{on}", there, f"{length.steps:,}", *middles, ends]))

@@ -13,7 +13,7 @@ from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
 from bakeoff.report.pictures.reproduction import bars_chart, bars_finding, ratios_chart
-from bakeoff.report.standings import bounds
+from bakeoff.report.standings import bounds, kind
 from bakeoff.report.units import count, listed
 from bakeoff.report.words import machine_line, machines_line, measured_line, packages
 
@@ -80,6 +80,7 @@ _SAID: dict[Order, str] = {
     "other": "the other order here",
     "undecided": "undecided here",
     "unclear there": "decided here, but not by the document's own repeats",
+    "too few rounds": "measured without a verdict",
     "not measured": "not measured here",
 }
 
@@ -93,7 +94,7 @@ def headline(study: StudyOutcome) -> str:
     if not pairs:
         return f"There is no pair of figures in {where}."
     orders = Counter(pair.order for pair in pairs)
-    said = [f"{orders[order]} {_SAID[order]}" for order in _SAID if orders[order]]
+    said = [f"{orders[order]} {_SAID[order]}{_rounds(pairs, order)}" for order in _SAID if orders[order]]
     start = f"Of {count(len(pairs), 'published pair')} in {where}: {listed(said)}."
     told = Counter(pair.ranking for pair in pairs)
     if told["agrees"] or told["disagrees"]:
@@ -101,6 +102,15 @@ def headline(study: StudyOutcome) -> str:
     reasons = [pair.reason for pair in pairs if pair.verdict and pair.reason]
     named = ", ".join(dict.fromkeys(reason for text in reasons for reason in text.split(", ")))
     return f"{start} Whether the published ranking holds is inconclusive here: {named}." if named else start
+
+
+def _rounds(pairs: Sequence[PublishedPair], order: Order) -> str:
+    """Return how many rounds there are where they are too few: " (2 rounds of 5)"; empty for all other orders."""
+    if order != "too few rounds":
+        return ""
+    early = [pair.verdict for pair in pairs if pair.order == order and pair.verdict]
+    most = max(verdict.rounds for verdict in early)
+    return f" ({count(most, 'round')} of {max(verdict.fewest for verdict in early)})"
 
 
 def _conditions(study: StudyOutcome, published: PublishedStudy) -> list[str]:
@@ -229,8 +239,8 @@ def _pair(pair: PublishedPair) -> dict[str, Any]:
         "published_ratio": fields.pop("published"),
         **fields,
         "ratio": verdict.ratio if verdict else None,
-        "interval": [verdict.low, verdict.high] if verdict else None,
-        "verdict": verdict.verdict if verdict else None,
+        "interval": [verdict.low, verdict.high] if verdict and verdict.low is not None else None,
+        "verdict": kind(verdict) if verdict else None,
         "reason": pair.reason or None,
     }
 

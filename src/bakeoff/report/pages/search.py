@@ -8,6 +8,7 @@ import msgspec
 
 from bakeoff.report.page import Line, Page, Picture, Section, Table
 from bakeoff.report.pictures.search import attempts_chart
+from bakeoff.report.sections.certificate import verified
 from bakeoff.report.units import UNKNOWN, count, listed, percent, size
 from bakeoff.report.words import measured_line
 from bakeoff.spec.scenario import SCENARIOS
@@ -35,6 +36,7 @@ def search_page(outcome: SearchOutcome) -> Page:
     return Page(
         title=_work(outcome),
         headline=answer,
+        trust=_trust(outcome),
         sections=[
             Section(tables=[table(outcome)]),
             Section(words=sentences(outcome)),
@@ -46,6 +48,13 @@ def search_page(outcome: SearchOutcome) -> Page:
         path=outcome.path,
         data=_data(outcome),
     )
+
+
+def _trust(outcome: SearchOutcome) -> str:
+    """Return whether the contenders do the same work, and what was run; without certificates only the latter."""
+    attempts = sum(len(one.attempts) for one in outcome.found)
+    work = f"{verified(outcome.found)}. " if any(one.certificate for one in outcome.found) else ""
+    return f"{work}{count(attempts, 'fresh process')}."
 
 
 def headline(outcome: SearchOutcome) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.report.overall import headline, place_of, unfinished
 from bakeoff.report.page import Line, Page, Picture, Section, Table
 from bakeoff.report.pages.comparison import cautions, comparison_page
 from bakeoff.report.pictures.study import MOST_PAIRS, rate_chart, ratio_chart
-from bakeoff.report.points import points_of, winner
+from bakeoff.report.points import points_of
+from bakeoff.report.sections.certificate import same_work_of
 from bakeoff.report.units import count, listed, percent
 from bakeoff.report.words import machines_line, measured_line, source_name
 
@@ -23,44 +25,6 @@ VERSION = 1
 
 ERROR_RATE = 0.05
 """Of one comparison: the chance that any of its verdicts is false (docs/method.md)."""
-
-Place = tuple[list[str], str | None]
-"""A point's values, and who is fastest there: "" is nobody decided, None is nothing measured."""
-
-
-def headline(axes: list[str], places: Sequence[Place], contenders: int) -> str:
-    """Return the answer in a sentence; of two contenders one is faster, of more one is the fastest."""
-    measured = [(place, winner) for place, winner in places if winner is not None]
-    if not measured:
-        return "No point has a pair to compare."
-    winners = list(dict.fromkeys(winner for _, winner in measured if winner))
-    word = "faster" if contenders == 2 else "fastest"  # noqa: PLR2004 (of two there is no fastest)
-    everywhere = _everywhere(axes, places)
-    if len(winners) == 1 and len(measured) == len(places) and all(winner for _, winner in measured):
-        return f"{winners[0]} is {word} {everywhere}."
-    if not winners:
-        return f"No contender is {word} at any point ({count(len(measured), 'point')} measured)."
-    parts = [f"{winner} is {word} {_where(axes, measured, winner)}" for winner in winners]
-    if any(not winner for _, winner in measured):
-        parts.append(f"none is {word} {_where(axes, measured, '')}")
-    if len(measured) < len(places):
-        parts.append(f"{count(len(places) - len(measured), 'point')} without a pair to compare")
-    return f"{'; '.join(parts)}."
-
-
-def _everywhere(axes: list[str], places: Sequence[Place]) -> str:
-    """Return a name for all points: on one axis by their values, else by their number."""
-    if len(axes) == 1:
-        return f"at {axes[0]} {listed(place[0] for place, _ in places)}"
-    return f"at all {count(len(places), 'point')}" if axes else f"in all {count(len(places), 'comparison')}"
-
-
-def _where(axes: list[str], measured: Sequence[Place], wanted: str) -> str:
-    """Return the points with this winner: by value on one axis, else by their number."""
-    there = [place for place, winner in measured if winner == wanted]
-    if len(axes) == 1:
-        return f"at {axes[0]} {listed(place[0] for place in there)}"
-    return f"at {len(there)} of {count(len(measured), 'point')}"
 
 
 def error_rate(comparisons: int) -> str:
@@ -82,18 +46,18 @@ def error_rate(comparisons: int) -> str:
 def study_page(study: StudyOutcome) -> Page:
     """Return the page of a study, with those of its comparisons."""
     outcomes, points = study.outcomes, points_of(study)
-    places = [(row.place, winner(row, points.labels)) for row in points.rows]
+    places = [place_of(row, points) for row in points.rows]
     answer = headline(list(study.study.axes()), places, len(points.labels))
     evidence = _evidence(outcomes)
     worth = error_rate(sum(len(outcome.verdicts) > 0 for outcome in outcomes))
     warnings = _cautions(study)
-    said = [*holes(study, points), *([worth] if worth else [])]
+    said = [*unfinished(points, study.study.command), *holes(study, points), *([worth] if worth else [])]
     pages = {point.point.title: comparison_page(point.outcome) for point in study.points if point.outcome}
     return Page(
         title=study.study.title,
         headline=answer,
         lines=[_work(outcomes), machines_line(outcomes)] if outcomes else ["nothing was run"],
-        trust=f"{evidence[:1].upper()}{evidence[1:]}.",
+        trust=f"{_same_work(study)}{evidence[:1].upper()}{evidence[1:]}.",
         sections=[
             *_tables(points, answer),
             Section(words=said),
@@ -144,7 +108,7 @@ def rate_table(points: Points) -> Table:
 
 
 def _rate(cell: Cell) -> str:
-    """Return "32,700 [31,000, 34,000]", or in a word why there is none."""
+    """Return "32,700 (31,000 to 34,000)", or in a word why there is none."""
     if cell.hole or not cell.rate:
         return cell.hole
     return f"{cell.rate} ({cell.interval})" if cell.interval else cell.rate
@@ -237,6 +201,12 @@ def _at(titles: list[str], sentence: str, study: StudyOutcome) -> str:
     """Return a sentence with the points at which it holds."""
     places = "; ".join(titles) if any("," in title for title in titles) else listed(titles)
     return sentence if len(titles) == len(study.points) > 1 else f"{places}: {sentence}"
+
+
+def _same_work(study: StudyOutcome) -> str:
+    """Return where the contenders are shown to do the same work; empty where nothing was begun."""
+    known = {point.point.title: point.outcome for point in study.points if point.outcome}
+    return f"{same_work_of(known)}. " if known else ""
 
 
 def _evidence(outcomes: list[Outcome]) -> str:

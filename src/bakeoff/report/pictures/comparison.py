@@ -10,7 +10,7 @@ from bakeoff.report.coldruns import ColdRun, Crossing, crossings, longest, runs_
 from bakeoff.report.pictures import AXIS_PX, WIDE, altair, drawn, looks, spaced, ticks
 from bakeoff.report.pictures.colours import GREY
 from bakeoff.report.pictures.legends import legend
-from bakeoff.report.pictures.ratios import ratio_rows
+from bakeoff.report.pictures.ratios import meaning, ratio_rows
 from bakeoff.report.pictures.rows import CHARACTER, rows
 from bakeoff.report.standings import kind, ranked, ratio_text, shown_interval, slower_first, step_parts, step_unit
 
@@ -44,8 +44,8 @@ _TICK = 60
 
 def ratio_chart(outcome: Outcome, width: int = WIDE) -> Chart:
     """Draw each pair's interval against the band of equality."""
-    meaning = "times as long, first over second; inside the grey band: equal; all on one side of 1: decided"
-    title = altair().Title("Ratio by pair", subtitle=meaning)
+    levels = {verdict.level for verdict in outcome.verdicts if verdict.low is not None}
+    title = altair().Title("Ratio by pair", subtitle=f"times as long, first over second; {meaning(levels)}")
     return ratio_rows(ratios(outcome), 1.0 + outcome.comparison.procedure.margin, width, title)
 
 

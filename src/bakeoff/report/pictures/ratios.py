@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.report.pictures import altair, drawn, ratio_ticks, spaced
 from bakeoff.report.pictures.colours import GREY
 from bakeoff.report.pictures.rows import rows
+from bakeoff.report.units import percent
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from bakeoff.report.pictures import Chart, Mark
 
@@ -29,6 +30,16 @@ SHAPES = {
 
 BAND = {"fill": GREY, "fillOpacity": 0.25, "stroke": GREY, "strokeWidth": 1}
 """Of the band of equality: the edge is what is seen, the inside only shades."""
+
+
+def meaning(levels: Collection[float | None]) -> str:
+    """Return how the marks are read; `levels` are those of the intervals, None of those by the boundaries.
+
+    The interval is that of a pair alone and does not decide, so that only the mark says what is decided.
+    """
+    known = {level for level in levels if level is not None}
+    bar = f"{percent(known.pop())} CI" if len(known) == 1 and None not in levels else "interval"
+    return f"grey band: practically equal; filled mark: decided, hollow: not; bar: {bar}"
 
 
 def ratio_rows(points: Sequence[Mark], margin: float, width: int, title: Any) -> Chart:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.pictures import WIDE, altair, drawn, ratio_ticks, spaced, ticks
 from bakeoff.report.pictures.legends import legend
-from bakeoff.report.pictures.ratios import BAND, ratio_rows
+from bakeoff.report.pictures.ratios import BAND, meaning, ratio_rows
 from bakeoff.report.pictures.rows import rows
 from bakeoff.report.points import ends, frame, holes, is_logarithmic, rates, ratio_domain, ratios
 
@@ -171,9 +171,9 @@ def ratio_chart(study: Points, width: int = WIDE) -> Chart:
     alt = altair()
     here = frame(study)
     pairs = study.pairs[:MOST_PAIRS]
-    title = alt.Title(
-        "Ratio of step times", subtitle="inside the grey band: equal; all on one side of 1: decided; else undecided"
-    )
+    outcomes = [row.outcome for row in study.rows if row.outcome is not None]
+    levels = {verdict.level for outcome in outcomes for verdict in outcome.verdicts if verdict.low is not None}
+    title = alt.Title("Ratio of step times", subtitle=meaning(levels))
     if not (here.numeric and len(here.values) > 1):
         return ratio_rows(_named_ratios(study, pairs), 1.0 + study.margin, width, title)
     there = {point["verdict"] for panel in here.panels for pair in pairs for point in ratios(here, panel, pair)}

@@ -14,7 +14,10 @@ from bakeoff.report.units import error, listed
 from bakeoff.report.words import source_name
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
+    from bakeoff.judge.search import Found
     from bakeoff.spec.verdict import Certificate
 
 _WORDS = {
@@ -30,10 +33,15 @@ _WORDS = {
 
 def same_work(outcome: Outcome) -> str:
     """Return whether the contenders do the same work, in a few words: "Same work: verified"."""
-    certificates = [one.certificate for one in outcome.contenders if one.certificate]
+    return verified(outcome.contenders)
+
+
+def verified(contenders: Sequence[ContenderOutcome | Found]) -> str:
+    """Return which of these are shown to do the same work, in a few words."""
+    certificates = [one.certificate for one in contenders if one.certificate]
     held = [one.contender for one in certificates if one.passed and not one.ready_made]
     ready_made = [one.contender for one in certificates if one.passed and one.ready_made]
-    others = [one.label for one in outcome.contenders if one.label not in held and one.label not in ready_made]
+    others = [one.label for one in contenders if one.label not in held and one.label not in ready_made]
     if not held and not ready_made:
         return "Same work: not verified"
     all_held = not others and not ready_made
@@ -41,6 +49,28 @@ def same_work(outcome: Outcome) -> str:
     parts += [f"not for {listed(others)}"] if others and held else []
     parts += [f"ready-made and compared with nothing: {listed(ready_made)}"] if ready_made else []
     return "; ".join(parts)
+
+
+def same_work_of(outcomes: Mapping[str, Outcome]) -> str:
+    """Return the same of several comparisons, by their titles: once where it is the same everywhere, else by title."""
+    found: dict[str, list[str]] = {}
+    for title, outcome in outcomes.items():
+        found.setdefault(same_work(outcome), []).append(title)
+    if len(found) <= 1:
+        return next(iter(found), "")
+    most, *rest = sorted(found, key=lambda said: -len(found[said]))
+    each = [f"at {_titles(found[said])} {_state(said)}" for said in rest]
+    return f"{most} at {len(found[most])} of {len(outcomes)} points; {'; '.join(each)}"
+
+
+def _state(said: str) -> str:
+    """Return what is said of the work behind "Same work: ", in one piece."""
+    return said.removeprefix("Same work: ").replace("; ", ", ")
+
+
+def _titles(titles: list[str]) -> str:
+    """Return the titles of some points, which may have commas of their own."""
+    return " and ".join(titles) if any("," in title for title in titles) else listed(titles)
 
 
 def certificate_line(outcome: Outcome) -> str:

@@ -114,10 +114,12 @@ def _summary(outcome: Outcome) -> list[Section]:
 
 
 def absent(outcome: Outcome) -> Table:
-    """Return everything that was asked for and is not ranked, with its reason."""
+    """Return everything that was asked for and is not ranked, with its reason; where none was named, no uninstalled."""
     others = [contender for contender in outcome.contenders if contender.status != "ranked"]
     lines = [Line([other.label, other.status, other.reason or "no reason is known"]) for other in others]
-    lines += [Line([name, "excluded", reason]) for name, reason in outcome.comparison.excluded.items()]
+    comparison = outcome.comparison
+    asked = {name: why for name, why in comparison.excluded.items() if name not in comparison.uninstalled}
+    lines += [Line([name, "excluded", why]) for name, why in asked.items()]
     return Table(["not ranked", "status", "reason"], lines, words=3)
 
 
