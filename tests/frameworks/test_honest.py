@@ -12,9 +12,7 @@ from bakeoff.spec.request import Request
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-@pytest.mark.parametrize(
-    ("workload", "batch_size", "seed"), [("cnn-cifar10", 16, 0), ("resnet50-cifar10", 1, 1), ("inceptionv3", 8, 2)]
-)
+@pytest.mark.parametrize(("workload", "batch_size", "seed"), [("cnn-cifar10", 16, 0), ("resnet50-cifar10", 1, 1)])
 def test_a_user_may_choose_batch_and_seed(workload: str, batch_size: int, seed: int, tmp_path: Path) -> None:
     """A framework is certified against its own float64 where kinks part single precision from it."""
     request = Request(

@@ -111,7 +111,7 @@ def places(part: Any) -> Iterator[tuple[Any, Any]]:
 # A learning rate of 1e308 overflows, which is no error.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
-    ("seed", "count"), [(1, 20), pytest.param(2, 200, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
+    ("seed", "count"), [(1, 20), pytest.param(2, 100, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
 )
 def test_no_sealed_record_ends_in_a_traceback(folder: Path, tmp_path: Path, seed: int, count: int) -> None:
     """Anything may stand at any place of a sealed record: the report says it, leaves it out, or is one clear error."""

@@ -161,7 +161,8 @@ def test_a_warning_of_all_points_is_said_once(threads: StudyOutcome) -> None:
     page = page_of(msgspec.structs.replace(threads, points=points))
     said = [word for section in page.sections if section.kind == "warnings" for word in section.words]
     aside = [text for text in said if "Not used" in text]
-    assert aside == ["Not used: Both..", "malloc settled, threads 1: Not used: First.."]
+    again = "The same command with --resume runs it again."
+    assert aside == [f"Not used: Both.. {again}", f"malloc settled, threads 1: Not used: First.. {again}"]
 
 
 def test_labels_cannot_steer_the_terminal_nor_the_page(batches: StudyOutcome) -> None:
