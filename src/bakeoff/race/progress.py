@@ -21,7 +21,7 @@ class Prepared(msgspec.Struct, frozen=True):
     path: str
     resumed: int
     calm: bool | None
-    """False: foreign load was seen before the start; None: not known here."""
+    """False: other processes were busy before the start; None: not known here."""
     foreseen: str = ""
     """What the time budget cannot buy, and what would; that it is an A/A test; empty where nothing is foreseen."""
     again: tuple[str, ...] = ()
