@@ -34,7 +34,7 @@ def test_a_sweep_ends_with_its_table_and_its_reports(swept: tuple[Path, str]) ->
     """The answer names the faster one at each value; reports and study.json stand beside the comparisons."""
     folder, said = swept
     assert "1 of 2: batch size 8" in said
-    assert "fake is faster at batch size 8 and 16." in said
+    assert "\nfake is faster at batch size 8 and 16: 2.000x fake:step_ms=2." in said
     (study,) = (folder / "results").glob("mlp-mnist-sweep-*")
     assert {path.name for path in study.iterdir() if path.is_file()} >= {
         "study.json",
@@ -53,7 +53,7 @@ def test_a_study_is_reported_from_its_records_again(swept: tuple[Path, str]) -> 
     table = said[said.index("samples/s (95 % CI)") : said.index("records ")]
     for name in ([], [study.name], [study.name[-4:]], [f"results/{study.name}"]):
         assert table in bakeoff(folder, "report", *name).stdout
-    assert bakeoff(folder, "report", "--markdown").stdout.startswith("## fake is faster at batch size 8 and 16.")
+    assert bakeoff(folder, "report", "--markdown").stdout.startswith("## fake is faster at batch size 8 and 16: 2.000x")
     told = json.loads(bakeoff(folder, "report", "--json").stdout)
     assert [point["coordinates"]["batch size"] for point in told["points"]] == ["8", "16"]
     bakeoff(folder, "report", "--html", "page.html", "--chart", "sweep.svg")
