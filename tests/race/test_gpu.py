@@ -63,7 +63,7 @@ def test_a_gpu_that_is_held_back_is_a_warning_in_every_form_of_the_report(race: 
     (said, _) = [sentence for sentence in cautions(outcome) if "GPU" in sentence]
     assert said == (
         "fake: the GPU's clock was below 75 % of its 1,500 MHz in 3 of 3 rounds (power limit); "
-        "81 degrees Celsius at most."
+        "81 degrees Celsius at most. Let it cool, or fix the clocks (nvidia-smi -lgc), and run again."
     )
     assert data_of(outcome)["contenders"][0]["gpu"][0]["slowed"] == ["power limit"]
 

@@ -20,7 +20,7 @@ Contenders = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="CONTENDER",
-        help="In place of the document's rows: `torch@2.1` replaces the document's `torch` row.",
+        help="In place of the document's rows: FRAMEWORK@VERSION replaces the row of that framework.",
         show_default=False,
         autocompletion=completing.contenders,
     ),
