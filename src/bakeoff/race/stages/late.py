@@ -100,9 +100,10 @@ def _early_and_late(until: int, step_s: float, session: Session) -> None:
 
 
 def remember(state: State, plan: ContenderPlan) -> None:
-    """Keep a contender's reading that came to its end; one that cannot be written is made again next time."""
+    """Keep a contender's reading that was made here and came to its end; what cannot be written is made again."""
     for record in state.of("late", plan):
-        if record.outcome == "done" and record.late is not None:
+        is_made_here = record.trial.comparison == state.comparison.id
+        if is_made_here and record.outcome == "done" and record.late is not None:
             keep(KIND, _name(state, record, record.late.late_step), record)
 
 

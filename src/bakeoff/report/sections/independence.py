@@ -20,7 +20,8 @@ def _cautions(outcome: Outcome) -> list[str]:
         said.append(
             "Rounds followed each other: neighbouring rounds resemble each other more than independent ones do "
             f"(von Neumann ratio {rounded(found.ratio)} over {count(found.rounds, 'round')}; the same rounds in random "
-            f"orders give less than {rounded(found.low)} in 5 % of them). The intervals may be too narrow."
+            f"orders give less than {rounded(found.low)} in 5 % of them). The intervals may be too narrow: race "
+            "again at another time, and set both side by side (bakeoff diff)."
         )
     for one in ranked(outcome):
         if one.trend is not None and one.trend.is_found:
@@ -28,7 +29,7 @@ def _cautions(outcome: Outcome) -> list[str]:
             said.append(
                 f"{one.label}: within a round its step gets {percent(abs(one.trend.change))} {longer} from the first "
                 f"turn to the last (in {count(one.trend.rounds, 'round')}), so that its step time depends on which "
-                "turns are counted."
+                "turns are counted. Whole runs count all steps (--epochs)."
             )
     return said
 
