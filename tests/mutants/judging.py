@@ -46,7 +46,7 @@ ROOT = Path(__file__).parents[2]
 
 CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
 
-ATTEMPTS = 3
+ATTEMPTS = 5
 """How often a timer is tested that could not be judged: on a busy machine a self-test may have no answer."""
 
 
@@ -171,6 +171,9 @@ def _of_timer(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
             (verdict,) = conductor.check_timers(request)
             if verdict.outcome != "untold":
                 break
+        else:
+            if copy:
+                pytest.skip(f"no self-test of {ATTEMPTS} had an answer: {verdict.reason}")
     yield from (Finding(check.name, check.outcome != "failed", check.detail) for check in verdict.checks)
 
 
