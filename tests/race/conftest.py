@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,6 +14,7 @@ import pytest
 from tests.race.inline import InlineWorker
 
 from bakeoff.judge.outcome import Outcome
+from bakeoff.measure.floating_point import handle_denormals
 from bakeoff.race import conductor
 from bakeoff.race.progress import Observer, silent
 from bakeoff.race.workers.worker import Launcher
@@ -45,8 +46,11 @@ def request_of(tmp_path: Path) -> Any:
 
 
 @pytest.fixture
-def race(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> Race:
-    """Give a function that runs a whole comparison, by default in this process; its noise is the same every time."""
+def race(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Race]:
+    """Give a function that runs a whole comparison, by default in this process; its noise is the same every time.
+
+    What a contender does with denormal numbers is set in this process, too, and undone.
+    """
     seeds = count(7)
     drawn = np.random.default_rng
     monkeypatch.setattr(np.random, "default_rng", lambda seed=None: drawn(next(seeds) if seed is None else seed))
@@ -54,7 +58,8 @@ def race(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> Race:
     def run(*contenders: str, launch: Launcher = InlineWorker, observe: Observer = silent, **asked: Any) -> Outcome:
         return conductor.run(request_of(*contenders, **asked), observe, launch=launch, probe_s=NO_PROBE_S)
 
-    return run
+    yield run
+    handle_denormals(flush=False)
 
 
 @pytest.fixture(scope="session")
