@@ -82,14 +82,3 @@ def test_a_convolution_may_be_computed_with_fewer_multiplications() -> None:
     assert work.macs == 2 * 4 * 4 * 9 * 3 * 5
     assert work.least_macs == 2 * 4 * 4 * 3 * 5
     assert work.state == 0
-
-
-def test_a_model_beyond_shapes_has_no_count() -> None:
-    """A model that does what a shape cannot do has no work to state, and nothing fails."""
-
-    def build(nn: Any, size: Size) -> Any:
-        model = perceptron(nn, size)
-        model.forward = lambda x: x.values.tolist()
-        return model
-
-    assert work_of(build, Size(batch_size=2, input_shape=(8,), classes=2), "train", None) is None

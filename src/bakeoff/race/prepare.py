@@ -26,6 +26,7 @@ from bakeoff.spec.trial import Inputs
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
 from bakeoff.store.fingerprints import folder_sha256
 from bakeoff.store.inputs import inputs_folder
+from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import LoadedWorkload, load
 from bakeoff.workloads.work import work_of
 
@@ -70,8 +71,9 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     Raises UsageError or UnknownNameError for what is not there or cannot be.
     """
     loaded = load(request.workload)
-    _scenario(loaded.workload, request.scenario)
-    _check_numbers(request, _batch_size(request, loaded))
+    scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
+    _check_numbers(request, batch_size)
+    check_model(loaded, msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size), scenario)
     data.named(request.data, loaded.workload)
     return loaded, *_plans(request, loaded.workload)
 

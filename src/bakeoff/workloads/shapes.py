@@ -1,0 +1,198 @@
+"""Arrays of which only the shape and the layout are known: what a model's forward pass is run over before it starts.
+
+Where a framework holds the channels of a map is its own: an axis that a model names by hand is another one elsewhere.
+So each array here knows what it is, and every operation refuses what it has no one meaning for:
+
+map     (batch, height, width, channels) in canonical layout; its axes have no numbers in a model
+flat    a map behind `flatten`: the order of its features is the framework's, for a Linear((height, width, channels), n)
+array   anything else; its axes are the same in every framework
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import zip_longest
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bakeoff.spec.batch import ArraySpec
+
+MAP_AXES = 4
+"""An array of a batch with so many axes is a feature map, by the convention of `spec.batch.Batch`."""
+
+Kind = Literal["map", "flat", "array"]
+
+
+class LayoutError(TypeError):
+    """An operation that has no one meaning in all frameworks, or none at all; the text says what to do instead."""
+
+
+class Shape:
+    """An array of which only the shape, the layout, and what it depends on are known."""
+
+    def __init__(
+        self,
+        shape: Iterable[int],
+        *,
+        trained: bool = False,
+        kind: Kind = "array",
+        unfolded: tuple[int, ...] = (),
+        integer: bool = False,
+    ) -> None:
+        """Take the length of every axis; `unfolded` is the (height, width, channels) of a flat one."""
+        self.shape = tuple(shape)
+        self.trained = trained
+        """Whether it depends on a parameter."""
+        self.kind: Kind = kind
+        self.unfolded = unfolded
+        self.integer = integer
+
+    @property
+    def ndim(self) -> int:
+        """Return the number of axes."""
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        """Write it as "a feature map (8, 32, 32, 3)"."""
+        what = {"map": "a feature map", "flat": "a flattened feature map", "array": "an array"}[self.kind]
+        return f"{what} {self.shape}"
+
+    def of(self, *shape: int) -> Shape:
+        """Return an array of another shape that depends on the same."""
+        return Shape(shape, trained=self.trained)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse what arrays of some frameworks have, and those of others have not."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        msg = f"arrays have no {name!r} in the vocabulary, but shape, ndim, indices, slices and + - * / **"
+        raise LayoutError(msg)
+
+    def __getitem__(self, index: Any) -> Shape:
+        """Return what indices and slices leave of each axis."""
+        places = index if isinstance(index, tuple) else (index,)
+        if len(places) > self.ndim or not all(type(place) is int or isinstance(place, slice) for place in places):
+            msg = f"{index!r} is no index of {self!r}; indices are whole numbers and slices"
+            raise LayoutError(msg)
+        if self.kind != "array" and not (len(places) == 1 and isinstance(places[0], slice)):
+            self.refuse("is indexed")
+        lengths: list[tuple[Any, Any]] = list(zip_longest(self.shape, places, fillvalue=slice(None)))
+        for length, place in lengths:
+            if type(place) is int and not -length <= place < length:
+                msg = f"index {place} is beyond an axis of {length} of {self!r}"
+                raise LayoutError(msg)
+        kept = [len(range(length)[place]) for length, place in lengths if isinstance(place, slice)]
+        return Shape(kept, trained=self.trained, kind=self.kind, unfolded=self.unfolded, integer=self.integer)
+
+    def __eq__(self, other: object) -> NoReturn:
+        """Refuse to be compared: the answer would be Python's own, and no array."""
+        msg = f"{self!r} is compared with {other!r}; the vocabulary has no comparisons"
+        raise LayoutError(msg)
+
+    __hash__ = object.__hash__
+    __array_ufunc__ = None
+    """NumPy's numbers leave an operation to this class."""
+
+    def __matmul__(self, other: object) -> NoReturn:
+        """Refuse the operator, whose products could not be counted."""
+        msg = "a @ b is nn.matmul(a, b) in the vocabulary"
+        raise LayoutError(msg)
+
+    __rmatmul__ = __matmul__
+
+    def __iter__(self) -> NoReturn:
+        """Refuse to be taken apart: traced arrays of some frameworks cannot be."""
+        msg = f"{self!r} is taken apart by a loop; take what is wanted by index: x[:, 0]"
+        raise LayoutError(msg)
+
+    def __bool__(self) -> NoReturn:
+        """Refuse to be asked: a compiled program has no values while it is made."""
+        msg = f"whether {self!r} is true hangs on its values, which a compiled program does not have while it is made"
+        raise LayoutError(msg)
+
+    def _with(self, other: Any) -> Shape:
+        """Return what an operation on every element gives, with axes of length 1 broadcast."""
+        if not isinstance(other, Shape):
+            _check_number(other)
+            return Shape(self.shape, trained=self.trained, kind=self.kind, unfolded=self.unfolded)
+        first, second = (self, other) if self.kind != "array" else (other, self)
+        kind, unfolded = first.kind, first.unfolded
+        if (first.kind, first.unfolded) != (second.kind, second.unfolded) and not _is_column(second, first.ndim):
+            first.refuse(f"is combined with {second!r}")
+        axes = list(zip_longest(reversed(self.shape), reversed(other.shape), fillvalue=1))
+        if any(1 not in pair and pair[0] != pair[1] for pair in axes):
+            msg = f"shapes {self.shape} and {other.shape} do not fit"
+            raise LayoutError(msg)
+        lengths = tuple(b if a == 1 else a for a, b in reversed(axes))
+        return Shape(lengths, trained=self.trained or other.trained, kind=kind, unfolded=unfolded)
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _with
+
+    def __neg__(self) -> Shape:
+        """Return the same."""
+        return self
+
+    def refuse(self, how: str) -> NoReturn:
+        """Raise LayoutError: the order of its axes, or of its features, is each framework's own."""
+        if self.kind == "map":
+            msg = (
+                f"{self!r} {how}: which axis holds its channels is each framework's own. A map goes with maps of its "
+                "shape and numbers; nn.tokens(x) makes it an array (batch, height * width, channels)"
+            )
+        else:
+            height, width, channels = self.unfolded
+            msg = (
+                f"{self!r} {how}: the order of its features is each framework's own. It goes into "
+                f"nn.Linear(({height}, {width}, {channels}), ...); nn.flatten(nn.tokens(x)) has one order in all"
+            )
+        raise LayoutError(msg)
+
+
+def of_batch(array: ArraySpec, samples: int) -> Shape:
+    """Return an array of a batch: a feature map where it has four axes."""
+    shape = (samples, *array.shape)
+    return Shape(shape, kind="map" if len(shape) == MAP_AXES else "array", integer=array.dtype == "int32")
+
+
+def flattened(x: Shape) -> Shape:
+    """Return one axis behind the batch's; of a map with one place, or one channel, the order is the same for all."""
+    _, *rest = x.shape
+    found = (x.shape[0], math.prod(rest))
+    if x.kind != "map" or rest[-1] == 1 or math.prod(rest[:-1]) == 1:
+        return x.of(*found) if x.kind != "flat" else x
+    return Shape(found, trained=x.trained, kind="flat", unfolded=tuple(rest))
+
+
+def check_kind(function: str, x: Any, kind: Kind) -> None:
+    """Raise LayoutError where a function that takes arrays, or maps, is called with anything else."""
+    if not isinstance(x, Shape):
+        msg = f"nn.{function} takes an array; this is {x!r}"
+        raise LayoutError(msg)
+    if x.kind == kind:
+        return
+    if kind == "array":
+        x.refuse(f"is given to nn.{function}")
+    msg = f"nn.{function} takes a feature map, as a batch's images or Conv2d give it; this is {x!r}"
+    raise LayoutError(msg)
+
+
+def check_length(what: str, found: int, expected: int) -> None:
+    """Raise LayoutError where an axis has not the length that a layer was made for."""
+    if found != expected:
+        msg = f"{what}: made for {expected}, given {found}"
+        raise LayoutError(msg)
+
+
+def _is_column(x: Shape, axes: int) -> bool:
+    """Return whether an array has one number for each sample, or one at all: it means the same in every layout."""
+    return x.kind == "array" and (math.prod(x.shape) == 1 or (x.ndim == axes and math.prod(x.shape[1:]) == 1))
+
+
+def _check_number(other: Any) -> None:
+    """Raise LayoutError for an operand that is neither an array nor a number."""
+    if isinstance(other, bool) or not isinstance(other, Real):
+        msg = f"an array is combined with {other!r}; it goes with arrays of the model and with numbers"
+        raise LayoutError(msg)

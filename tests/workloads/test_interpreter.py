@@ -1,0 +1,320 @@
+"""Mistakes in a model are told with the user's line before any framework starts; what all frameworks can do passes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.spec.batch import ArraySpec
+from bakeoff.spec.errors import ModelFileError
+from bakeoff.spec.workload import Size
+from bakeoff.workloads.interpreter import check_model, forward
+from bakeoff.workloads.load import load, names
+from bakeoff.workloads.shape_functions import Counter
+
+FILE = """from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.batch import ArraySpec
+from bakeoff.spec.workload import Size, Workload
+
+WORKLOAD = Workload(
+    name="mine", summary="s", source="s", sizes={{"full": Size(batch_size=4, {sample})}},
+    optimizer=SGD(learning_rate=0.1),
+)
+
+
+def build(nn, size):
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            {layers}
+
+        def forward(self, x):
+            {forward}
+
+    return Model()
+
+
+def loss(nn, outputs, targets):
+    {loss}
+"""
+
+MAP = "input_shape=(16, 16, 3), classes=5"
+VECTOR = "input_shape=(6,), classes=5"
+TOKENS = 'inputs={"ids": ArraySpec(shape=(7,), dtype="int32", high=11)}, classes=5'
+
+CONV = "self.conv = nn.Conv2d(3, 16, 3, padding=1)"
+HEAD = "self.head = nn.Linear(16, 5)"
+POOLED = "self.head(nn.global_avg_pool2d(x))"
+
+
+def write(
+    folder: Path, sample: str, layers: str, forward: str, loss: str = "return nn.cross_entropy(outputs, targets)"
+) -> Path:
+    """Write a user's workload, whose lines are separated by semicolons, and return its path."""
+    path = folder / "mine.py"
+    path.write_text(FILE.format(sample=sample, layers=layers, forward=forward, loss=loss))
+    return path
+
+
+def checked(path: Path) -> None:
+    """Check a workload's model in training."""
+    loaded = load(path)
+    check_model(loaded, loaded.size("full"), "train")
+
+
+MISTAKES = {
+    "an argument that no layer has": (MAP, "self.a = nn.Conv2d(3, 16, 3, groups=3)", "return x", 15, "'groups'"),
+    "a parameter along an axis of a map": (
+        MAP,
+        f"{CONV}; {HEAD}; self.scale = nn.Parameter((16,))",
+        f"x = self.conv(x) * self.scale; return {POOLED}",
+        18,
+        "a feature map (4, 16, 16, 16) is combined with an array (16,)",
+    ),
+    "an index into a map": (MAP, f"{CONV}; {HEAD}", "return self.head(self.conv(x)[:, 0, 0])", 18, "is indexed"),
+    "a mean over axes of a map": (
+        MAP,
+        f"{CONV}; {HEAD}",
+        "return self.head(nn.mean(self.conv(x), (1, 2)))",
+        18,
+        "mean",
+    ),
+    "a Linear over a map": (MAP, f"{CONV}; {HEAD}", "return self.head(self.conv(x))", 18, "nn.tokens(x)"),
+    "a LayerNorm of a map": (
+        MAP,
+        f"{CONV}; {HEAD}; self.norm = nn.LayerNorm(16)",
+        f"x = self.norm(self.conv(x)); return {POOLED}",
+        18,
+        "is given to nn.LayerNorm",
+    ),
+    "a flattened map into a Linear of a number": (
+        MAP,
+        f"{CONV}; self.head = nn.Linear(4096, 5)",
+        "return self.head(nn.flatten(self.conv(x)))",
+        18,
+        "nn.Linear((16, 16, 16), ...)",
+    ),
+    "a flattened map into a Linear of another": (
+        MAP,
+        f"{CONV}; self.head = nn.Linear((8, 32, 16), 5)",
+        "return self.head(nn.flatten(self.conv(x)))",
+        18,
+        "this is a flattened map (16, 16, 16)",
+    ),
+    "a part of a flattened map": (
+        MAP,
+        "self.head = nn.Linear(10, 5)",
+        "return self.head(nn.flatten(x)[:, :10])",
+        18,
+        "nn.flatten(nn.tokens(x))",
+    ),
+    "an array that is no map into a convolution": (
+        VECTOR,
+        "self.up = nn.Linear(6, 192); self.conv = nn.Conv2d(3, 5, 3)",
+        "return nn.global_avg_pool2d(self.conv(nn.reshape(self.up(x), (4, 8, 8, 3))))",
+        18,
+        "nn.Conv2d takes a feature map",
+    ),
+    "channels that do not fit": (
+        MAP,
+        "self.conv = nn.Conv2d(4, 5, 3)",
+        "return self.conv(x)",
+        18,
+        "made for 4, given 3",
+    ),
+    "features that do not fit": (
+        VECTOR,
+        "self.head = nn.Linear(7, 5)",
+        "return self.head(x)",
+        18,
+        "made for 7, given 6",
+    ),
+    "a window that is too large": (MAP, f"{CONV}", "return nn.max_pool2d(self.conv(x), 17)", 18, "larger than"),
+    "shapes that do not fit": (VECTOR, "self.a = nn.Parameter((1, 5))", "return x + self.a", 18, "do not fit"),
+    "a reshape that loses something": (
+        VECTOR,
+        "self.head = nn.Linear(5, 5)",
+        "return self.head(nn.reshape(x, (4, 5)))",
+        18,
+        "different numbers",
+    ),
+    "numbers into an Embedding": (
+        VECTOR,
+        "self.table = nn.Embedding(11, 5)",
+        "return nn.mean(self.table(x), 1)",
+        18,
+        "takes integers",
+    ),
+    "a method of one framework": (
+        VECTOR,
+        "self.head = nn.Linear(6, 5)",
+        "return self.head(x.contiguous())",
+        18,
+        "'contiguous'",
+    ),
+    "a product without a name": (VECTOR, "self.a = nn.Parameter((6, 5))", "return x @ self.a", 18, "nn.matmul(a, b)"),
+    "a question about values": (
+        VECTOR,
+        "self.head = nn.Linear(6, 5)",
+        "return self.head(x if x else x)",
+        18,
+        "hangs on its values",
+    ),
+    "a comparison": (
+        VECTOR,
+        "self.head = nn.Linear(6, 5)",
+        "return self.head(x if x == 0 else x)",
+        18,
+        "no comparisons",
+    ),
+    "an index beyond": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        "return self.table(x)[:, 7]",
+        18,
+        "index 7 is beyond",
+    ),
+    "heads that do not fit": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        "x = self.table(x); return nn.attention(x, x, x)[:, 0]",
+        18,
+        "(batch, length, heads, features)",
+    ),
+    "two outputs in evaluation": (
+        VECTOR,
+        "self.head = nn.Linear(6, 5)",
+        "return self.head(x), x",
+        "?",
+        "one array in evaluation",
+    ),
+    "an output whose order is each framework's": (
+        MAP,
+        CONV,
+        "return nn.flatten(self.conv(x))",
+        "?",
+        "is what the model returns",
+    ),
+    "a forward that fails by itself": (
+        VECTOR,
+        "self.head = nn.Linear(6, 5)",
+        "return self.tail(x)",
+        18,
+        "AttributeError",
+    ),
+    "a forward with too few arguments": (VECTOR, "self.forward = lambda: 0", "return x", "?", "TypeError"),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_in_forward_is_told_with_its_line(name: str, tmp_path: Path) -> None:
+    """Each is refused with the file, the line and what is wrong."""
+    sample, layers, forward, line, told = MISTAKES[name]
+    path = write(tmp_path, sample, layers, forward)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{path}:{line}: in {'build' if line == 15 else 'forward'}: ")
+    assert told in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("sample", "loss", "told"),
+    [
+        (
+            "input_shape=(6,), classes=5",
+            "return nn.mse(outputs, targets)",
+            "mine.py:24: in loss: shapes (4, 5) and (4,)",
+        ),
+        ("input_shape=(6,), classes=5", "return outputs", "loss returned an array (4, 5)"),
+        (
+            "input_shape=(6,), targets={'y': ArraySpec()}",
+            "return nn.cross_entropy(outputs, targets)",
+            "whole labels (batch,)",
+        ),
+    ],
+)
+def test_a_mistake_in_the_loss_is_told_with_its_line(sample: str, loss: str, told: str, tmp_path: Path) -> None:
+    """A loss takes what it is there for, and gives one number."""
+    path = write(tmp_path, sample, "self.head = nn.Linear(6, 5)", "return self.head(x)", loss)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert told in str(refused.value)
+
+
+RIGHT = {
+    "maps and numbers": (
+        MAP,
+        f"{CONV}; {HEAD}",
+        f"x = 2 * self.conv(x) ** 2 / 3 - 1; x = x + nn.relu(x); return {POOLED}",
+    ),
+    "a map flattened for its Linear": (
+        MAP,
+        f"{CONV}; self.head = nn.Linear((8, 8, 16), 5)",
+        "return self.head(nn.relu(nn.flatten(nn.max_pool2d(self.conv(x), 2))))",
+    ),
+    "a map in one order": (
+        MAP,
+        f"{CONV}; self.head = nn.Linear(4096, 5)",
+        "return self.head(nn.flatten(nn.tokens(self.conv(x))))",
+    ),
+    "a map of one place": (
+        MAP,
+        "self.conv = nn.Conv2d(3, 7, 16); self.head = nn.Linear(7, 5)",
+        "return self.head(nn.flatten(self.conv(x)))",
+    ),
+    "a mean of everything": (MAP, f"{CONV}; {HEAD}", f"y = self.conv(x); x = y - nn.mean(y); return {POOLED}"),
+    "a part of the batch": (
+        MAP,
+        f"{CONV}; {HEAD}",
+        (
+            "x = self.conv(x); x = nn.concat_channels([x[:4], x])[:]; "
+            "return self.head(nn.tokens(nn.avg_pool2d(x, 2))[:, 0, :16])"
+        ),
+    ),
+    "tokens": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 8); self.head = nn.Linear(8, 5)",
+        (
+            "x = nn.reshape(self.table(x), (4, 7, 2, -1)); x = nn.reshape(nn.attention(x, x, x), (4, 7, 8)); "
+            "return self.head(x[:, 0])"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_all_frameworks_can_do_passes(name: str, tmp_path: Path) -> None:
+    """A model of the vocabulary is never refused."""
+    sample, layers, forward = RIGHT[name]
+    checked(write(tmp_path, sample, layers, forward))
+
+
+@pytest.mark.parametrize(("name", "size"), [(name, size) for name in names() for size in load(name).workload.sizes])
+def test_every_shipped_model_passes(name: str, size: str) -> None:
+    """At every size, in every scenario."""
+    loaded = load(name)
+    for scenario in loaded.workload.scenarios:
+        check_model(loaded, loaded.size(size), scenario)
+
+
+def test_named_inputs_are_a_mapping() -> None:
+    """A model with several inputs is called with a mapping of names to arrays."""
+
+    def build(nn: Any, size: Any) -> Any:
+        del size
+
+        class Model(nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.table = nn.Embedding(11, 4)
+
+            def forward(self, inputs: Any) -> Any:
+                return nn.mean(self.table(inputs["ids"]), 1) * nn.reshape(inputs["weight"], (-1, 1))
+
+        return Model()
+
+    ids, weight = ArraySpec(shape=(7,), dtype="int32", high=11), ArraySpec()
+    found = forward(build, Size(batch_size=2, inputs={"ids": ids, "weight": weight}, classes=4), Counter(), trains=True)
+    assert found.shape == (2, 4)
