@@ -54,7 +54,13 @@ def test_what_the_user_has_made_visible_is_respected(two: PretendedGpus) -> None
 
 @pytest.mark.parametrize(
     ("asked", "variables"),
-    [("2", {}), ("GPU-0", {}), ("NVIDIA L4", {}), (None, {"CUDA_VISIBLE_DEVICES": "GPU-00"}), (None, {gpus.VISIBLE: ""})],
+    [
+        ("2", {}),
+        ("GPU-0", {}),
+        ("NVIDIA L4", {}),
+        (None, {"CUDA_VISIBLE_DEVICES": "GPU-00"}),
+        (None, {gpus.VISIBLE: ""}),
+    ],
 )
 def test_a_gpu_that_there_is_not_is_told_with_those_that_there_are(
     two: PretendedGpus, asked: str | None, variables: dict[str, str]
@@ -70,7 +76,7 @@ def test_without_nvml_nothing_is_chosen(two: PretendedGpus) -> None:
     two.system(init="error:DRIVER_NOT_LOADED")
     assert gpus.choose() is None
     assert (machine.describe().get("gpu"), gpu_facts.state(two.uuid())) == (None, {})
-    with pytest.raises(UsageError, match="--gpu 0: NVML.*Driver Not Loaded"):
+    with pytest.raises(UsageError, match=r"--gpu 0: NVML.*Driver Not Loaded"):
         gpus.choose("0")
 
 
@@ -85,7 +91,7 @@ def test_parts_of_a_gpu_stand_in_its_place(two: PretendedGpus) -> None:
     part = two.add_mig(1)
     two.set(0, memory_other_bytes=20 * 10**9)
     assert (place(), place("1:0"), place(part)) == ("1:0", "1:0", "1:0")
-    with pytest.raises(UsageError, match="valid: 0 .*, 1:0 "):
+    with pytest.raises(UsageError, match=r"valid: 0 .*, 1:0 "):
         place("1")
     facts = gpu_facts.gpu(part)
     assert facts["gpu_memory_bytes"] == 9_856 * 2**20
@@ -148,6 +154,7 @@ def test_cuda_without_a_driver_shows_no_device(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_comparison_runs_on_the_gpu_that_was_named(race: Any, two: PretendedGpus) -> None:
     """The workers, which are processes, see that GPU alone; it is in the machine's facts, settings and variables."""
+    two.set(0, total_energy_mj=None)
     outcome = race("fake:device=cuda", launch=ProcessWorker, max_rounds=1, gpu="0")
     assert outcome.comparison.machine["gpu_uuid"] == two.uuid(0)
     records = read_records(Path(outcome.path)).records.values()

@@ -88,11 +88,12 @@ def _comparison(
     inputs: Inputs,
     plans: list[ContenderPlan],
     excluded: dict[str, str],
-    machine: Facts,
+    on: tuple[Facts, str],
 ) -> Comparison:
     """Return the comparison: all that is fixed before the first number is seen."""
     scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
     size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
+    machine, gpu_why = on
     return Comparison(
         id="",  # The name of its folder, which is made later.
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -112,22 +113,23 @@ def _comparison(
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
         no_energy=_no_energy(plans, machine),
         machine=machine,
+        gpu_why=gpu_why,
         command=request.command,
     )
 
 
-def _machine(request: Request, plans: list[ContenderPlan]) -> Facts:
-    """Return the machine's facts, with those of the GPU that work on CUDA runs on.
+def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
+    """Return the machine's facts, with those of the GPU that work on CUDA runs on, and why it is this one.
 
     Raises UsageError for a GPU that there is not, or that no contender would run on.
     """
     if any(map(on_cuda, plans)):
         chosen = choose(request.gpu)
-        return describe(gpu_facts.gpu(chosen.gpu.uuid) if chosen else None)
+        return (describe(gpu_facts.gpu(chosen.gpu.uuid)), chosen.why) if chosen else (describe(), "")
     if request.gpu is not None:
         msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and none of these is one: add --device cuda"
         raise UsageError(msg)
-    return describe()
+    return describe(), ""
 
 
 def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Comparison:
@@ -136,7 +138,7 @@ def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Compa
     is_named = request.gpu is not None or VISIBLE in os.environ
     if is_named or not uuid or wanted.machine.get("gpu_uuid") == uuid:
         return wanted
-    return msgspec.structs.replace(wanted, machine=describe(gpu_facts.gpu(uuid)))
+    return msgspec.structs.replace(wanted, machine=describe(gpu_facts.gpu(uuid)), gpu_why="as before")
 
 
 def on_cuda(plan: ContenderPlan) -> bool:

@@ -215,6 +215,11 @@ class InputPass(msgspec.Struct, frozen=True, kw_only=True):
     """The samples came in the order of the batches."""
 
 
+POWER_LIMIT, BY_HAND = "power limit", "clocks set by hand"
+"""Reasons for a lower clock that are no disturbance: a contender draws as much power as the GPU may, which is its own
+doing; and the user has set the clocks, which is good practice."""
+
+
 class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
     """An NVIDIA GPU during one block, read from outside of the trial's process; None is unknown."""
 
