@@ -1,110 +1,118 @@
-"""The scripted framework on a pretended GPU: who asks for more than is there is refused, as by a real one."""
+"""The stand-in for NVML, asked by the real nvidia-ml-py: what it answers, and how it refuses."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import Any
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
 
+import pynvml
 import pytest
+from tests.gpu.pretended import H100
 
-from bakeoff.frameworks.fake.engine import Engine
-from bakeoff.frameworks.fake.gpu import PretendedGpu
-from bakeoff.spec.errors import UnsupportedError
+from bakeoff.measure import nvml
 
-KIB = 1 << 10
-OPTIONS = {
-    "device_memory": "grow",
-    "gpu_kib": "100",
-    "context_kib": "50",
-    "pool_share": "0.75",
-    "oom_text": "plain",
-}
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
+    from tests.gpu.pretended import PretendedGpus
 
-@pytest.fixture
-def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Pretend a GPU of 1,000 KiB; another process, the one that waits for this one, holds 400 of them."""
-    folder = tmp_path / "gpus" / "0"
-    (folder / "processes").mkdir(parents=True)
-    (folder / "gpu.txt").write_text(f"name=Pretended\nuuid=GPU-1\nmemory_total_bytes={1000 * KIB}\n")
-    (folder / "processes" / str(os.getppid())).write_text(str(400 * KIB))
-    monkeypatch.setenv("BAKEOFF_PRETENDED_GPUS", str(folder.parent))
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    return folder
-
-
-def held_kib(gpu: Path) -> float:
-    """Return what this process has noted."""
-    return int((gpu / "processes" / str(os.getpid())).read_text()) / KIB
-
-
-def test_memory_grows_until_the_gpu_is_full(gpu: Path) -> None:
-    """Context first, then model and steps; what was reserved stays so, and what does not fit is refused in words."""
-    pretended = PretendedGpu(OPTIONS)
-    assert held_kib(gpu) == 50
-    pretended.take(400 * KIB)
-    pretended.take(10 * KIB)
-    assert held_kib(gpu) == 550
-    with pytest.raises(RuntimeError, match="CUDA out of memory"):
-        pretended.take(500 * KIB)
-    told = pretended.reading()
-    assert (told.peak_bytes, told.reserved_bytes) == (500 * KIB, 500 * KIB)
-    assert told.preallocation == "none; allocator scripted"
-
-
-def test_what_processes_that_are_gone_held_is_free_again(gpu: Path) -> None:
-    """A crash leaves its note, and no memory."""
-    (gpu / "processes" / "999999999").write_text(str(900 * KIB))
-    PretendedGpu(OPTIONS).take(400 * KIB)
-
-
-def test_a_pool_is_taken_at_the_start_and_backs_off(gpu: Path) -> None:
-    """750 KiB do not fit beside 400 and the context, nor 675 or 607; what fits is 547, and a step has no more."""
-    pretended = PretendedGpu(OPTIONS | {"device_memory": "pool"})
-    reserved = pretended.reading().reserved_bytes
-    assert reserved is not None
-    assert held_kib(gpu) == pytest.approx(50 + 750 * 0.9**3, abs=0.1)
-    pretended.take(400 * KIB)
-    with pytest.raises(RuntimeError):
-        pretended.take(460 * KIB)
-    assert pretended.reading().reserved_bytes == reserved
-
-
-def test_a_limit_holds_beside_the_context(gpu: Path) -> None:
-    """Whatever the GPU has."""
-    pretended = PretendedGpu(OPTIONS, limit_bytes=200 * KIB)
-    pretended.take(100 * KIB)
-    with pytest.raises(RuntimeError):
-        pretended.take(101 * KIB)
-    assert held_kib(gpu) == 250
-
-
-@pytest.mark.parametrize(("visible", "devices"), [("", ["cpu"]), ("7", ["cpu"]), ("GPU-1", ["cpu", "cuda"])])
-def test_cuda_is_there_where_a_gpu_is_shown(
-    gpu: Path, monkeypatch: pytest.MonkeyPatch, fakes_options: dict[str, str], visible: str, devices: list[str]
-) -> None:
-    """As with a real framework, and without one the reason is told."""
-    del gpu
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    assert Engine().devices() == devices
-    if devices == ["cpu"]:
-        with pytest.raises(UnsupportedError, match=r"no CUDA device.*CUDA_VISIBLE_DEVICES shows none"):
-            Engine().configure(fakes_options | {"device": "cuda"})
-
-
-def test_another_process_has_an_exclusive_gpu(gpu: Path) -> None:
-    """The second context fails, in CUDA's words."""
-    with (gpu / "gpu.txt").open("a") as file:
-        file.write("compute_mode=3\n")
-    with pytest.raises(RuntimeError, match="busy or unavailable"):
-        PretendedGpu(OPTIONS)
+CUDA = """
+import ctypes, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+count, uuid = ctypes.c_int(), (ctypes.c_ubyte * 16)()
+print(cuda.cuInit(0), cuda.cuDeviceGetCount(ctypes.byref(count)), count.value)
+for device in range(count.value):
+    assert cuda.cuDeviceGetUuid_v2(uuid, device) == 0
+    print(bytes(uuid).hex()[:8])
+import pynvml
+pynvml.nvmlInit()
+print(pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(0)))
+"""
 
 
 @pytest.fixture
-def fakes_options() -> dict[str, Any]:
-    """Give the scripted framework's options, as it declares their defaults."""
-    from bakeoff.environments.declared import framework
+def opened(pretended_gpus: PretendedGpus) -> Iterator[PretendedGpus]:
+    """Return one pretended GPU while NVML is open."""
+    with nvml.opened():
+        yield pretended_gpus
 
-    declared = framework("fake").info.options
-    return {name: support.default for name, support in declared.items()} | {"threads": "1"}
+
+def test_every_question_has_the_answer_of_its_file(opened: PretendedGpus) -> None:
+    """The client's structures are filled as NVML fills them; a key that is missing is not supported."""
+    gpu = pynvml.nvmlDeviceGetHandleByIndex(0)
+    memory = pynvml.nvmlDeviceGetMemoryInfo(gpu, version=pynvml.nvmlMemory_v2)
+    assert (memory.total, memory.free) == (23_034 * 2**20, 23_034 * 2**20)
+    assert (pynvml.nvmlDeviceGetCount(), pynvml.nvmlDeviceGetName(gpu)) == (1, "NVIDIA L4")
+    assert pynvml.nvmlDeviceGetCudaComputeCapability(gpu) == (8, 9)
+    assert pynvml.nvmlSystemGetCudaDriverVersion_v2() == 13000
+    assert pynvml.nvmlDeviceGetEccMode(gpu) == [1, 1]
+    assert pynvml.nvmlDeviceGetClockInfo(gpu, pynvml.NVML_CLOCK_SM) == 210
+    assert pynvml.nvmlDeviceGetUUID(pynvml.nvmlDeviceGetHandleByUUID(opened.uuid())) == opened.uuid()
+    for refused in (pynvml.nvmlDeviceGetMigMode, lambda one: pynvml.nvmlDeviceGetApplicationsClock(one, 0)):
+        with pytest.raises(pynvml.NVMLError_NotSupported):
+            refused(gpu)
+
+
+def test_living_processes_hold_memory_and_warm_the_clock(opened: PretendedGpus) -> None:
+    """What a process has left behind does not count; another driver does not tell how much one holds."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    opened.hold(0, gone.pid, 5)
+    gone.wait()
+    opened.hold(0, os.getpid(), 7 * 2**20)
+    gpu = pynvml.nvmlDeviceGetHandleByIndex(0)
+    for listed in (pynvml.nvmlDeviceGetComputeRunningProcesses_v2, pynvml.nvmlDeviceGetComputeRunningProcesses_v3):
+        assert [(one.pid, one.usedGpuMemory) for one in listed(gpu)] == [(os.getpid(), 7 * 2**20)]
+    assert pynvml.nvmlDeviceGetMemoryInfo(gpu).used == 7 * 2**20
+    assert pynvml.nvmlDeviceGetClockInfo(gpu, pynvml.NVML_CLOCK_SM) == 2040
+    opened.set(0, processes="unsized")
+    assert pynvml.nvmlDeviceGetComputeRunningProcesses(gpu)[0].usedGpuMemory is None
+    opened.set(0, processes="race")
+    with pytest.raises(pynvml.NVMLError_InsufficientSize):
+        pynvml.nvmlDeviceGetComputeRunningProcesses(gpu)
+
+
+@pytest.mark.parametrize(
+    ("system", "card", "error"),
+    [
+        ({"init": "error:DRIVER_NOT_LOADED"}, {}, "Driver Not Loaded"),
+        ({"init": "error:LIB_RM_VERSION_MISMATCH"}, {}, "RM has detected an NVML/RM version mismatch."),
+        ({}, {"all": "error:GPU_IS_LOST"}, "GPU is lost"),
+        ({}, {"name": "error:NO_PERMISSION"}, "Insufficient Permissions"),
+        ({}, {"name": "error:UNKNOWN"}, "Unknown Error"),
+    ],
+)
+def test_every_refusal_reaches_the_client(pretended_gpus: PretendedGpus, system: Any, card: Any, error: str) -> None:
+    """An error is named in the file, and raised by the real client with its text."""
+    pretended_gpus.system(**system)
+    pretended_gpus.set(0, **card)
+    with pytest.raises(nvml.UnavailableError, match=error), nvml.opened():
+        pynvml.nvmlDeviceGetName(pynvml.nvmlDeviceGetHandleByIndex(0))
+
+
+def test_parts_of_a_gpu_are_devices_of_their_own(opened: PretendedGpus) -> None:
+    """A MIG device has its own UUID and memory, and leads to its GPU."""
+    opened.add(H100)
+    part = opened.add_mig(1)
+    handle = pynvml.nvmlDeviceGetHandleByUUID(part)
+    assert pynvml.nvmlDeviceGetMemoryInfo(handle).total == 9_856 * 2**20
+    whole = pynvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle)
+    assert pynvml.nvmlDeviceGetUUID(whole) == opened.uuid(1)
+    assert pynvml.nvmlDeviceGetUUID(pynvml.nvmlDeviceGetMigDeviceHandleByIndex(whole, 0)) == part
+    with pytest.raises(pynvml.NVMLError_NotSupported):
+        pynvml.nvmlDeviceGetPowerUsage(handle)
+
+
+def test_other_processes_see_the_same_gpus(pretended_gpus: PretendedGpus) -> None:
+    """By LD_LIBRARY_PATH: CUDA has the fastest first, where NVML has the order of the bus."""
+    pretended_gpus.add(H100)
+
+    def seen(**variables: str) -> list[str]:
+        command = [sys.executable, "-c", CUDA]
+        done = subprocess.run(command, env=os.environ | variables, text=True, capture_output=True, check=True)
+        return done.stdout.splitlines()
+
+    assert seen() == ["0 0 2", "b6e1d0f4", "7f3a91c2", "NVIDIA L4"]
+    chosen = seen(CUDA_DEVICE_ORDER="PCI_BUS_ID", CUDA_VISIBLE_DEVICES=f"{pretended_gpus.uuid(1)},7,0")
+    assert chosen == ["0 0 1", "b6e1d0f4", "NVIDIA L4"]
