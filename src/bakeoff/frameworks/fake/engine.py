@@ -349,8 +349,9 @@ class Engine:
     running_variance = "biased"
     _limit_bytes: int | None = None
 
-    def limit_memory(self, limit_bytes: int) -> None:
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
         """Have the pretended GPU's allocator reserve no more than this."""
+        del total_bytes
         self._limit_bytes = limit_bytes
 
     def configure(self, options: Mapping[str, str]) -> None:
@@ -373,7 +374,7 @@ class Engine:
         return {"fake": "1.0"}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Python's own error is what a script has, and those of its pretended GPU."""
+        """Return whether it is Python's own error, or one of the pretended GPU."""
         return exhaustion.is_sure(SIGNS, error)
 
     def may_be_out_of_memory(self, error: BaseException) -> bool:
@@ -381,7 +382,7 @@ class Engine:
         return exhaustion.is_likely(SIGNS, error)
 
     def devices(self) -> list[str]:
-        """There is the processor, and a GPU where one is pretended."""
+        """Return the processor, and a GPU where one is pretended."""
         return ["cpu", "cuda"] if visible_gpus() else ["cpu"]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
