@@ -120,6 +120,9 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     contender left it; empty where it keeps nothing."""
     ceiling_bytes: int | None = None
     """In an attempt at a batch size: the process is ended when it holds more than this beyond its import."""
+    gpu_limit_bytes: int | None = None
+    """In such an attempt on CUDA: the framework's allocator takes no more than this of a GPU of `gpu_total_bytes`."""
+    gpu_total_bytes: int | None = None
     resident: bool = False
     """True: the round's workers are alive together and run their blocks in turns."""
     apart: str = ""
