@@ -104,6 +104,7 @@ def assess(
         repeated_turns=repeated_turns(timed),
         first_step=saved_step(timed),
         resident=any(record.trial.resident for record in timed) or not timed,
+        apart=next((record.trial.apart for record in reversed(timed) if record.trial.apart), ""),
         calm=None if foreign is None else flagged_rounds == 0,
         foreign_share=foreign,
         flagged_rounds=flagged_rounds,

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from bakeoff.measure.gpu_memory import Room
     from bakeoff.spec.comparison import Comparison, ContenderPlan
 
 LONGEST_NAME = 200
@@ -44,11 +45,16 @@ class Specs:
         round_number: int = 0,
         *,
         resident: bool = False,
+        apart: str = "",
         cache: CacheState = "",
         batch_size: int | None = None,
         ceiling_bytes: int | None = None,
+        gpu: Room | None = None,
     ) -> Trial:
-        """Return a contender's trial; the batch size is by default the comparison's."""
+        """Return a contender's trial; the batch size is by default the comparison's.
+
+        With the room of a GPU, the framework's allocator may take what is free of it.
+        """
         comparison, options = self._comparison, plan.contender.options
         cache = cache or self._cache_state(plan, purpose)
         batch_size = comparison.batch_size if batch_size is None else batch_size
@@ -70,6 +76,7 @@ class Specs:
             purpose=purpose,
             round_number=round_number,
             resident=resident,
+            apart=apart,
             contender=plan.contender,
             variables={k: v.format(threads=options.get("threads", ""), cache=kept) for k, v in variables.items()},
             watched=plan.watched,
@@ -86,6 +93,8 @@ class Specs:
             inputs_path=str(self._inputs.resolve()),
             cache=cache,
             ceiling_bytes=ceiling_bytes,
+            gpu_limit_bytes=gpu.free_bytes if gpu else None,
+            gpu_total_bytes=gpu.total_bytes if gpu else None,
             learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
             spreads=self._spreads() if purpose == "reference" else (),
         )

@@ -64,6 +64,10 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
 
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have the GPU's allocator keep a limit: its client, which `configure` makes, reads it from a variable."""
+        memory.limit(limit_bytes, total_bytes)
+
     def configure(self, options: Mapping[str, str]) -> None:
         """Set platform and precision, whatever the user's environment says of them; NPROC has set the threads."""
         for option, valid in (("mode", _MODES), ("device", _PLATFORMS)):
@@ -92,6 +96,10 @@ class Engine:
     def is_out_of_memory(self, error: BaseException) -> bool:
         """Return whether JAX reports that memory is exhausted."""
         return memory.is_exhausted(error)
+
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether JAX may mean that, or something else."""
+        return memory.may_be_exhausted(error)
 
     def devices(self) -> list[str]:
         """Return the devices whose backend starts."""
@@ -175,6 +183,7 @@ class Step:
             "convolution": convolution.chosen(),
             "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads()),
             "optimizer": None,
+            "device_memory": memory.policy() if device == "cuda" else None,
             "matmul_precision": jax.config.jax_default_matmul_precision,
             "jax_enable_x64": bool(jax.config.jax_enable_x64),
             "NPROC": os.environ.get("NPROC"),

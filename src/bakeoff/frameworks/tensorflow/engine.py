@@ -36,11 +36,20 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
     _mode = "graph"
+    _limit_bytes: int | None = None
+    """Of the GPU's allocator."""
+
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have the GPU's allocator keep a limit, from `configure` on."""
+        del total_bytes
+        self._limit_bytes = limit_bytes
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads, before TensorFlow's runtime starts."""
         self._mode = options["mode"]
         _set_device(options["device"])
+        if self._limit_bytes is not None:
+            memory.limit(_gpus()[0], self._limit_bytes)
         # Both pools, because one thread in each operation still leaves several operations side by side.
         threads = int(options["threads"])
         tf.config.threading.set_intra_op_parallelism_threads(threads)
@@ -55,6 +64,10 @@ class Engine:
     def is_out_of_memory(self, error: BaseException) -> bool:
         """Return whether TensorFlow reports that memory is exhausted."""
         return memory.is_exhausted(error)
+
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether TensorFlow may mean that, or something else."""
+        return memory.may_be_exhausted(error)
 
     def devices(self) -> list[str]:
         """Return the devices that can be used."""
@@ -160,6 +173,7 @@ class Step:
             **switches.settings(device, mode),
             "denormals": switches.denormals(mode),
             "optimizer": None,
+            "device_memory": memory.policy() if device == "cuda" else None,
             "jit_compile": jit_compile,
             "traces": self._run.experimental_get_tracing_count() if traced else None,
             "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
@@ -180,6 +194,11 @@ class Step:
     def device_memory(self) -> DeviceMemory:
         """Return what the GPU's allocator has held; a processor has none."""
         return memory.reading() if self._on_gpu else DeviceMemory()
+
+    def reset_device_peak(self) -> None:
+        """Count the allocator's peak from now on."""
+        if self._on_gpu:
+            memory.reset_peak()
 
 
 class TrainStep(WithoutOutputs, Step):

@@ -52,11 +52,17 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
+    _limit: tuple[int, int] | None = None
+    """Of CUDA's allocator, and the GPU's memory, in bytes."""
 
     def preload(self, scenario: Scenario) -> None:
         """Import what making the first optimiser imports, a second's work: torch._dynamo and all that it needs."""
         if SCENARIOS[scenario].trains:
             importlib.import_module("torch._dynamo")
+
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have CUDA's allocator keep a limit, from `configure` on."""
+        self._limit = limit_bytes, total_bytes
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads; raise UnsupportedError for what this PyTorch or machine lacks."""
@@ -67,6 +73,8 @@ class Engine:
         self._device = options["device"]
         if reason := _why_unavailable(self._device):
             raise UnsupportedError(reason)
+        if self._limit is not None:
+            memory.limit(*self._limit)
         self._precision = Precision(options["precision"], self._device)
         self._switches = Switches(options)
         _set_threads(int(options["threads"]))
@@ -79,6 +87,10 @@ class Engine:
     def is_out_of_memory(self, error: BaseException) -> bool:
         """Return whether PyTorch reports that memory is exhausted."""
         return memory.is_exhausted(error)
+
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether PyTorch may mean that, or something else."""
+        return memory.may_be_exhausted(error)
 
     def devices(self) -> list[str]:
         """Return the devices that can be used."""
@@ -183,6 +195,7 @@ class Step:
             **self._switches.settings(self._network, self._device.type, self._mode),
             "denormals": denormals.in_force(self._product, torch.get_num_threads()),
             "optimizer": None,
+            "device_memory": memory.policy(self._device),
         }
         if self._device.type == "cuda":
             settings["device_name"] = torch.cuda.get_device_name(self._device)
@@ -206,8 +219,12 @@ class Step:
         return profiling.profiled(work, self._device.type)
 
     def device_memory(self) -> DeviceMemory:
-        """Return what CUDA's allocator has held; MPS reports no peak, a processor has none."""
+        """Return what the device's allocator has held; a processor has none."""
         return memory.reading(self._device)
+
+    def reset_device_peak(self) -> None:
+        """Count the allocator's peaks from now on."""
+        memory.reset_peak(self._device)
 
 
 class TrainStep(WithoutOutputs, Step):
