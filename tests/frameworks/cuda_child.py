@@ -59,7 +59,24 @@ def jax() -> dict[str, Any]:
     def chosen(algorithm: str) -> Any:
         return switches.Switches(OPTIONS | {"conv_algorithm": algorithm}).settings("cuda", "compiled")["conv_algorithm"]
 
-    return told(on, chosen)
+    return told(on, chosen) | {"flags": flags(switches)}
+
+
+def flags(switches: Any) -> dict[str, Any]:
+    """Compile with the flags of every choice of algorithms, and with one that XLA does not have."""
+    import jax.numpy as jnp
+
+    def compiled(algorithm: str, **more: Any) -> str:
+        made = switches.Switches(OPTIONS | {"conv_algorithm": algorithm})
+        made._flags |= more
+        try:
+            return str(made.executed(lambda x: x + 1)(jnp.ones(())))
+        except Exception as error:
+            return str(error)
+
+    return {algorithm: compiled(algorithm) for algorithm in ALGORITHMS} | {
+        "unknown": compiled("heuristic", xla_gpu_nonsense=1)
+    }
 
 
 def tensorflow() -> dict[str, Any]:

@@ -39,3 +39,10 @@ def test_float32_is_float32_on_a_gpu(name: str) -> None:
 def test_the_choice_of_algorithms_is_read_back(name: str) -> None:
     """Each value of conv_algorithm is what the framework tells to be in force."""
     assert told(name)["algorithms"] == ["heuristic", "profiling", "fixed"]
+
+
+def test_xla_has_every_flag_that_is_given_to_it() -> None:
+    """Each choice of algorithms compiles with its flags, for whatever device; XLA refuses a flag that it lacks."""
+    flags = told("jax")["flags"]
+    assert "xla_gpu_nonsense" in flags.pop("unknown")
+    assert set(flags.values()) == {"2.0"}
