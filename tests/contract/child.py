@@ -139,6 +139,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "versions": lambda: {name: np.array(value, "U") for name, value in engine.versions().items()},
         "compilation": lambda: _compilation(engine, job.options),
         "peaks": lambda: _peaks(engine),
+        "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}

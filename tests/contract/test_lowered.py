@@ -1,4 +1,4 @@
-"""Programs for CUDA, made on a processor: what stands in them is what keeps float32 from being TF32 on a GPU."""
+"""What keeps float32 from being TF32 on a GPU: programs for CUDA, made on a processor, and the measurement of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from contract_cases.lowered import HIGHEST, LOWERED
-from contract_run import DECLARED, IN_EVERY_PRECISION, LIMIT_S, WORKLOADS, computed
+from contract_run import DECLARED, IN_EVERY_PRECISION, LIMIT_S, MODES, WORKLOADS, computed
 
 from bakeoff.workloads import plan
 
@@ -20,6 +20,17 @@ pytestmark = pytest.mark.timeout(LIMIT_S)
 TRAINED = [name for name, loaded in WORKLOADS.items() if "train" in loaded.workload.scenarios]
 
 MODE = "compiled"
+
+WITH_CUDA = [(name, mode) for name, mode in MODES if "cuda" in DECLARED[name].info.options["device"].values]
+
+MEASURED = ("tf32_matmul_measured", "tf32_convolution_measured")
+
+ROUNDED = {
+    "torch": ("from_numpy(left).to(device)", "from_numpy(left).to(device).bfloat16().float()"),
+    "jax": ("made(jnp.asarray(left),", "made(jnp.asarray(left).astype(jnp.bfloat16).astype(jnp.float32),"),
+    "tensorflow": ("made(tf.constant(left),", "made(tf.cast(tf.cast(tf.constant(left), tf.bfloat16), tf.float32),"),
+}
+"""For each framework a text in tf32.py, and what rounds the first operand as TF32 does this number."""
 
 FAULTS = {
     "jax": ("nn.py", "features, out_features, use_bias=bias", 'features, out_features, precision="default"'),
@@ -38,6 +49,16 @@ def layers(workload: str) -> int:
     loaded = WORKLOADS[workload]
     arrays = plan.parameters(loaded.build, loaded.size("reduced"))
     return sum(name.endswith("weight") and len(array.shape) in (2, 4) for name, array in arrays.items())
+
+
+def planted(framework: str, file: str, text: str, fault: str, folder: Path) -> Path:
+    """Copy a framework's folder with another text in one of its files."""
+    copy = folder / framework
+    shutil.copytree(DECLARED[framework].path, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    sources = (copy / file).read_text()
+    assert sources.count(text) == 1
+    (copy / file).write_text(sources.replace(text, fault))
+    return copy
 
 
 @pytest.mark.parametrize("mode", [MODE])
@@ -66,9 +87,19 @@ def test_every_product_in_tf32_may_be_so_on_a_gpu(framework: str, mode: str, wor
 def test_a_product_in_less_than_float32_is_found(framework: str, mode: str, tmp_path: Path) -> None:
     """A layer, or a switch, that lets a GPU take TF32 where float32 was asked is seen in the program."""
     file, text, fault = FAULTS[framework]
-    copy = tmp_path / framework
-    shutil.copytree(DECLARED[framework].path, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    sources = (copy / file).read_text()
-    assert sources.count(text) == 1
-    (copy / file).write_text(sources.replace(text, fault))
+    copy = planted(framework, file, text, fault, tmp_path)
     assert not all(at_highest(computed(framework, mode).lowered("mlp-mnist", "float32", copy)))
+
+
+@pytest.mark.parametrize(("framework", "mode"), WITH_CUDA)
+def test_a_processor_computes_float32_exactly(framework: str, mode: str) -> None:
+    """Each framework's own products and convolutions, executed as its steps are, are measured to be no TF32."""
+    found = computed(framework, mode).of("tf32")
+    assert {name: bool(value) for name, value in found.items()} == dict.fromkeys(MEASURED, False)
+
+
+@pytest.mark.parametrize("framework", ROUNDED)
+def test_a_rounded_operand_is_measured(framework: str, tmp_path: Path) -> None:
+    """A product of which one operand was rounded as TF32 does it is measured to be less than float32."""
+    copy = planted(framework, "tf32.py", *ROUNDED[framework], tmp_path)
+    assert computed(framework).of("tf32", folder=copy)["tf32_matmul_measured"]

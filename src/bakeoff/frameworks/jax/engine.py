@@ -18,7 +18,7 @@ import numpy as np
 import optax
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling, snapshots
+from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
@@ -114,6 +114,10 @@ class Engine:
             present, state = apply(present, state, gradient)
             trajectory.append(border.export(present))
         return trajectory
+
+    def measured_tf32(self) -> dict[str, bool]:
+        """Return whether products of float32 are less than that."""
+        return tf32.measured(self._switches.executed)
 
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
         """Put two matrices on the device in the precision of products."""

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from bakeoff.frameworks import keras_optimizers
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, peaks, profiling, snapshots, switches
+from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, peaks, profiling, snapshots, switches, tf32
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -76,6 +76,10 @@ class Engine:
             apply([tf.constant(step_gradients[name], dtype) for name in variables])
             trajectory.append({name: variable.numpy() for name, variable in variables.items()})
         return trajectory
+
+    def measured_tf32(self) -> dict[str, bool]:
+        """Return whether products of float32 are less than that."""
+        return tf32.measured(lambda function: _in_mode(function, self._mode))
 
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
         """Put two matrices on the device in the precision of products."""
