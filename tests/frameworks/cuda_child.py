@@ -83,9 +83,10 @@ def tensorflow() -> dict[str, Any]:
     """Take TensorFlow's; its variable is set as the worker sets it before the import."""
     import os
 
+    import numpy as np
     import tensorflow as tf
 
-    from bakeoff.frameworks.tensorflow import precision, switches
+    from bakeoff.frameworks.tensorflow import devices, precision, switches
 
     def on(capability: tuple[int, int], name: str) -> Any:
         details = {"compute_capability": capability, "device_name": "a GPU"}
@@ -96,12 +97,34 @@ def tensorflow() -> dict[str, Any]:
             settings = precision.Precision(name).settings("cuda")
         return settings["tf32_matmul"], settings["tf32_convolution"]
 
+    def labelled() -> dict[str, Any]:
+        labels = np.arange(3, dtype=np.int32)
+        types = [devices.placed(labels, tf.float32).dtype.name]
+        with (
+            mock.patch.object(tf.config, "list_logical_devices", return_value=["GPU:0"]),
+            mock.patch.object(tf.raw_ops, "SyncDevice") as synchronized,
+            mock.patch.object(tf, "device", wraps=tf.device) as scopes,
+        ):
+            types += [devices.placed(labels, tf.float32).dtype.name]
+            wait = devices.gpu_waiting()
+            wait()
+            wait()
+            calls = synchronized.call_count
+        here = devices.lies_on_gpu((tf.constant(0.0), tf.constant(0)))
+        return {
+            "labels": types,
+            "waits": calls,
+            "scopes": {str(call.args[0]) for call in scopes.call_args_list},
+            "here": here,
+        }
+
     def chosen(algorithm: str) -> Any:
         os.environ[switches.AUTOTUNE] = {"heuristic": "0"}.get(algorithm, "1")
         switches.switch(OPTIONS | {"conv_algorithm": algorithm})
         return switches.settings("cuda", "graph")["conv_algorithm"]
 
-    return told(on, chosen)
+    placed = labelled()
+    return told(on, chosen) | {"placed": placed | {"scopes": sorted(placed["scopes"])}}
 
 
 def told(on: Any, chosen: Any) -> dict[str, Any]:

@@ -46,3 +46,16 @@ def test_xla_has_every_flag_that_is_given_to_it() -> None:
     flags = told("jax")["flags"]
     assert "xla_gpu_nonsense" in flags.pop("unknown")
     assert set(flags.values()) == {"2.0"}
+
+
+def test_tensorflows_labels_lie_where_its_kernels_take_them() -> None:
+    """On a GPU integers are int64, which are not kept in the host's memory; on a processor they stay int32."""
+    placed = told("tensorflow")["placed"]
+    assert placed["labels"] == ["int32", "int64"]
+    assert placed["here"] is False  # what lies in the host's memory is told to do so
+
+
+def test_tensorflow_waits_for_the_gpu_alone() -> None:
+    """A wait is one operation on the GPU, not one on each device."""
+    placed = told("tensorflow")["placed"]
+    assert (placed["waits"], placed["scopes"]) == (2, ["GPU:0"])
