@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.measure import memory
+from bakeoff.measure import gpu_packages, memory
 from bakeoff.measure.clock import Clock, monotonic
 from bakeoff.spec.errors import UnavailableError
 from bakeoff.store.fingerprints import check_unchanged, folder_sha256
@@ -16,6 +16,8 @@ from bakeoff.trial.framework import make_engine, set_denormals, set_variables
 from bakeoff.trial.inputs import Batches, batches_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bakeoff.frameworks.engine import Engine
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.draft import Draft
@@ -77,6 +79,11 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
         imported.engine.preload(trial.scenario)
     imported.engine.configure(trial.contender.options)
     import_ns = time.perf_counter_ns() - imported.began_ns
-    draft.put(import_ns=import_ns, versions=imported.engine.versions())
+    draft.put(import_ns=import_ns, versions=imported.engine.versions() | _libraries(trial.contender.options))
     baseline_bytes = memory.resident_bytes()
     return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes), import_ns
+
+
+def _libraries(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the versions of what runs on a GPU beside the framework; nothing on other devices."""
+    return gpu_packages.versions() if options.get("device") == "cuda" else {}

@@ -47,7 +47,7 @@ def gpu_waiting() -> Callable[[], None]:
 
     tf.test.experimental.sync_devices asks every device in turn, the processor too, and a scope is made for each: about
     30 us for one device (Xeon, TensorFlow 2.21, 2026-11-22), where this takes 6. Its second half waits for operations
-    that were queued on the host, which TensorFlow does only if it is told to (set_synchronous_execution).
+    that were queued on the host, as TensorFlow does by set_synchronous_execution(False) only.
     """
     scope = tf.device(GPU)
     synchronize = tf.raw_ops.SyncDevice
