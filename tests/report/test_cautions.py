@@ -64,7 +64,7 @@ def test_different_ways_to_choose_algorithms_stand_beside_the_verdict(decided: O
             msgspec.structs.replace(one, settings={"conv_algorithm": way})
             for one, way in zip(decided.contenders, ways, strict=False)
         ]
-        work = Work(macs=100, least_macs=least, parameters=1)
+        work = Work(macs=100, least_macs=least, parameters=1, trains=True)
         comparison = msgspec.structs.replace(decided.comparison, work=work)
         found = cautions(msgspec.structs.replace(decided, contenders=contenders, comparison=comparison))
         return "\n".join(sentence for sentence in found if "lgorithms of convolutions" in sentence)
