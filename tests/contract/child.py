@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
-from contract_cases import dropout, steady
+from contract_cases import dropout, lowered, steady
 from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS
 from contract_cases.vocabulary import CASES, labels
@@ -104,7 +104,7 @@ def _done(made: Made, request: Request) -> dict[str, Any]:
     """Do one piece of work."""
     if request.trial is None:
         return made.work[request.name]()
-    work = _steady if request.name.startswith("steady/") else _trial
+    work = {"steady": _steady, "lowered": _lowered}.get(request.name.partition("/")[0], _trial)
     return work(made.engine, request.trial)
 
 
@@ -139,6 +139,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "versions": lambda: {name: np.array(value, "U") for name, value in engine.versions().items()},
         "compilation": lambda: _compilation(engine, job.options),
         "peaks": lambda: _peaks(engine),
+        "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
@@ -332,6 +333,19 @@ def _steady(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
     step = engine.build(make_model(trial), trial.scenario, trial.contender.options)
     batches = Batches(Path(trial.inputs_path))
     return steady.repeated(step, [step.prepare(batches.at(index)) for index in range(batches.count)])
+
+
+def _lowered(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
+    """Return the products in a workload's training step as a GPU's compiler gets it; the options name a precision."""
+    model, batches, options = make_model(trial), Batches(Path(trial.inputs_path)), trial.contender.options
+    found = lowered.products(
+        trial.contender.framework,
+        engine,
+        options["precision"],
+        lambda: engine.build(model, "train", options),
+        lambda step: step.prepare(batches.at(0)),
+    )
+    return {"products": np.array(found, "U")}
 
 
 def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:

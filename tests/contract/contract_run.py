@@ -142,6 +142,13 @@ class Computed:
         trial = msgspec.structs.replace(self._trial(workload, "train"), purpose="time")
         return self.of(f"steady/{workload}", trial, folder)
 
+    def lowered(self, workload: str, precision: str, folder: Path | None = None) -> list[str]:
+        """Return the products in a training step as a GPU's compiler gets it; `folder` as in `exhibit`."""
+        trial = self._trial(workload, "train")
+        asked = msgspec.structs.replace(trial.contender, options=self._options | {"precision": precision})
+        trial = msgspec.structs.replace(trial, contender=asked)
+        return [str(product) for product in self.of(f"lowered/{workload}/{precision}", trial, folder)["products"]]
+
     def settings(self, workload: str, scenario: Scenario) -> dict[str, Any]:
         """Return what was read back after a workload in a scenario."""
         settings: dict[str, Any] = json.loads(str(self._workload(workload, scenario)["settings"]))

@@ -7,6 +7,9 @@ import pytest
 
 HERE = Path(__file__).parent
 
+WITHOUT = ("test_jittor_install.py", "test_tf32.py", "test_xla.py", "test_planes.py")
+"""Files that start no framework."""
+
 # The files beside this one import asking.py by its name.
 sys.path.insert(0, str(HERE))
 
@@ -14,5 +17,5 @@ sys.path.insert(0, str(HERE))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what starts a framework."""
     for item in items:
-        if HERE in item.path.parents and item.path.name != "test_jittor_install.py":
+        if HERE in item.path.parents and item.path.name not in WITHOUT:
             item.add_marker("slow")

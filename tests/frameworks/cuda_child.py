@@ -13,6 +13,7 @@ from typing import Any
 from unittest import mock
 
 import bakeoff.frameworks
+from bakeoff.frameworks import xla
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.trial.framework import import_engine
 
@@ -43,7 +44,25 @@ def torch() -> dict[str, Any]:
         switches.Switches(OPTIONS | {"conv_algorithm": algorithm})
         return switches._convolutions()
 
-    return told(on, chosen)
+    def kernels(device: str) -> list[str]:
+        """Return the kernel that is read back where a device has foreach, for each way to ask."""
+        weights = [torch.nn.Parameter(torch.zeros(2))]
+        native = "torch.optim.optimizer._get_foreach_kernels_supported_devices"
+        with mock.patch(native, return_value=[device]):
+            asked = ({}, {"foreach": True}, {"foreach": False}, {"fused": True})
+            return [switches.kernel_of(torch.optim.Adam(weights, **way)) for way in asked]
+
+    def compiled(mode: str) -> Any:
+        made = switches.Switches(OPTIONS | {"conv_algorithm": "default", "compile_mode": mode})
+        with mock.patch.object(torch, "compile") as call:
+            made.compiled(torch.mm)
+        return call.call_args.kwargs
+
+    return told(on, chosen) | {
+        "kernels": {"with foreach": kernels("cpu"), "without": kernels("cuda")},
+        "compiled": {mode: compiled(mode) for mode in ("default", "reduce-overhead", "max-autotune")},
+        "modes": sorted(torch._inductor.list_mode_options()),
+    }
 
 
 def jax() -> dict[str, Any]:
@@ -59,16 +78,47 @@ def jax() -> dict[str, Any]:
     def chosen(algorithm: str) -> Any:
         return switches.Switches(OPTIONS | {"conv_algorithm": algorithm}).settings("cuda", "compiled")["conv_algorithm"]
 
-    return told(on, chosen)
+    own = switches.Switches(OPTIONS | {"conv_algorithm": "default"}).settings("cuda", "compiled")
+    known = {name: own[name] for name in ("conv_algorithm", "command_buffers")}
+    return told(on, chosen) | {"flags": flags(switches), "own": known | xlas_own()}
+
+
+def xlas_own() -> dict[str, Any]:
+    """Read what XLA takes by itself: each object holds the next, and must not be gone before it is read."""
+    from jaxlib import _jax
+
+    options = _jax.CompileOptions()
+    building = options.executable_build_options
+    lines = [line.partition(": ") for line in repr(building.debug_options).splitlines()]
+    said = {flag: [value for name, _, value in lines if name == flag] for flag in (xla.AUTOTUNE, xla.DETERMINISTIC)}
+    return {"xla": said, "recorded": any(name == xla.COMMAND_BUFFERS for name, _, _ in lines)}
+
+
+def flags(switches: Any) -> dict[str, Any]:
+    """Compile with the flags of every choice of algorithms, and with one that XLA does not have."""
+    import jax.numpy as jnp
+
+    def compiled(algorithm: str, **more: Any) -> str:
+        made = switches.Switches(OPTIONS | {"conv_algorithm": algorithm})
+        made._flags |= more
+        try:
+            return str(made.executed(lambda x: x + 1)(jnp.ones(())))
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is the answer
+            return str(error)
+
+    return {algorithm: compiled(algorithm) for algorithm in ALGORITHMS} | {
+        "unknown": compiled("heuristic", xla_gpu_nonsense=1)
+    }
 
 
 def tensorflow() -> dict[str, Any]:
     """Take TensorFlow's; its variable is set as the worker sets it before the import."""
     import os
 
+    import numpy as np
     import tensorflow as tf
 
-    from bakeoff.frameworks.tensorflow import precision, switches
+    from bakeoff.frameworks.tensorflow import devices, precision, switches
 
     def on(capability: tuple[int, int], name: str) -> Any:
         details = {"compute_capability": capability, "device_name": "a GPU"}
@@ -79,12 +129,37 @@ def tensorflow() -> dict[str, Any]:
             settings = precision.Precision(name).settings("cuda")
         return settings["tf32_matmul"], settings["tf32_convolution"]
 
+    def labelled() -> dict[str, Any]:
+        labels = np.arange(3, dtype=np.int32)
+        types = [devices.placed(labels, tf.float32).dtype.name]
+        with (
+            mock.patch.object(tf.config, "list_logical_devices", return_value=["GPU:0"]),
+            mock.patch.object(tf.raw_ops, "SyncDevice") as synchronized,
+            mock.patch.object(tf, "device", wraps=tf.device) as scopes,
+        ):
+            types += [devices.placed(labels, tf.float32).dtype.name]
+            wait = devices.gpu_waiting()
+            wait()
+            wait()
+            calls = synchronized.call_count
+        here = devices.lies_on_gpu((tf.constant(0.0), tf.constant(0)))
+        return {
+            "labels": types,
+            "waits": calls,
+            "scopes": {str(call.args[0]) for call in scopes.call_args_list},
+            "here": here,
+        }
+
     def chosen(algorithm: str) -> Any:
         os.environ[switches.AUTOTUNE] = {"heuristic": "0"}.get(algorithm, "1")
         switches.switch(OPTIONS | {"conv_algorithm": algorithm})
         return switches.settings("cuda", "graph")["conv_algorithm"]
 
-    return told(on, chosen)
+    placed = labelled()
+    found = told(on, chosen) | {"placed": placed | {"scopes": sorted(placed["scopes"])}}
+    # TensorFlow ends the process over a flag that XLA lacks.
+    program = tf.function(lambda x: x + 1, autograph=False, jit_compile=True)
+    return found | {"flags": {"all": str(float(program(tf.constant(1.0))))}, "said": os.environ["XLA_FLAGS"]}
 
 
 def told(on: Any, chosen: Any) -> dict[str, Any]:

@@ -104,3 +104,11 @@ def test_garbage_is_frozen_and_freed_again() -> None:
         assert gc.get_freeze_count() > before
         assert gc.isenabled()
     assert gc.get_freeze_count() == 0
+
+
+def test_a_wait_for_nothing_is_timed_by_itself() -> None:
+    """What is still to be done when it is asked is no part of it."""
+    step, stepper = make()
+    step.run("a")
+    assert stepper.idle_waits(3) == [0, 0, 0]
+    assert step.done == ["a", "wait", "wait", "wait", "wait"]

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bakeoff.frameworks.fake import engine
+from bakeoff.judge.comparison import judge_comparison
 from bakeoff.race import prepare, remembered
 from bakeoff.race.progress import Event, TimerTested, TrialStarted
 from bakeoff.race.stages import selftest
+from bakeoff.report.pages.comparison import cautions
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
 
@@ -154,3 +157,22 @@ def test_a_synchronous_framework_hides_nothing(race: Race) -> None:
     hidden = race("fake:noise=0.05", "fake:step_ms=2", max_rounds=3).contenders[0].hidden_s
     assert hidden is not None
     assert abs(hidden.estimate) < 0.00003
+
+
+def test_a_wait_that_costs_much_beside_the_step_is_told(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waiting costs by itself is in every timed record, and from 2 % of a fenced step on a warning names it."""
+    monkeypatch.setattr(
+        engine.Step, "wait", lambda step: engine.pass_time(100_000) if step._number("step_ms") < 5 else None
+    )
+    dear, cheap = (outcome := race("fake:step_ms=2", "fake:step_ms=20", max_rounds=3)).contenders
+    assert (dear.wait_s, cheap.wait_s) == (pytest.approx(1e-4), 0.0)
+    (warning,) = [sentence for sentence in cautions(outcome) if "nothing to wait for" in sentence]
+    assert warning.startswith("fake:step_ms=2: waiting for it costs 0.10 ms")
+    assert "4.8 % of its fenced step" in warning
+
+
+def test_records_without_the_cost_of_waiting_are_read(root: Path) -> None:
+    """A comparison of an earlier version has no such figure, and no warning about it."""
+    outcome = judge_comparison(root / "tests" / "records" / "mlp-mnist-fada")
+    assert {one.wait_s for one in outcome.contenders} == {None}
+    assert not [sentence for sentence in cautions(outcome) if "nothing to wait for" in sentence]

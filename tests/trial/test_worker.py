@@ -175,3 +175,17 @@ def test_what_has_changed_is_not_run(
     assert (record.outcome, record.build_ns) == ("failed", None)
     named = says.format_map(msgspec.structs.asdict(spec))
     assert record.reason.startswith(f"{named} has changed since the comparison was fixed")
+
+
+@pytest.mark.parametrize("device", ["cuda", "cpu"])
+def test_a_gpus_libraries_are_among_the_versions(
+    trial_of: Any, framework_of: Any, folder: Path, monkeypatch: pytest.MonkeyPatch, device: str
+) -> None:
+    """A trial on CUDA records what is installed beside the framework; one on a processor does not use it."""
+    monkeypatch.setattr("bakeoff.measure.gpu_packages.versions", lambda: {"nvidia-cudnn-cu13": "9.28.0.42"})
+    engine = "class Engine:\n def configure(self, options): pass\n def versions(self): return {'mine': '1'}"
+    worker = TrialProcess(trial_of(framework_of(engine, f"with_libraries_{device}"), device=device), started_ns=0)
+    assert isinstance(worker.start(), protocol.Ready)
+    worker.obey(protocol.Quit())
+    beside = {"nvidia-cudnn-cu13": "9.28.0.42"} if device == "cuda" else {}
+    assert read_record(folder).versions == {"mine": "1"} | beside

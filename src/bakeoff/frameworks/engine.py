@@ -242,6 +242,12 @@ class Engine(Protocol):
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser that `build` makes to given gradients; return the parameters after each step."""
 
+    def measured_tf32(self) -> dict[str, bool]:
+        """Return `frameworks.tf32.measured` of this framework on its device, in the mode that steps have.
+
+        The worker asks for it on cuda. An engine that has no such device may leave this method out.
+        """
+
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> Probe:
         """Put two square matrices on the device, in the precision that products have; a run multiplies them.
 

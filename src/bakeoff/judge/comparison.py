@@ -209,6 +209,7 @@ def _with_times(
         fenced_p50_s=float(np.quantile(fenced_s, 0.5)) if fenced_s else None,
         fenced_p90_s=float(np.quantile(fenced_s, 0.9)) if fenced_s else None,
         fenced_steps=len(fenced_s),
+        wait_s=_median(done, lambda record: record.wait_ns),
         hidden_s=_hidden_s(done, times),
         compile_s=None if outcome.first_step_s is None else max(0.0, outcome.first_step_s - middle_s),
         counters=block_counters(blocks),

@@ -62,6 +62,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     fenced_steps: int = 0
     """Of steps that were each waited for, in a part of their own after a round's last block (in records without it,
     of warm steps after the warm-up's cut)."""
+    wait_s: float | None = None
+    """What waiting costs where there is nothing to wait for, and so in every fenced step: median over rounds."""
     hidden_s: Interval | None = None
     """What asynchronous dispatch hides: median fenced step minus median streamed one, over rounds, with its 95 %
     interval; an interval that is not above 0 shows none. None below 3 rounds with a fenced part."""

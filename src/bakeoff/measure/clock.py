@@ -67,6 +67,17 @@ class Stepper:
             durations.append(clock() - start)
         return durations
 
+    def idle_waits(self, count: int) -> list[int]:
+        """Wait `count` times where nothing was started; return what each cost, which is in every fenced step."""
+        wait, clock = self._step.wait, self._clock
+        wait()
+        durations = []
+        for _ in range(count):
+            start = clock()
+            wait()
+            durations.append(clock() - start)
+        return durations
+
     def streamed(self, steps: int) -> tuple[list[int], int]:
         """Run `steps` steps and wait once, at their end.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.measure.gpu_packages import is_library
 from bakeoff.report.units import count, listed, percent
 
 if TYPE_CHECKING:
@@ -69,10 +70,15 @@ def measured_line(contenders: Iterable[ContenderOutcome | Found], bakeoff: str, 
 
 
 def packages(contenders: Iterable[ContenderOutcome | Found]) -> str:
-    """Return every package: "jax 0.9.2 (jax@0.9.2) and 0.10.2 (jax@0.10.2), flax 0.12.8"; empty where none is known."""
+    """Return every package: "jax 0.9.2 (jax@0.9.2) and 0.10.2 (jax@0.10.2), flax 0.12.8"; empty where none is known.
+
+    Dozens of libraries for a GPU stand in the environment's table alone.
+    """
     found: dict[str, dict[str, dict[str, None]]] = {}
     for contender in contenders:
         for name, version in contender.versions.items():
+            if is_library(name):
+                continue
             found.setdefault(name, {}).setdefault(version, {})[contender.label] = None
     return ", ".join(f"{name} {_versions(labels)}" for name, labels in found.items())
 

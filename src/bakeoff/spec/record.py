@@ -350,6 +350,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[Block] = []
     fenced_steps_ns: list[int] = []
     """Time of each step after the last block, each waited for; empty in records older than this field."""
+    wait_ns: int | None = None
+    """What it costs to wait where nothing was started, a part of every fenced step: the median of several; None in
+    records older than this field."""
     timer: list[TimerTest] = []
     """Passes of the timer's self-test, in a trial of that purpose."""
     peaks: PeakReading | None = None

@@ -10,6 +10,7 @@ from bakeoff.measure.clock import Stepper
 from bakeoff.spec.protocol import Built
 from bakeoff.spec.record import Compilation
 from bakeoff.spec.trial import KINDS
+from bakeoff.trial.arithmetic import check_tf32, measured_tf32
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.feeding import feed_of, mode_of, resident
 from bakeoff.trial.model import make_model
@@ -35,8 +36,8 @@ class Unrun:
     model: Model
 
     def conclude(self, draft: Draft) -> None:
-        """Note what is in force."""
-        draft.put(settings=self.step.settings() | self.opened.in_force())
+        """Note what is in force; raise UnsupportedError where that is another arithmetic than was asked."""
+        _note_settings(self.opened, draft, self.step.settings())
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,10 @@ class Running:
         return self.feed.processes() if self.feed else []
 
     def conclude(self, draft: Draft) -> None:
-        """Note what is known only in the end, and end what loads batches."""
+        """Note what is known only in the end, and end what loads batches; raise UnsupportedError as Unrun does."""
         # Counted first: what settings are read back by may be compiled for it.
         draft.put(compilations=compiled_between(self.compiled_before, self.step.compilation()).count)
-        draft.put(settings=self.step.settings() | self.opened.in_force() | self._close_feed())
+        _note_settings(self.opened, draft, self.step.settings() | self._close_feed())
 
     def _close_feed(self) -> Settings:
         """Return how batches came, read back, and end what loads them."""
@@ -92,6 +93,9 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     build_ns = clock() - began_ns
     draft.put(build_ns=build_ns)
     if not KINDS[trial.purpose].steps:
+        # Asked here, too, because evidence takes minutes; where steps are timed, the first one is to find nothing warm.
+        if found := measured_tf32(opened):
+            check_tf32(step.settings() | found)
         return Unrun(opened, step, model), Built(build_ns=build_ns, first_step_ns=0)
     drops = plan.drops(model.build, model.size)
     del model
@@ -107,6 +111,13 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     ties, saved = Ties(opened, step, drops=drops), SavedState(step, stepper)
     running = Running(opened, step, feed, stepper, before, ties, saved, drops)
     return running, Built(build_ns=build_ns, first_step_ns=first_step_ns)
+
+
+def _note_settings(opened: Opened, draft: Draft, settings: Settings) -> None:
+    """Note what is in force, with TF32 as it was measured, and then raise UnsupportedError where that is another."""
+    told = settings | opened.in_force() | measured_tf32(opened)
+    draft.put(settings=told)
+    check_tf32(told)
 
 
 def compiled_between(before: Compilation, after: Compilation) -> Compilation:

@@ -6,6 +6,7 @@ that it is done. A new kind of measurement is one more function here and its lin
 
 from __future__ import annotations
 
+import statistics
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -41,6 +42,10 @@ class _MemorySteps(msgspec.Struct, frozen=True):
 
 _MEMORY = _MemorySteps()
 
+IDLE_WAITS = 21
+"""How often nothing is waited for, to know what a wait costs by itself: the median of so many leaves out the first,
+which may find the code cold, and what interrupts a few."""
+
 
 def warm(running: Running, draft: Draft, command: protocol.Warm) -> protocol.Warmed:
     """Run the steps of a warm-up and wait for each; in a trial that saves its state, do that on the way."""
@@ -71,6 +76,7 @@ def fence(running: Running, draft: Draft, command: protocol.Fence) -> protocol.W
     running.saved.put_back()
     durations = running.stepper.fenced(command.steps, command.seconds, command.limit)
     draft.append("fenced_steps_ns", *durations)
+    draft.put(wait_ns=round(statistics.median(running.stepper.idle_waits(IDLE_WAITS))))
     draft.put(tie=running.ties.conclude(running.stepper))
     return protocol.Warmed(steps_ns=durations)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.measure import memory
+from bakeoff.measure import gpu_packages, memory
 from bakeoff.measure.clock import Clock, monotonic
 from bakeoff.spec.errors import UnavailableError, UnsupportedError
 from bakeoff.spec.options import inherited
@@ -88,7 +88,7 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
     _limit(trial, imported.engine)
     imported.engine.configure(trial.contender.options)
     import_ns = time.perf_counter_ns() - imported.began_ns
-    draft.put(import_ns=import_ns, versions=imported.engine.versions())
+    draft.put(import_ns=import_ns, versions=imported.engine.versions() | _libraries(trial.contender.options))
     baseline_bytes = memory.resident_bytes()
     device = device_settings(trial)
     return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes, device), import_ns
@@ -102,3 +102,8 @@ def _limit(trial: TrialSpec, engine: Engine) -> None:
         msg = f"{trial.contender.framework} has no limit for the memory that it takes of a GPU"
         raise UnsupportedError(msg)
     engine.limit_memory(trial.gpu_limit_bytes, trial.gpu_total_bytes)
+
+
+def _libraries(options: Mapping[str, str]) -> dict[str, str]:
+    """Return the versions of what runs on a GPU beside the framework; nothing on other devices."""
+    return gpu_packages.versions() if options.get("device") == "cuda" else {}

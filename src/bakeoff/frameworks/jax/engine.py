@@ -18,7 +18,7 @@ import numpy as np
 import optax
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling, snapshots
+from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
@@ -123,6 +123,10 @@ class Engine:
             trajectory.append(border.export(present))
         return trajectory
 
+    def measured_tf32(self) -> dict[str, bool]:
+        """Return whether products of float32 are less than that."""
+        return tf32.measured(self._switches.executed)
+
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
         """Put two matrices on the device in the precision of products."""
         return peaks.Product(*(jnp.array(one, self._precision.compute) for one in (left, right)))
@@ -196,7 +200,8 @@ class Step:
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that JAX's profiler measured for some steps."""
-        return profiling.profiled(work, lambda: jax.device_get(self._results()))
+        device = _device(next(iter(self._state.parameters.values())))
+        return profiling.profiled(work, lambda: jax.device_get(self._results()), device)
 
     def _results(self) -> tuple[jax.Array | None, ...]:
         """Return what only a finished step has: the smallest parameter is as good as all of them."""

@@ -13,7 +13,18 @@ import tensorflow as tf
 
 from bakeoff.frameworks import keras_optimizers
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, peaks, profiling, snapshots, switches
+from bakeoff.frameworks.tensorflow import (
+    border,
+    devices,
+    memory,
+    nn,
+    optimizers,
+    peaks,
+    profiling,
+    snapshots,
+    switches,
+    tf32,
+)
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -90,6 +101,10 @@ class Engine:
             trajectory.append({name: variable.numpy() for name, variable in variables.items()})
         return trajectory
 
+    def measured_tf32(self) -> dict[str, bool]:
+        """Return whether products of float32 are less than that."""
+        return tf32.measured(lambda function: _in_mode(function, self._mode))
+
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
         """Put two matrices on the device in the precision of products."""
         dtype = keras.config.dtype_policy().compute_dtype
@@ -117,7 +132,10 @@ class Step:
         self._statistics = border.state(self._net)
         self._variables = list(self._parameters.values())
         self._forward = _in_mode(self._evaluate, mode)
-        self._on_gpu = bool(tf.config.list_logical_devices("GPU"))
+        self._on_gpu = devices.has_gpu()
+        if self._on_gpu:
+            self._synchronize = devices.gpu_waiting()
+        self._batch_on_gpu: bool | None = None
 
     def _evaluate(self, inputs: Any) -> Any:
         """Return the outputs in evaluation mode: tf.function calls one of fixed signature faster than the model."""
@@ -125,14 +143,11 @@ class Step:
 
     def prepare(self, batch: Batch) -> DeviceBatch:
         """Put a batch on the device and wait until it is there."""
-        prepared = on_device(batch, self._tensor)
+        prepared = on_device(batch, lambda array: devices.placed(array, self._variables[0].dtype))
         tf.test.experimental.sync_devices()
+        if self._on_gpu:
+            self._batch_on_gpu = devices.lies_on_gpu(prepared)
         return prepared
-
-    def _tensor(self, array: NDArray[Any]) -> Any:
-        """Copy an array to the device: real numbers in the variables' precision, integers as int32."""
-        dtype = {"i": tf.int32, "f": self._variables[0].dtype}.get(array.dtype.kind)
-        return tf.identity(tf.constant(array, dtype))
 
     def wait(self) -> None:
         """Return when the results of all started steps exist.
@@ -141,7 +156,7 @@ class Step:
         assigned, so that asking for the results costs nothing.
         """
         if self._on_gpu:
-            tf.test.experimental.sync_devices()
+            self._synchronize()
         elif self._last is not None:
             self._last.numpy()
 
@@ -178,7 +193,7 @@ class Step:
             "traces": self._run.experimental_get_tracing_count() if traced else None,
             "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
             "TF_XLA_FLAGS": os.environ.get("TF_XLA_FLAGS"),
-        }
+        } | ({"batch_on_gpu": self._batch_on_gpu} if self._on_gpu else {})
 
     def compilation(self) -> Compilation:
         """Return what was traced so far; TensorFlow compiles within the first call and does not report how long."""
@@ -189,7 +204,7 @@ class Step:
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that TensorFlow's profiler measured for some steps."""
         # The last result is another one after the work.
-        return profiling.profiled(work, lambda: self._last.numpy())  # noqa: PLW0108
+        return profiling.profiled(work, lambda: self._last.numpy(), devices.device_name())  # noqa: PLW0108
 
     def device_memory(self) -> DeviceMemory:
         """Return what the GPU's allocator has held; a processor has none."""

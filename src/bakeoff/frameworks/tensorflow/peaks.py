@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from bakeoff.frameworks.tensorflow import devices
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -16,7 +18,7 @@ class _Probe:
 
     def wait(self) -> None:
         """Return when all that was started is done."""
-        if tf.config.list_logical_devices("GPU"):
+        if devices.has_gpu():
             tf.test.experimental.sync_devices()
 
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from bakeoff.frameworks.keras_models import HOLES, MODELS, KerasStep
 from bakeoff.frameworks.ready_made import find
 from bakeoff.frameworks.steps import on_device
-from bakeoff.frameworks.tensorflow import memory, profiling, snapshots, switches
+from bakeoff.frameworks.tensorflow import devices, memory, profiling, snapshots, switches
 from bakeoff.spec.record import Compilation, DeviceMemory
 
 if TYPE_CHECKING:
@@ -39,16 +39,20 @@ class ReadyMadeModels:
 class Step(KerasStep):
     """A Keras model's step on TensorFlow."""
 
+    def __init__(self, network: Any, model: Model, scenario: Scenario, mode: str) -> None:
+        """Take the network, and how all of its work is waited for."""
+        super().__init__(network, model, scenario, mode)
+        self._synchronize = devices.gpu_waiting() if devices.has_gpu() else tf.test.experimental.sync_devices
+
     def prepare(self, batch: Batch) -> DeviceBatch:
         """Put a batch on the device, in the variables' precision, and wait until it is there."""
-        types = {"i": tf.int32, "f": keras.config.floatx()}
-        prepared = on_device(batch, lambda array: tf.identity(tf.constant(array, types.get(array.dtype.kind))))
+        prepared = on_device(batch, lambda array: devices.placed(array, keras.config.floatx()))
         tf.test.experimental.sync_devices()
         return prepared
 
     def wait(self) -> None:
         """Return when the step's variables are assigned, too: Keras has waited for its result only."""
-        tf.test.experimental.sync_devices()
+        self._synchronize()
 
     def _copies(self, variables: Sequence[Any]) -> list[Any]:
         """Copy variables on the device."""
@@ -62,7 +66,7 @@ class Step(KerasStep):
         """Read back what is in force."""
         tf32 = tf.config.experimental.tensor_float_32_execution_enabled()
         keras_settings = self.keras_settings()
-        device = "cuda" if tf.config.list_logical_devices("GPU") else "cpu"
+        device = devices.device_name()
         is_tf32 = tf32 and device == "cuda" and keras_settings["precision"] == "float32"
         return (
             switches.settings(device, str(keras_settings["mode"]))
@@ -84,8 +88,8 @@ class Step(KerasStep):
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that TensorFlow's profiler measured for some steps."""
-        return profiling.profiled(work, self.wait)
+        return profiling.profiled(work, self.wait, devices.device_name())
 
     def device_memory(self) -> DeviceMemory:
         """Return what the GPU's allocator has held; a processor has none."""
-        return memory.reading() if tf.config.list_logical_devices("GPU") else DeviceMemory()
+        return memory.reading() if devices.has_gpu() else DeviceMemory()

@@ -10,7 +10,7 @@ import torch
 
 from bakeoff.frameworks import denormals
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
-from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, snapshots
+from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision
 from bakeoff.frameworks.torch.switches import Switches, kernel_of
@@ -114,6 +114,10 @@ class Engine:
             native.step()
             trajectory.append({name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()})
         return trajectory
+
+    def measured_tf32(self) -> dict[str, bool]:
+        """Return whether products of float32 are less than that."""
+        return tf32.measured(self._device)
 
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
         """Put two matrices on the device in the precision of products."""
@@ -285,7 +289,7 @@ class TrainStep(WithoutOutputs, Step):
         return snapshots.optimizer_arrays(self._network, self._optimizer)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Read back what is in force, with the optimiser; None for foreach or fused: PyTorch chooses by the device."""
+        """Read back what is in force, with the optimiser; None for foreach or fused: PyTorch was not asked."""
         defaults = self._optimizer.defaults
         return super().settings() | {
             "loss_scaling": self._update.scaling(),

@@ -177,6 +177,7 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
         "fenced_p50_s": contender.fenced_p50_s,
         "fenced_p90_s": contender.fenced_p90_s,
         "fenced_steps": contender.fenced_steps,
+        "wait_s": contender.wait_s,
         "hidden_s": contender.hidden_s.estimate if contender.hidden_s else None,
         "hidden_interval_s": bounds(contender.hidden_s),
         "steady": contender.steady,

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from bakeoff.judge.ledger import Entry, Value
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
+_CHOSEN = {"heuristic": "heuristics", "profiling": "trying them", "fixed": "taking deterministic ones only"}
+"""What the values of conv_algorithm are in a sentence."""
+
 _WHY = {"same": "", "asked": "as asked", "nature": "by the frameworks' nature", "mismatch": "nobody asked for it"}
 
 
@@ -54,7 +57,8 @@ def _cautions(outcome: Outcome) -> list[str]:
     found = [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
     variables = [entry for entry in ledger(outcome.contenders) if entry.origin == "variable"]
     found += [_of_some(entry) for entry in variables if entry.kind == "nature"]
-    return found + [_OTHER_LIBRARIES for entry in variables if entry.key == LIBRARIES]
+    found += [_OTHER_LIBRARIES for entry in variables if entry.key == LIBRARIES]
+    return found + _algorithms(outcome)
 
 
 _OTHER_LIBRARIES = (
@@ -67,6 +71,27 @@ def _of_some(entry: Entry) -> str:
     """Return the sentence on a variable that means nothing to the other contenders."""
     (value, *_) = entry.values.values()
     return f"{entry.key} is set in the environment and counts for {listed(entry.values)} alone: {value}."
+
+
+def _algorithms(outcome: Outcome) -> list[str]:
+    """Return that contenders choose algorithms of convolutions in different ways, each by its own default."""
+    work = outcome.comparison.work
+    if work is not None and work.least_macs == work.macs:
+        return []  # Only a convolution over several points can be computed with fewer multiplications.
+    entries = [
+        entry for entry in ledger(outcome.contenders) if entry.key == "conv_algorithm" and entry.kind == "nature"
+    ]
+    ways = [
+        listed(
+            f"{label} by {_CHOSEN.get(str(value), value)}" for label, value in entry.values.items() if value is not None
+        )
+        for entry in entries
+    ]
+    return [
+        f"Algorithms of convolutions are chosen in different ways, {way}, each by its framework's own default: the "
+        "ratio holds that, too. With conv_algorithm=profiling every contender tries them."
+        for way in ways
+    ]
 
 
 def _mismatch(entry: Entry, outcome: Outcome) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import count, duration, listed, unit_for
+from bakeoff.report.units import count, duration, listed, percent, unit_for
 from bakeoff.report.words import earlier, timed_region
 from bakeoff.spec.scenario import SCENARIOS
 
@@ -22,6 +22,9 @@ TIMER_WORDS: dict[TimerOutcome, str] = {
     "untold": "inconclusive",
     "unavailable": "not available",
 }
+
+DEAR_WAIT = 0.02
+"""From this share of a fenced step on, the cost of waiting is told: what `benchmarks/ping_pong.py` calls the same."""
 
 _HIDDEN = (
     "The table of step times has both: fenced p50 and p90 with the number of steps, and as hidden the host time that "
@@ -75,12 +78,26 @@ def timer_table(outcome: Outcome) -> Table:
 
 
 def _cautions(outcome: Outcome) -> list[str]:
-    """Return the contenders without a steady state."""
-    return [
+    """Return the contenders without a steady state, and those whose fenced steps are partly the waiting itself."""
+    unsteady = [
         f"{one.label}: its warm-up found no steady state, so its step time may still drift; --epochs times whole runs."
         for one in outcome.contenders
         if not one.steady
     ]
+    return unsteady + [_dear(one) for one in outcome.contenders if _wait_share(one) > DEAR_WAIT]
+
+
+def _wait_share(contender: ContenderOutcome) -> float:
+    """Return which share of a fenced step the waiting by itself is; 0 where it is not known."""
+    return (contender.wait_s or 0.0) / contender.fenced_p50_s if contender.fenced_p50_s else 0.0
+
+
+def _dear(contender: ContenderOutcome) -> str:
+    """Return the sentence on a wait that costs much beside the step."""
+    return (
+        f"{contender.label}: waiting for it costs {duration(contender.wait_s)} where there is nothing to wait for, "
+        f"{percent(_wait_share(contender))} of its fenced step; the fenced times hold that, the step time hardly does."
+    )
 
 
 def _sections(outcome: Outcome) -> list[Section]:
