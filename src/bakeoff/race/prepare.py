@@ -12,6 +12,7 @@ import msgspec
 
 import bakeoff
 from bakeoff import data
+from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
 from bakeoff.environments.options import resolve_options, variables_of
@@ -260,7 +261,7 @@ def _with_options(
         asked=asked,
         watched=(*WATCHED, *declared.info.watched),
         contender=msgspec.structs.replace(contender, options=options),
-        interpreter=resolve(contender, declared),
+        interpreter=resolve(contender, declared, options.get("device", PROCESSOR)),
         framework_path=str(declared.path.resolve()),
         framework_sha256=folder_sha256(declared.path),
         variables=variables_of(declared.info, options),
