@@ -113,7 +113,7 @@ def _show_machine(facts: "Facts") -> None:
     hypervisor = ", on a hypervisor" if facts["hypervisor"] else ""
     _tell("system", f"{facts['system']} {facts['kernel']}, {facts['architecture']}{hypervisor}")
     _tell("gpu", f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML reports")
-    available, reason = meters(("cpu", "cuda") if "gpu" in facts else ("cpu",))
+    available, reason = meters("cuda" if "gpu" in facts else "cpu")
     _tell("energy", f"not available here, {reason}" if reason else ", ".join(meter.name for meter in available))
     now = _now()
     shown = {name: "unknown" if value is None else value for name, value in (facts | now).items()}
@@ -271,7 +271,7 @@ def _everything() -> dict[str, Any]:
     from bakeoff.report.machine_advice import advise_calm
 
     facts = describe()
-    meter, reason = meters(("cpu", "cuda") if "gpu" in facts else ("cpu",))
+    meter, reason = meters("cuda" if "gpu" in facts else "cpu")
     interpreters, reasons = available()
     noise, neighbours = _watch(told=False)
     answers = dict(_probed(interpreters))

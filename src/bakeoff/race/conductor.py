@@ -18,7 +18,7 @@ from bakeoff.judge.timer import timer_verdict
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.foresight import told_before
 from bakeoff.race.loop import Loop
-from bakeoff.race.prepare import prepared
+from bakeoff.race.prepare import on_gpu_of, prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
 from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, late, memory, peaks, rounds, selftest
 from bakeoff.race.stages.stage import Stage, State
@@ -159,7 +159,7 @@ def _begun(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:
         folder = new_folder(results, wanted.workload.name)
         return folder, msgspec.structs.replace(wanted, id=folder.name)
     folder, before = resumable("comparison", results, latest_like(results, wanted))
-    return folder, continued(before, wanted)
+    return folder, continued(before, on_gpu_of(before, wanted, request))
 
 
 def _search(request: Request, wanted: Search) -> tuple[Path, Search]:
@@ -169,4 +169,4 @@ def _search(request: Request, wanted: Search) -> tuple[Path, Search]:
         folder = new_folder(results, f"{wanted.plan.workload.name}-max-batch")
         return folder, msgspec.structs.replace(wanted, plan=msgspec.structs.replace(wanted.plan, id=folder.name))
     folder, before = resumable("search", results, searches.latest_like(results, wanted))
-    return folder, msgspec.structs.replace(before, plan=continued(before.plan, wanted.plan))
+    return folder, msgspec.structs.replace(before, plan=continued(before.plan, on_gpu_of(before.plan, wanted.plan, request)))

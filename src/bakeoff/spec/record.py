@@ -219,10 +219,13 @@ class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
     """An NVIDIA GPU during one block, read from outside of the trial's process; None is unknown."""
 
     turn: int
+    uuid: str = ""
+    """Of the GPU; empty in records older than this field, which are of the first one that NVML counted."""
     readings: int
     clock_mhz: float | None = None
     """Mean clock of the multiprocessors."""
     clock_limit_mhz: int | None = None
+    """The clock that the GPU goes to by itself: its highest, or that for applications where it was set by hand."""
     memory_clock_mhz: float | None = None
     temperature_c: int | None = None
     """Highest reading."""
