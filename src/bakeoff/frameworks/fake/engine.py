@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.frameworks import denormals
+from bakeoff.frameworks import denormals, exhaustion
 from bakeoff.frameworks.fake import peaks
+from bakeoff.frameworks.fake.exhaustion import SIGNS
 from bakeoff.frameworks.fake.faults import strike
+from bakeoff.frameworks.fake.gpu import PretendedGpu, visible_gpus
 from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
 from bakeoff.frameworks.steps import WithoutLoss, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -90,6 +92,14 @@ class _Time:
         self.passed_ns += self.now_ns() - began_ns
 
 
+class _Device:
+    """Where this process computes."""
+
+    gpu: PretendedGpu | None = None
+    """None: on the processor."""
+
+
+_device = _Device()
 _time = _Time()
 virtual_clock = _time.now_ns
 pass_time = _time.let_pass
@@ -180,6 +190,9 @@ class Step:
     def _allocate(self, samples: int) -> NDArray[Any]:
         """Take what a step on so many samples needs; refuse beyond the memory that the script has."""
         kibibytes = samples * int(self._options["sample_kib"])
+        if _device.gpu is not None:
+            _device.gpu.take(kibibytes << 10)
+            return np.ones(0, np.uint8)
         if kibibytes > self._number("capacity_kib"):
             msg = f"the script has {self._options['capacity_kib']} KiB, and a step needs {kibibytes}"
             raise MemoryError(msg)
@@ -221,6 +234,7 @@ class Step:
     def outputs(self, batch: Batch) -> NDArray[np.float64]:
         """Return outputs that follow from the inputs; after some training they name the labels."""
         self._finish()
+        self._held = self._allocate(len(batch))
         flat = np.concatenate([np.asarray(x, np.float64).reshape(len(x), -1) for x in batch.inputs.values()], axis=1)
         classes = self._model.size.classes
         means = [flat[:, k :: classes or 1].mean(axis=1) for k in range(classes or 1)]
@@ -243,7 +257,7 @@ class Step:
 
     def gradients(self, batch: Batch) -> Arrays:
         """Return arrays that follow from the weights."""
-        del batch
+        self._held = self._allocate(len(batch))
         strike(self._options, "certify")
         return self._gradients()
 
@@ -304,18 +318,26 @@ class Step:
             "layout": "NHWC",
             "denormals": denormals.in_force(np.multiply, 1),
             "optimizer": type(self._model.optimizer).__name__,
+            **_on_gpu(_device.gpu),
         }
 
     def device_memory(self) -> DeviceMemory:
-        """There is no device."""
+        """Return what the pretended GPU's allocator has held; a processor has none."""
         strike(self._options, "memory")
-        return DeviceMemory()
+        return DeviceMemory() if _device.gpu is None else _device.gpu.reading()
 
 
 class InferStep(WithoutLoss, Step):
     """One scripted step without a loss."""
 
     _trains = False
+
+
+def _on_gpu(gpu: PretendedGpu | None) -> dict[str, str | int | float | bool | None]:
+    """Return what is in force on a pretended GPU."""
+    if gpu is None:
+        return {"device_memory": None}
+    return {"device_memory": gpu.policy, "device_name": gpu.name, "device_uuid": gpu.uuid}
 
 
 _STEPS: dict[Scenario, type[Step]] = {"train": Step, "infer": InferStep}
@@ -325,12 +347,18 @@ class Engine:
     """The scripted framework in this process."""
 
     running_variance = "biased"
+    _limit_bytes: int | None = None
+
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have the pretended GPU's allocator reserve no more than this."""
+        del total_bytes
+        self._limit_bytes = limit_bytes
 
     def configure(self, options: Mapping[str, str]) -> None:
-        """Choose the clock."""
+        """Choose the clock and the device; raise UnsupportedError where no GPU is pretended."""
         _time.real = options["clock"] == "real"
         strike(options, "import")
-
+        _device.gpu = PretendedGpu(options, self._limit_bytes) if options["device"] == "cuda" else None
         self._rates = {name: float(options[name]) for name in ("peak_gmacs", "peak_gb")}
 
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
@@ -346,12 +374,16 @@ class Engine:
         return {"fake": "1.0"}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Python's own error is all that a script has."""
-        return isinstance(error, MemoryError)
+        """Return whether it is Python's own error, or one of the pretended GPU."""
+        return exhaustion.is_sure(SIGNS, error)
+
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether it is in the words of a library that may have another cause."""
+        return exhaustion.is_likely(SIGNS, error)
 
     def devices(self) -> list[str]:
-        """There is the processor."""
-        return ["cpu"]
+        """Return the processor, and a GPU where one is pretended."""
+        return ["cpu", "cuda"] if visible_gpus() else ["cpu"]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
         """Make a scripted step."""
