@@ -8,12 +8,12 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.measure.test_devices import nvml
 
 from bakeoff.environments import create
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
+    from tests.gpu.pretended import PretendedGpus
 
 
 @pytest.fixture(autouse=True)
@@ -30,12 +30,6 @@ def nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     monkeypatch.setattr(create, "_run", note)
     return run
-
-
-@pytest.fixture
-def gpu(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Give a function that pretends an NVIDIA GPU by a module pynvml, with some answers of its own."""
-    return lambda **answers: monkeypatch.setitem(sys.modules, "pynvml", nvml(**answers))
 
 
 def test_a_dry_run_tells_pins_sizes_and_place_and_makes_nothing(cli: Cli, nothing_is_run: list[Any]) -> None:
@@ -59,11 +53,11 @@ def test_a_dry_run_tells_a_disk_that_is_too_small(cli: Cli, monkeypatch: pytest.
     assert "In all up to 7.4 GB with what pip keeps of its downloads, of 5 GB that are free: that is too little" in said
 
 
-def test_without_a_device_nvml_decides_and_it_is_said(cli: Cli, gpu: Any) -> None:
+def test_without_a_device_nvml_decides_and_it_is_said(cli: Cli, pretended_gpus: PretendedGpus) -> None:
     """Beside a GPU the environment for cuda is made, named so; where there is none the usual one."""
-    gpu(nvmlSystemGetCudaDriverVersion_v2=13000)
+    assert pretended_gpus
     said = cli("env", "create", "fake")
-    assert "fake: for cuda, NVML reports NVIDIA H200, driver 570.86.15 runs CUDA 13.0" in " ".join(said.out.split())
+    assert "fake: for cuda, NVML reports NVIDIA L4, driver 580.95.05 runs CUDA 13.0" in " ".join(said.out.split())
     assert "fake-cuda: done" in said.out
     listed = cli("env", "list").out
     assert listed.startswith("fake-cuda")
@@ -74,10 +68,10 @@ def test_without_a_device_nvml_decides_and_it_is_said(cli: Cli, gpu: Any) -> Non
 
 
 def test_a_driver_that_is_too_old_ends_it_before_anything_is_fetched(
-    cli: Cli, gpu: Any, nothing_is_run: list[Any]
+    cli: Cli, pretended_gpus: PretendedGpus, nothing_is_run: list[Any]
 ) -> None:
     """What the driver runs is held against what the wheels need: exit code 2, what to do, and nothing is run."""
-    gpu()
+    pretended_gpus.set(0, driver="570.86.15", cuda="12.8")
     said = cli("env", "create", "jax", "--device", "cuda")
     assert said.code == 2
     assert "driver 570.86.15 runs CUDA 12.8, these wheels need CUDA 13.0: install a driver of 580" in said.err

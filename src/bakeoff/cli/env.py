@@ -87,7 +87,7 @@ def create(
 def _devices(wanted: "list[Framework]", asked: str | None, *, pins_are_own: bool) -> list[str]:
     """Return for which device each framework's environment is made, and say why; raise UsageError for what cannot."""
     from bakeoff.environments.builds import PROCESSOR, check_device, chosen
-    from bakeoff.measure.machine import gpu
+    from bakeoff.measure.gpu_facts import gpu
 
     if pins_are_own:  # What they need of a driver is not known here.
         check_device(asked or PROCESSOR)
