@@ -68,6 +68,7 @@ class Specs:
             round_number=round_number,
             resident=resident,
             contender=plan.contender,
+            injected=plan.injected if purpose == "certify" else {},
             variables={k: v.format(threads=options.get("threads", ""), cache=kept) for k, v in variables.items()},
             watched=plan.watched,
             framework_path=plan.framework_path,

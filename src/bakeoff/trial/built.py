@@ -87,7 +87,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     step = (
         build_ready_made(trial, model)
         if is_ready_made
-        else opened.engine.build(model, trial.scenario, trial.contender.options)
+        else opened.engine.build(model, trial.scenario, trial.options)
     )
     build_ns = clock() - began_ns
     draft.put(build_ns=build_ns)

@@ -75,7 +75,7 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
     """Configure the engine and map the batches; return the trial, and how long import and configuring took in ns."""
     if hasattr(imported.engine, "preload"):
         imported.engine.preload(trial.scenario)
-    imported.engine.configure(trial.contender.options)
+    imported.engine.configure(trial.options)
     import_ns = time.perf_counter_ns() - imported.began_ns
     draft.put(import_ns=import_ns, versions=imported.engine.versions())
     baseline_bytes = memory.resident_bytes()

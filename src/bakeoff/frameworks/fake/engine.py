@@ -45,6 +45,9 @@ MOVING = 50
 DISPATCH = 0.1
 """Share of an asynchronous step that its dispatch takes."""
 
+STORED_BITS = {"tf32": 10, "bfloat16": 7}
+"""Of a number's fraction, in the precisions that keep fewer than float32 (IEEE 754 counts them without the first)."""
+
 LEARNED_STEPS = 10
 """Training steps after which the outputs name the labels."""
 
@@ -111,7 +114,8 @@ class Step:
         process = math.exp(self._random.normal(0.0, self._number("process_noise")))
         self._cache = os.environ.pop(CACHE, "")
         self._compilation = Compilation(trace_ns=0, compile_ns=0, count=0)
-        self._step_ns = self._number("step_ms") * 1e6 * process
+        reduced = self._number("reduced_factor") if options["precision"] in STORED_BITS else 1.0
+        self._step_ns = self._number("step_ms") * 1e6 * process * reduced
         self._held: NDArray[Any] | None = None
         """The memory of the last step."""
         self._steps = 0
@@ -250,7 +254,9 @@ class Step:
     def _gradients(self) -> Arrays:
         """Return what every step's gradients are."""
         wrong = 1.01 if self._options["wrong"] == "gradients" else 1.0
-        return {name: 0.1 * value * wrong for name, value in self._model.weights.items()}
+        gradients = {name: 0.1 * value * wrong for name, value in self._model.weights.items()}
+        bits = STORED_BITS.get("tf32" if self._options["wrong"] == "tf32" else self._options["precision"])
+        return gradients if bits is None else {name: _kept(value, bits) for name, value in gradients.items()}
 
     def parameters(self) -> Arrays:
         """Return the weights, and what so many steps have made of them."""
@@ -310,6 +316,13 @@ class Step:
         """There is no device."""
         strike(self._options, "memory")
         return DeviceMemory()
+
+
+def _kept(values: NDArray[Any], bits: int) -> NDArray[Any]:
+    """Return what a fraction of so many stored bits keeps of numbers."""
+    fraction, exponent = np.frexp(values)
+    kept: NDArray[Any] = np.ldexp(np.round(fraction * 2.0 ** (bits + 1)) / 2.0 ** (bits + 1), exponent)
+    return kept
 
 
 class InferStep(WithoutLoss, Step):
