@@ -6,6 +6,8 @@ worker, as in a race.
 
 from __future__ import annotations
 
+import math
+import os
 import random
 import subprocess
 import time
@@ -15,6 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 import bakeoff
+from bakeoff.judge.bare import AgainstBare
 from bakeoff.race.prepare import prepared
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.process import ProcessWorker
@@ -48,18 +51,6 @@ LEAD_NS, TIMED_NS = 100e6, 150e6
 """A block is long beside what a switch between processes costs, and short beside the bursts of others."""
 
 
-class AgainstBare(msgspec.Struct, frozen=True, kw_only=True):
-    """One contender's step beside that of its framework's bare loop."""
-
-    label: str
-    rounds: int
-    bakeoff_s: float | None = None
-    bare_s: float | None = None
-    """Medians over rounds; None without any."""
-    ratio: Interval | None = None
-    """Bakeoff over bare, with its 95 % interval; None below three rounds."""
-
-
 class BareLoop:
     """A bare loop in a process of its own."""
 
@@ -72,7 +63,7 @@ class BareLoop:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=None if not variables else _environment(variables),
+            env=os.environ | variables,
         )
         while self._line() != "ready\n":
             pass
@@ -98,13 +89,6 @@ class BareLoop:
         """End it."""
         self._process.kill()
         self._process.communicate()
-
-
-def _environment(variables: dict[str, str]) -> dict[str, str]:
-    """Return this process's environment with other values of some variables."""
-    import os
-
-    return os.environ | variables
 
 
 class Harness:
@@ -156,7 +140,7 @@ def against_bare(request: Request, rounds: int, *, launch: Launcher = ProcessWor
             for name, median_s in medians.items():
                 steps_s[name].append(median_s)
     found = fixed_interval(differences, 0.95)
-    ends = [2.718281828459045**value for value in (found.estimate, found.low, found.high)] if found else []
+    ends = [math.exp(value) for value in (found.estimate, found.low, found.high)] if found else []
     middle = {name: sorted(values)[len(values) // 2] for name, values in steps_s.items() if values}
     return AgainstBare(
         label=plan.contender.label,

@@ -1,0 +1,204 @@
+"""How each check is made: it runs what it needs in its folder, and has judge/acceptance.py conclude."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.acceptance.setting import TF32_CAPABILITY, with_options
+from bakeoff.environments.probe import probe
+from bakeoff.judge import acceptance as judged
+from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.ping_pong import two_ways
+from bakeoff.race import conductor
+from bakeoff.race.bare import against_bare, has_bare_loop
+from bakeoff.race.ping_pong import both_ways
+from bakeoff.race.prepare import checked
+from bakeoff.race.workers.worker import WorkerLostError
+from bakeoff.spec.acceptance import Finding
+from bakeoff.spec.contender import parse_contenders
+from bakeoff.store.files import write_atomically
+from bakeoff.store.results import comparisons
+
+if TYPE_CHECKING:
+    from bakeoff.acceptance.setting import Setting
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.spec.verdict import Certificate
+
+SHORTEST = "mlp-mnist"
+"""The workload with the shortest steps, in which whatever bakeoff adds would weigh most."""
+
+WITH_CONVOLUTIONS = "cnn-cifar10"
+"""The smallest workload with products and convolutions, whose TF32 has a switch each."""
+
+SEEDS, QUICK_SEEDS = 5, 2
+ROUNDS, QUICK_ROUNDS = 5, 3
+"""Of ping-pong and bare loops: three are the fewest that give an interval."""
+
+SMALL_BATCH = 8
+"""Of the large workloads' certificates: their reference computes in float64 on the processor."""
+SMALL_BATCHED = frozenset({"resnet50", "vit-b16"})
+
+RACES = 2
+"""Against itself: one race in twenty has a winner by chance, two in a row one in four hundred."""
+
+BATCH_LIMIT_BYTES = 1 << 30
+"""Of the search for the largest batch on a processor, whose memory belongs to others, too."""
+
+REDUCED = ("tf32", "bfloat16", "float16")
+"""What may be planted in the place of float32, the most like it first."""
+
+CERTIFICATES_FILE = "certificates.json"
+
+
+def devices(setting: Setting) -> Finding:
+    """Have every contender's environment import its framework and name its devices."""
+    _, plans, _ = checked(setting.request(SHORTEST))
+    answers = {}
+    for plan in plans:
+        answers[plan.contender.label] = probe(plan.interpreter, Path(plan.framework_path))
+    return judged.devices(answers, setting.excluded, setting.device)
+
+
+def timers(setting: Setting) -> Finding:
+    """Test every timer."""
+    with setting.launching.watching() as observe:
+        verdicts = conductor.check_timers(setting.request(SHORTEST), observe, launch=setting.launching.launch)
+    return judged.timers(verdicts, labels_of(setting))
+
+
+def labels_of(setting: Setting) -> list[str]:
+    """Return the contenders' names in reports."""
+    return [one.label for one in parse_contenders(setting.contenders)]
+
+
+def certificates(setting: Setting, workload: str) -> Finding:
+    """Certify all contenders at several seeds, as many as begin in time."""
+    began_s = time.monotonic()
+    found: dict[int, list[Certificate]] = {}
+    seeds = QUICK_SEEDS if setting.quick else SEEDS
+    small = {"batch_size": SMALL_BATCH} if workload in SMALL_BATCHED and setting.size == "full" else {}
+    for seed in range(setting.seed, setting.seed + seeds):
+        if found and time.monotonic() - began_s > setting.most_s:
+            break
+        request = setting.request(workload, seed=seed, **small)
+        with setting.launching.watching() as observe:
+            found[seed] = conductor.verify(request, observe, launch=setting.launching.launch)
+        _keep(setting, found)
+    return judged.certificates(found, seeds)
+
+
+def _keep(setting: Setting, found: dict[int, list[Certificate]]) -> None:
+    """Write certificates beside the evidence, which may be too large to be sent on."""
+    told = [{"seed": seed, "certificates": some} for seed, some in found.items()]
+    write_atomically(setting.folder / CERTIFICATES_FILE, msgspec.json.format(msgspec.json.encode(told)))
+
+
+def planted(setting: Setting, contender: str) -> str:
+    """Return the precision that is planted in the place of float32; empty where the framework has none here."""
+    usable = [one for one in REDUCED if one != "tf32" or setting.device != "cuda" or setting.has_tf32]
+    return next((one for one in usable if setting.has(contender, precision=one)), "")
+
+
+def injected(setting: Setting, contender: str) -> Finding:
+    """Certify a contender that computes in another precision than it is asked for."""
+    precision = planted(setting, contender)
+    if not precision:
+        return Finding("not applicable", "it has no precision with fewer digits on this device")
+    request = setting.request(WITH_CONVOLUTIONS, contender, inject={"precision": precision})
+    if setting.quick:
+        request = msgspec.structs.replace(request, workload=SHORTEST)
+    with setting.launching.watching() as observe:
+        (certificate,) = conductor.verify(request, observe, launch=setting.launching.launch)
+    _keep(setting, {setting.seed: [certificate]})
+    return judged.injected(certificate, "float32", precision)
+
+
+def _raced(setting: Setting, workload: str, *contenders: str, budget_s: float, self_test: bool) -> Outcome:
+    """Race contenders, and observe it."""
+    request = setting.request(workload, *contenders, budget_s=budget_s, self_test=self_test)
+    launching = setting.launching
+    with launching.watching() as observe:
+        return conductor.run(request, observe, launch=launching.launch, probe_s=launching.probe_s)
+
+
+def itself(setting: Setting) -> Finding:
+    """Race the first contender against itself, and where it has a winner once more."""
+    races: list[Outcome] = []
+    first = setting.contenders[0]
+    while len(races) < RACES:
+        outcome = _raced(setting, SHORTEST, first, first, budget_s=setting.most_s / RACES, self_test=False)
+        races.append(outcome)
+        if not (outcome.verdicts and outcome.verdicts[0].verdict in ("faster", "slower")):
+            break
+    return judged.itself(races)
+
+
+def tf32(setting: Setting, contender: str) -> Finding:
+    """Race float32 against TF32."""
+    if not setting.has_tf32:
+        return Finding(
+            "not applicable", f"TF32 is a mode of NVIDIA's GPUs from compute capability {TF32_CAPABILITY} on"
+        )
+    if not setting.has(contender, precision="tf32"):
+        return Finding("not applicable", "the framework has no TF32 on this device")
+    workload = SHORTEST if setting.quick else "vgg16"
+    sides = with_options(contender, precision="float32"), with_options(contender, precision="tf32")
+    return judged.tf32(_raced(setting, workload, *sides, budget_s=setting.most_s, self_test=False))
+
+
+def race(setting: Setting) -> Finding:
+    """Race all contenders, with the machine's peaks behind the rounds."""
+    workload = SHORTEST if setting.quick else "resnet50"
+    return judged.race(_raced(setting, workload, budget_s=setting.most_s, self_test=True))
+
+
+RACE = "race"
+"""The key of the check whose records tell the rates of work."""
+
+
+def light(setting: Setting) -> Finding:
+    """Hold the steps of the race against the machine's peaks; nothing is run."""
+    folder = setting.whole / RACE
+    found = comparisons(folder) if folder.is_dir() else []
+    if not found:
+        return Finding("inconclusive", "there was no race whose steps could be held against the machine's peaks")
+    return judged.light(judge_comparison(found[-1]))
+
+
+def ping_pong(setting: Setting) -> Finding:
+    """Run each contender alone and in ping-pong; a single one beside itself."""
+    contenders = setting.contenders if len(setting.contenders) > 1 else setting.contenders * 2
+    request = setting.request(SHORTEST, *contenders, budget_s=setting.most_s)
+    rounds = QUICK_ROUNDS if setting.quick else ROUNDS
+    with setting.launching.watching() as observe:
+        records = both_ways(request, setting.folder, rounds, observe, launch=setting.launching.launch)
+    return judged.ping_pong([two_ways(one.label, records) for one in parse_contenders(contenders)])
+
+
+def bare(setting: Setting, contender: str) -> Finding:
+    """Hold bakeoff's worker against the framework's bare loop."""
+    request = setting.request(SHORTEST, contender, budget_s=setting.most_s)
+    _, plans, _ = checked(request)
+    if not has_bare_loop(plans[0].framework_path):
+        return Finding("not applicable", "its folder holds no bare loop")
+    rounds = QUICK_ROUNDS if setting.quick else ROUNDS
+    try:
+        return judged.bare(against_bare(request, rounds, launch=setting.launching.launch))
+    except WorkerLostError as lost:
+        return Finding("failed", lost.reason)
+
+
+def batches(setting: Setting) -> Finding:
+    """Search every contender's largest batch under one limit."""
+    workload = SHORTEST if setting.quick else WITH_CONVOLUTIONS
+    limit_bytes = BATCH_LIMIT_BYTES if setting.device == "cpu" else None
+    request = setting.request(workload, budget_s=setting.most_s)
+    launching = setting.launching
+    with launching.watching() as observe:
+        return judged.batches(
+            conductor.search_batches(request, observe, limit_bytes=limit_bytes, launch=launching.launch)
+        )
