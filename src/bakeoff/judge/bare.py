@@ -23,7 +23,7 @@ class AgainstBare(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the two agree within 2 %, by all of the interval; None: that cannot be told."""
+        """Whether the two agree within 2 %, by all of the interval; None: neither is known."""
         found = self.ratio
         if found is None:
             return None

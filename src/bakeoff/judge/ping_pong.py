@@ -54,7 +54,7 @@ class TwoWays(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def agrees(self) -> bool | None:
-        """Whether the quickest quarters agree within 2 %, by all of the interval; None: that cannot be told."""
+        """Whether the quickest quarters agree within 2 %, by all of the interval; None: neither is known."""
         found = self.quickest
         if found is None:
             return None
