@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.gpu.pretended import L4, PretendedGpus, compiled, pretend
 
 from bakeoff.environments.declared import frameworks
 from bakeoff.race import remembered
@@ -76,6 +77,30 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "memory"
     monkeypatch.setattr(remembered, "base", lambda: folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def gpu_libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with stand-ins for NVIDIA's libraries; skip where they cannot be compiled."""
+    folder = tmp_path_factory.mktemp("nvidia")
+    reason = compiled(folder)
+    if reason:
+        pytest.skip(reason)
+    return folder
+
+
+@pytest.fixture
+def no_gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gpu_libraries: Path) -> PretendedGpus:
+    """Return pretended GPUs without any yet: NVML answers, and counts none."""
+    (tmp_path / "gpus").mkdir()
+    return pretend(monkeypatch, tmp_path / "gpus", gpu_libraries)
+
+
+@pytest.fixture
+def pretended_gpus(no_gpus: PretendedGpus) -> PretendedGpus:
+    """Return one pretended GPU, an idle L4; `add` adds more, `set` changes one, also while something runs."""
+    no_gpus.add(L4)
+    return no_gpus
 
 
 def script(name: str) -> ModuleType:

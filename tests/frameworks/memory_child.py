@@ -40,7 +40,37 @@ def torch() -> list[Any]:
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_fp16_accumulation = True
     switched = [accumulation(dtype, "cuda") for dtype in (half, short)]
-    return [*answers, sums, switched, exhausted(is_exhausted, lambda: torch.empty(TOO_MUCH))]
+    return [*answers, sums, switched, exhausted(is_exhausted, lambda: torch.empty(TOO_MUCH)), torch_words()]
+
+
+def judged(module: Any, errors: list[BaseException]) -> list[str]:
+    """Return for each error what its words say of memory."""
+    return [
+        "yes" if module.is_exhausted(error) else "maybe" if module.may_be_exhausted(error) else "no" for error in errors
+    ]
+
+
+def torch_words() -> list[str]:
+    """Return what is made of the forms in which PyTorch and the libraries below it run out of memory."""
+    import torch
+
+    from bakeoff.frameworks.torch import memory
+
+    cublas = "CUDA error: CUBLAS_STATUS_{} when calling `cublasCreate(handle)`"
+    return judged(
+        memory,
+        [
+            torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."),
+            torch.AcceleratorError("CUDA error: out of memory", 2),
+            RuntimeError(cublas.format("ALLOC_FAILED")),
+            RuntimeError("MPS backend out of memory (MPS allocated: 17.9 GB, other allocations: 1 GB)"),
+            RuntimeError("cuDNN error: CUDNN_STATUS_NOT_INITIALIZED"),
+            RuntimeError(cublas.format("NOT_INITIALIZED")),
+            RuntimeError("GET was unable to find an engine to execute this computation"),
+            RuntimeError("CUDA error: an illegal memory access was encountered"),
+            RuntimeError("mat1 and mat2 shapes cannot be multiplied"),
+        ],
+    )
 
 
 def jax() -> list[Any]:
@@ -57,7 +87,43 @@ def jax() -> list[Any]:
     os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = "false"
     answers.append(reading(gpu))
     answers.append(reading(SimpleNamespace(platform="cpu")))
-    return [*answers, exhausted(is_exhausted, lambda: jnp.zeros(TOO_MUCH).block_until_ready())]
+    return [*answers, exhausted(is_exhausted, lambda: jnp.zeros(TOO_MUCH).block_until_ready()), jax_words(), limited()]
+
+
+def jax_words() -> list[str]:
+    """Return what is made of the forms in which JAX and XLA run out of memory."""
+    from jax.errors import JaxRuntimeError
+
+    from bakeoff.frameworks.jax import memory
+
+    start = "Unable to initialize backend 'cuda': INTERNAL: {}"
+    return judged(
+        memory,
+        [
+            JaxRuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 123 bytes."),
+            JaxRuntimeError("INTERNAL: Failed to execute XLA Runtime executable: CUDNN_STATUS_ALLOC_FAILED"),
+            RuntimeError(start.format("CUDA_ERROR_OUT_OF_MEMORY: out of memory")),
+            RuntimeError(start.format("no supported devices found for platform CUDA")),
+            JaxRuntimeError("FAILED_PRECONDITION: DNN library initialization failed. Look at the errors above"),
+            JaxRuntimeError("INVALID_ARGUMENT: Executable expected shape"),
+            RuntimeError("Unknown backend cuda"),
+        ],
+    )
+
+
+def limited() -> list[Any]:
+    """Return what JAX gives its GPU client under a limit, where the user's environment says something else."""
+    from jaxlib import xla_client
+
+    from bakeoff.frameworks.jax.memory import limit, policy
+
+    os.environ["XLA_PYTHON_CLIENT_MEM_FRACTION"] = ".5"
+    limit(9 << 30, 12 << 30)
+    policies = []
+    for given in ("false", "true"):
+        os.environ["XLA_PYTHON_CLIENT_PREALLOCATE"] = given
+        policies.append(policy())
+    return [xla_client.generate_pjrt_gpu_plugin_options()["memory_fraction"], *policies]
 
 
 def tensorflow() -> list[Any]:
@@ -74,7 +140,29 @@ def tensorflow() -> list[Any]:
         if forced:
             os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = forced
         answers.append(reading())
-    return [*answers, exhausted(is_exhausted, lambda: tf.zeros([TOO_MUCH >> 20, 1 << 20]))]
+    return [*answers, exhausted(is_exhausted, lambda: tf.zeros([TOO_MUCH >> 20, 1 << 20])), tensorflow_words()]
+
+
+def tensorflow_words() -> list[str]:
+    """Return what is made of the forms in which TensorFlow and the libraries below it run out of memory."""
+    from tensorflow import errors
+
+    from bakeoff.frameworks.tensorflow import memory
+
+    copying = "Failed copying input tensor from CPU:0 to GPU:0 in order to run Identity: Dst tensor is not initialized."
+    start = "CUDA runtime implicit initialization on GPU:0 failed. Status: out of memory"
+    return judged(
+        memory,
+        [
+            errors.ResourceExhaustedError(None, None, "OOM when allocating tensor with shape[64,64,112,112]"),
+            errors.InternalError(None, None, copying),
+            errors.InternalError(None, None, start),
+            errors.NotFoundError(None, None, "No algorithm worked!"),
+            errors.InternalError(None, None, "Blas xGEMM launch failed : a.shape=[1,128,64]"),
+            errors.UnknownError(None, None, "Failed to get convolution algorithm. This is probably because"),
+            errors.InvalidArgumentError(None, None, "Incompatible shapes"),
+        ],
+    )
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ NOTHING = memory(None, None, None)
                 memory(1, 3, "none; allocator default"),
                 NOTHING,
                 [True, False],
+                ["yes", "yes", "yes", "maybe", "maybe", "no", "no"],
+                [0.75, "grow", "pool"],
             ],
         ),
         (
@@ -43,6 +45,7 @@ NOTHING = memory(None, None, None)
                 memory(2, None, "none; allocator default"),
                 memory(2, None, "nearly all that is free of the GPU; allocator default"),
                 [True, False],
+                ["yes", "yes", "yes", "maybe", "maybe", "maybe", "no"],
             ],
         ),
     ],
@@ -50,15 +53,17 @@ NOTHING = memory(None, None, None)
 def test_peak_reserve_and_policy_are_read_back(framework: str, answers: list[Any]) -> None:
     """Whatever the user's variables say of preallocation is in force in what is told; a processor tells nothing.
 
-    An error for want of memory is told from another one.
+    An error for want of memory is told from another one, in each of its forms; some have other causes, too. A limit
+    stands in the place of the user's own fraction, in JAX by the name that stands alone.
     """
     assert told(framework) == answers
 
 
 def test_torch_tells_its_memory_and_its_sums() -> None:
     """Nothing is taken beforehand; the switches of half precision decide in which type products are summed on CUDA."""
-    gpu, processor, sums, switched, exhausted = told("torch")
+    gpu, processor, sums, switched, exhausted, words = told("torch")
     assert (gpu, processor) == (memory(1, 2, "none; allocator native"), NOTHING)
     assert sums == ["float32, partial sums may be in float16", "float32, partial sums may be in bfloat16", None, None]
     assert switched == ["float16", "float32"]
     assert exhausted == [True, False]
+    assert words == ["yes"] * 4 + ["maybe"] * 3 + ["no"] * 2

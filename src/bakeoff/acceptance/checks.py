@@ -10,7 +10,7 @@ import msgspec
 
 from bakeoff.acceptance.setting import TF32_CAPABILITY, with_options
 from bakeoff.environments.probe import probe
-from bakeoff.judge import acceptance as judged
+from bakeoff.judge import acceptance
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.ping_pong import two_ways
 from bakeoff.race import conductor
@@ -60,14 +60,14 @@ def devices(setting: Setting) -> Finding:
     answers = {}
     for plan in plans:
         answers[plan.contender.label] = probe(plan.interpreter, Path(plan.framework_path))
-    return judged.devices(answers, setting.excluded, setting.device)
+    return acceptance.devices(answers, setting.excluded, setting.device)
 
 
 def timers(setting: Setting) -> Finding:
     """Test every timer."""
     with setting.launching.watching() as observe:
         verdicts = conductor.check_timers(setting.request(SHORTEST), observe, launch=setting.launching.launch)
-    return judged.timers(verdicts, labels_of(setting))
+    return acceptance.timers(verdicts, labels_of(setting))
 
 
 def labels_of(setting: Setting) -> list[str]:
@@ -88,7 +88,7 @@ def certificates(setting: Setting, workload: str) -> Finding:
         with setting.launching.watching() as observe:
             found[seed] = conductor.verify(request, observe, launch=setting.launching.launch)
         _keep(setting, found)
-    return judged.certificates(found, seeds)
+    return acceptance.certificates(found, seeds)
 
 
 def _keep(setting: Setting, found: dict[int, list[Certificate]]) -> None:
@@ -114,7 +114,7 @@ def injected(setting: Setting, contender: str) -> Finding:
     with setting.launching.watching() as observe:
         (certificate,) = conductor.verify(request, observe, launch=setting.launching.launch)
     _keep(setting, {setting.seed: [certificate]})
-    return judged.injected(certificate, "float32", precision)
+    return acceptance.injected(certificate, "float32", precision)
 
 
 def _raced(setting: Setting, workload: str, *contenders: str, budget_s: float, self_test: bool) -> Outcome:
@@ -134,7 +134,7 @@ def itself(setting: Setting) -> Finding:
         races.append(outcome)
         if not (outcome.verdicts and outcome.verdicts[0].verdict in ("faster", "slower")):
             break
-    return judged.itself(races)
+    return acceptance.itself(races)
 
 
 def tf32(setting: Setting, contender: str) -> Finding:
@@ -147,13 +147,13 @@ def tf32(setting: Setting, contender: str) -> Finding:
         return Finding("not applicable", "the framework has no TF32 on this device")
     workload = SHORTEST if setting.quick else "vgg16"
     sides = with_options(contender, precision="float32"), with_options(contender, precision="tf32")
-    return judged.tf32(_raced(setting, workload, *sides, budget_s=setting.most_s, self_test=False))
+    return acceptance.tf32(_raced(setting, workload, *sides, budget_s=setting.most_s, self_test=False))
 
 
 def race(setting: Setting) -> Finding:
     """Race all contenders, with the machine's peaks behind the rounds."""
     workload = SHORTEST if setting.quick else "resnet50"
-    return judged.race(_raced(setting, workload, budget_s=setting.most_s, self_test=True))
+    return acceptance.race(_raced(setting, workload, budget_s=setting.most_s, self_test=True))
 
 
 RACE = "race"
@@ -166,7 +166,7 @@ def light(setting: Setting) -> Finding:
     found = comparisons(folder) if folder.is_dir() else []
     if not found:
         return Finding("inconclusive", "there was no race whose steps could be held against the machine's peaks")
-    return judged.light(judge_comparison(found[-1]))
+    return acceptance.light(judge_comparison(found[-1]))
 
 
 def ping_pong(setting: Setting) -> Finding:
@@ -176,7 +176,7 @@ def ping_pong(setting: Setting) -> Finding:
     rounds = QUICK_ROUNDS if setting.quick else ROUNDS
     with setting.launching.watching() as observe:
         records = both_ways(request, setting.folder, rounds, observe, launch=setting.launching.launch)
-    return judged.ping_pong([two_ways(one.label, records) for one in parse_contenders(contenders)])
+    return acceptance.ping_pong([two_ways(one.label, records) for one in parse_contenders(contenders)])
 
 
 def bare(setting: Setting, contender: str) -> Finding:
@@ -187,7 +187,7 @@ def bare(setting: Setting, contender: str) -> Finding:
         return Finding("not applicable", "its folder holds no bare loop")
     rounds = QUICK_ROUNDS if setting.quick else ROUNDS
     try:
-        return judged.bare(against_bare(request, rounds, launch=setting.launching.launch))
+        return acceptance.bare(against_bare(request, rounds, launch=setting.launching.launch))
     except WorkerLostError as lost:
         return Finding("failed", lost.reason)
 
@@ -199,6 +199,6 @@ def batches(setting: Setting) -> Finding:
     request = setting.request(workload, budget_s=setting.most_s)
     launching = setting.launching
     with launching.watching() as observe:
-        return judged.batches(
+        return acceptance.batches(
             conductor.search_batches(request, observe, limit_bytes=limit_bytes, launch=launching.launch)
         )

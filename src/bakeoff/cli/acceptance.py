@@ -25,46 +25,56 @@ if TYPE_CHECKING:
 DEVICES = ("cpu", "cuda", "mps")
 
 
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DEVICE",
+        help="What is to be believed: cuda, mps or cpu; needed unless --read is given.",
+        show_default=False,
+        autocompletion=completing.option("device"),
+    ),
+]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="A first look: the smallest workload alone, two seeds, three rounds.")
+]
+Budget = Annotated[
+    str, typer.Option(metavar="TIME", help="No check begins after this time, and each has its share of it.")
+]
+Only = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHECK[,...]",
+        help="Make these checks alone now, by the names of their folders: timers, ping-pong.",
+        show_default=False,
+    ),
+]
+Again = Annotated[bool, typer.Option("--again", help="Make checks again that failed or were inconclusive.")]
+Bundle = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Where the bundle to send in is written: FILE.tar.gz; beside the records if not said.",
+        show_default=False,
+    ),
+]
+Read = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Run nothing: show what a bundle says.", show_default=False)
+]
+
+
 def acceptance(
     contenders: parameters.Contenders = None,
     *,
-    device: Annotated[
-        str | None,
-        typer.Option(
-            metavar="DEVICE",
-            help="What is to be believed: cuda, mps or cpu; needed unless --read is given.",
-            show_default=False,
-            autocompletion=completing.option("device"),
-        ),
-    ] = None,
+    device: Device = None,
     size: parameters.Size = "full",
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A first look: the smallest workload alone, two seeds, three rounds.")
-    ] = False,
-    budget: Annotated[
-        str, typer.Option(metavar="TIME", help="No check begins after this time, and each has its share of it.")
-    ] = "1h",
-    only: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CHECK[,...]", help="Make these checks alone now; their keys are in --json.", show_default=False
-        ),
-    ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Make checks again that failed or were inconclusive.")] = False,
+    quick: Quick = False,
+    budget: Budget = "1h",
+    only: Only = None,
+    again: Again = False,
     seed: parameters.Seed = 0,
     results: parameters.Results = "results",
-    bundle: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Where the bundle to send in is written: FILE.tar.gz; beside the records if not said.",
-            show_default=False,
-        ),
-    ] = None,
-    read: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Run nothing: show what a bundle says.", show_default=False),
-    ] = None,
+    bundle: Bundle = None,
+    read: Read = None,
     json: parameters.Json = False,
 ) -> None:
     """Check by check, prove or refuse that races on a device can be believed; what is done is not done again."""

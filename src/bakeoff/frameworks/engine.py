@@ -173,6 +173,12 @@ class Step(Protocol):
     def device_memory(self) -> DeviceMemory:
         """Return the most that an accelerator's allocator held and reserved, and what it takes in advance."""
 
+    def reset_device_peak(self) -> None:
+        """Count what `device_memory` returns from now on, as the host's peak counts from the first step.
+
+        An engine whose framework cannot do that leaves this method out.
+        """
+
 
 class Probe(Protocol):
     """One plain operation on arrays of its own on the device, run and waited for as a step is."""
@@ -211,6 +217,18 @@ class Engine(Protocol):
 
     def is_out_of_memory(self, error: BaseException) -> bool:
         """Return whether this error means that the memory of the device, or of the host, is exhausted."""
+
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether it may mean that, or something else: it counts on a full GPU, or where fewer samples ran.
+
+        An engine may leave this method out, and the next.
+        """
+
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have the allocator take no more of a GPU of this size, its context aside; called before `configure`.
+
+        For option `device` cuda alone.
+        """
 
     def devices(self) -> list[str]:
         """Return the devices that can be used, by the names that the option `device` has for them."""

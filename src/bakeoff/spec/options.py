@@ -42,6 +42,12 @@ OPTIONS: dict[str, Option] = {
             "float16 scales the loss; float64 is for references",
         ),
         Option(name="device", values=("cpu", "cuda", "mps"), meaning="where the step runs"),
+        Option(
+            name="device_memory",
+            values=("grow", "pool"),
+            meaning="how memory of a GPU is taken: as it is asked for, or a large share at the start, as some "
+            "frameworks do by themselves",
+        ),
         Option(name="threads", meaning="processor threads within one operation"),
         Option(
             name="layout",

@@ -307,6 +307,9 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     outcome: TrialOutcome
     reason: str = ""
     """Why the outcome is not `done`, in a sentence; empty when it is."""
+    memory_suspected: bool = False
+    """Of a failure: its words may mean that memory was exhausted, or something else. The outcome is `out-of-memory`
+    where the GPU had next to none left."""
     detail: str = ""
     """Of a failure, the end of the traceback or of the process's output."""
     started_at: str

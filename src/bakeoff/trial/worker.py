@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.measure import gpu_room
 from bakeoff.measure.clock import collected_garbage
 from bakeoff.spec import protocol
 from bakeoff.spec.errors import ChangedError, StoreError, UnavailableError, UnsupportedError
@@ -19,7 +20,7 @@ from bakeoff.trial.handlers import handle
 from bakeoff.trial.opened import Opened, import_framework, open_trial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from bakeoff.frameworks.engine import Engine
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
 
 DETAIL_CHARACTERS = 4000
 """How much of a traceback a record keeps: its end, where the cause is."""
+
+
+FULL_SHARE = 0.05
+"""A GPU with less of its memory left has no room for a library's handle and workspace: cuDNN's and cuBLAS' take some
+hundred MB, of GPUs of 8 to 80 GB."""
 
 
 class TrialProcess:
@@ -105,15 +111,16 @@ class TrialProcess:
         """Record a failure; one to write is no finding about the contender: the parent hears of it, with no record."""
         if isinstance(error, StoreError):
             return protocol.Failed(reason=str(error))
+        known = isinstance(error, ChangedError | UnsupportedError | UnavailableError)
+        reason = str(error) if known else f"{type(error).__name__}: {error}"
         outcome: TrialOutcome = "failed"
-        if isinstance(error, UnsupportedError):
+        # What is said for want of memory may have been taken for a gap of the framework.
+        if (seen := self._want_of_memory(error)) is not None:
+            outcome, reason = "out-of-memory", reason + seen
+        elif isinstance(error, UnsupportedError):
             outcome = "unsupported"
         elif isinstance(error, UnavailableError):
             outcome = "unavailable"
-        elif self._is_out_of_memory(error):
-            outcome = "out-of-memory"
-        known = isinstance(error, ChangedError | UnsupportedError | UnavailableError)
-        reason = str(error) if known else f"{type(error).__name__}: {error}"
         detail = "".join(traceback.format_exception(error))[-DETAIL_CHARACTERS:]
         try:
             self._write(outcome, reason, detail)
@@ -121,17 +128,33 @@ class TrialProcess:
             reason = f"{store_error}, after {reason}"
         return protocol.Failed(reason=reason)
 
-    def _is_out_of_memory(self, error: BaseException | None) -> bool:
-        """Return whether this error, or one that caused it, is Python's or the framework's own for want of memory."""
-        # An engine may be written without the method.
+    def _want_of_memory(self, error: BaseException) -> str | None:
+        """Return None unless this error, or one that caused it, says that memory is exhausted.
+
+        Words that have other causes, too, count on a GPU that is full, which is returned as a remark.
+        """
+        # An engine may be written without the methods.
         says_so = getattr(self._engine, "is_out_of_memory", lambda _: False)
-        while error is not None:
-            if isinstance(error, MemoryError) or says_so(error):
-                return True
-            error = error.__cause__
-        return False
+        may_say_so = getattr(self._engine, "may_be_out_of_memory", lambda _: False)
+        causes = list(_causes(error))
+        if any(isinstance(one, MemoryError) or says_so(one) for one in causes):
+            return ""
+        if not any(map(may_say_so, causes)):
+            return None
+        self._draft.put(memory_suspected=True)
+        left = gpu_room.left_share() if self._trial.contender.options.get("device") == "cuda" else None
+        if left is None or left >= FULL_SHARE:
+            return None
+        return f" (the GPU had {100 * left:.1f} % of its memory left)"
 
     def _write(self, outcome: TrialOutcome, reason: str = "", detail: str = "") -> None:
         """Write the record, with garbage collected again as it was before."""
         self._resources.close()
         self._draft.write(outcome, reason, detail)
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    """Yield an error and those that caused it."""
+    while error is not None:
+        yield error
+        error = error.__cause__

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.frameworks import denormals
+from bakeoff.frameworks import denormals, exhaustion
 from bakeoff.frameworks.fake import peaks
+from bakeoff.frameworks.fake.digits import factor, shortened
+from bakeoff.frameworks.fake.exhaustion import SIGNS
 from bakeoff.frameworks.fake.faults import strike
+from bakeoff.frameworks.fake.gpu import PretendedGpu, visible_gpus
 from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
 from bakeoff.frameworks.steps import WithoutLoss, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -44,9 +47,6 @@ MOVING = 50
 
 DISPATCH = 0.1
 """Share of an asynchronous step that its dispatch takes."""
-
-STORED_BITS = {"tf32": 10, "bfloat16": 7}
-"""Of a number's fraction, in the precisions that keep fewer than float32 (IEEE 754 counts them without the first)."""
 
 LEARNED_STEPS = 10
 """Training steps after which the outputs name the labels."""
@@ -93,6 +93,14 @@ class _Time:
         self.passed_ns += self.now_ns() - began_ns
 
 
+class _Device:
+    """Where this process computes."""
+
+    gpu: PretendedGpu | None = None
+    """None: on the processor."""
+
+
+_device = _Device()
 _time = _Time()
 virtual_clock = _time.now_ns
 pass_time = _time.let_pass
@@ -114,8 +122,7 @@ class Step:
         process = math.exp(self._random.normal(0.0, self._number("process_noise")))
         self._cache = os.environ.pop(CACHE, "")
         self._compilation = Compilation(trace_ns=0, compile_ns=0, count=0)
-        reduced = self._number("reduced_factor") if options["precision"] in STORED_BITS else 1.0
-        self._step_ns = self._number("step_ms") * 1e6 * process * reduced
+        self._step_ns = self._number("step_ms") * 1e6 * process * factor(options)
         self._held: NDArray[Any] | None = None
         """The memory of the last step."""
         self._steps = 0
@@ -184,6 +191,9 @@ class Step:
     def _allocate(self, samples: int) -> NDArray[Any]:
         """Take what a step on so many samples needs; refuse beyond the memory that the script has."""
         kibibytes = samples * int(self._options["sample_kib"])
+        if _device.gpu is not None:
+            _device.gpu.take(kibibytes << 10)
+            return np.ones(0, np.uint8)
         if kibibytes > self._number("capacity_kib"):
             msg = f"the script has {self._options['capacity_kib']} KiB, and a step needs {kibibytes}"
             raise MemoryError(msg)
@@ -225,6 +235,7 @@ class Step:
     def outputs(self, batch: Batch) -> NDArray[np.float64]:
         """Return outputs that follow from the inputs; after some training they name the labels."""
         self._finish()
+        self._held = self._allocate(len(batch))
         flat = np.concatenate([np.asarray(x, np.float64).reshape(len(x), -1) for x in batch.inputs.values()], axis=1)
         classes = self._model.size.classes
         means = [flat[:, k :: classes or 1].mean(axis=1) for k in range(classes or 1)]
@@ -247,16 +258,14 @@ class Step:
 
     def gradients(self, batch: Batch) -> Arrays:
         """Return arrays that follow from the weights."""
-        del batch
+        self._held = self._allocate(len(batch))
         strike(self._options, "certify")
         return self._gradients()
 
     def _gradients(self) -> Arrays:
         """Return what every step's gradients are."""
         wrong = 1.01 if self._options["wrong"] == "gradients" else 1.0
-        gradients = {name: 0.1 * value * wrong for name, value in self._model.weights.items()}
-        bits = STORED_BITS.get("tf32" if self._options["wrong"] == "tf32" else self._options["precision"])
-        return gradients if bits is None else {name: _kept(value, bits) for name, value in gradients.items()}
+        return {name: shortened(0.1 * value * wrong, self._options) for name, value in self._model.weights.items()}
 
     def parameters(self) -> Arrays:
         """Return the weights, and what so many steps have made of them."""
@@ -310,25 +319,26 @@ class Step:
             "layout": "NHWC",
             "denormals": denormals.in_force(np.multiply, 1),
             "optimizer": type(self._model.optimizer).__name__,
+            **_on_gpu(_device.gpu),
         }
 
     def device_memory(self) -> DeviceMemory:
-        """There is no device."""
+        """Return what the pretended GPU's allocator has held; a processor has none."""
         strike(self._options, "memory")
-        return DeviceMemory()
-
-
-def _kept(values: NDArray[Any], bits: int) -> NDArray[Any]:
-    """Return what a fraction of so many stored bits keeps of numbers."""
-    fraction, exponent = np.frexp(values)
-    kept: NDArray[Any] = np.ldexp(np.round(fraction * 2.0 ** (bits + 1)) / 2.0 ** (bits + 1), exponent)
-    return kept
+        return DeviceMemory() if _device.gpu is None else _device.gpu.reading()
 
 
 class InferStep(WithoutLoss, Step):
     """One scripted step without a loss."""
 
     _trains = False
+
+
+def _on_gpu(gpu: PretendedGpu | None) -> dict[str, str | int | float | bool | None]:
+    """Return what is in force on a pretended GPU."""
+    if gpu is None:
+        return {"device_memory": None}
+    return {"device_memory": gpu.policy, "device_name": gpu.name, "device_uuid": gpu.uuid}
 
 
 _STEPS: dict[Scenario, type[Step]] = {"train": Step, "infer": InferStep}
@@ -338,12 +348,18 @@ class Engine:
     """The scripted framework in this process."""
 
     running_variance = "biased"
+    _limit_bytes: int | None = None
+
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have the pretended GPU's allocator reserve no more than this."""
+        del total_bytes
+        self._limit_bytes = limit_bytes
 
     def configure(self, options: Mapping[str, str]) -> None:
-        """Choose the clock."""
+        """Choose the clock and the device; raise UnsupportedError where no GPU is pretended."""
         _time.real = options["clock"] == "real"
         strike(options, "import")
-
+        _device.gpu = PretendedGpu(options, self._limit_bytes) if options["device"] == "cuda" else None
         self._rates = {name: float(options[name]) for name in ("peak_gmacs", "peak_gb")}
 
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
@@ -359,12 +375,16 @@ class Engine:
         return {"fake": "1.0"}
 
     def is_out_of_memory(self, error: BaseException) -> bool:
-        """Python's own error is all that a script has."""
-        return isinstance(error, MemoryError)
+        """Return whether it is Python's own error, or one of the pretended GPU."""
+        return exhaustion.is_sure(SIGNS, error)
+
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether it is in the words of a library that may have another cause."""
+        return exhaustion.is_likely(SIGNS, error)
 
     def devices(self) -> list[str]:
-        """There is the processor."""
-        return ["cpu"]
+        """Return the processor, and a GPU where one is pretended."""
+        return ["cpu", "cuda"] if visible_gpus() else ["cpu"]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
         """Make a scripted step."""

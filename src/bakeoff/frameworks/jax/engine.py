@@ -93,6 +93,10 @@ class Engine:
         """Return whether JAX reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether JAX may mean that, or something else."""
+        return memory.may_be_exhausted(error)
+
     def devices(self) -> list[str]:
         """Return the devices whose backend starts."""
         return [device for device in _PLATFORMS if _starts(device)]
@@ -175,6 +179,7 @@ class Step:
             "convolution": convolution.chosen(),
             "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads()),
             "optimizer": None,
+            "device_memory": memory.policy() if device == "cuda" else None,
             "matmul_precision": jax.config.jax_default_matmul_precision,
             "jax_enable_x64": bool(jax.config.jax_enable_x64),
             "NPROC": os.environ.get("NPROC"),

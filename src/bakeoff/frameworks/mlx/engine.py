@@ -186,6 +186,10 @@ class Step:
         """Return what the GPU's allocator has held; a processor has none."""
         return memory.reading(_device())
 
+    def reset_device_peak(self) -> None:
+        """Count the GPU's peak from now on."""
+        mx.reset_peak_memory()
+
 
 class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser in one function of the batch and the state."""

@@ -56,6 +56,10 @@ class Engine:
         """Return whether TensorFlow reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether TensorFlow may mean that, or something else."""
+        return memory.may_be_exhausted(error)
+
     def devices(self) -> list[str]:
         """Return the devices that can be used."""
         return ["cpu", "cuda"] if tf.test.is_built_with_cuda() and _gpus() else ["cpu"]
@@ -160,6 +164,7 @@ class Step:
             **switches.settings(device, mode),
             "denormals": switches.denormals(mode),
             "optimizer": None,
+            "device_memory": memory.policy() if device == "cuda" else None,
             "jit_compile": jit_compile,
             "traces": self._run.experimental_get_tracing_count() if traced else None,
             "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
@@ -180,6 +185,11 @@ class Step:
     def device_memory(self) -> DeviceMemory:
         """Return what the GPU's allocator has held; a processor has none."""
         return memory.reading() if self._on_gpu else DeviceMemory()
+
+    def reset_device_peak(self) -> None:
+        """Count the allocator's peak from now on."""
+        if self._on_gpu:
+            memory.reset_peak()
 
 
 class TrainStep(WithoutOutputs, Step):

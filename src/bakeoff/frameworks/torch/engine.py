@@ -80,6 +80,10 @@ class Engine:
         """Return whether PyTorch reports that memory is exhausted."""
         return memory.is_exhausted(error)
 
+    def may_be_out_of_memory(self, error: BaseException) -> bool:
+        """Return whether PyTorch may mean that, or something else."""
+        return memory.may_be_exhausted(error)
+
     def devices(self) -> list[str]:
         """Return the devices that can be used."""
         return [device for device in _SYNCHRONIZE if not _why_unavailable(device)]
@@ -183,6 +187,7 @@ class Step:
             **self._switches.settings(self._network, self._device.type, self._mode),
             "denormals": denormals.in_force(self._product, torch.get_num_threads()),
             "optimizer": None,
+            "device_memory": memory.policy(self._device),
         }
         if self._device.type == "cuda":
             settings["device_name"] = torch.cuda.get_device_name(self._device)
@@ -206,8 +211,12 @@ class Step:
         return profiling.profiled(work, self._device.type)
 
     def device_memory(self) -> DeviceMemory:
-        """Return what CUDA's allocator has held; MPS reports no peak, a processor has none."""
+        """Return what the device's allocator has held; a processor has none."""
         return memory.reading(self._device)
+
+    def reset_device_peak(self) -> None:
+        """Count the allocator's peaks from now on."""
+        memory.reset_peak(self._device)
 
 
 class TrainStep(WithoutOutputs, Step):
