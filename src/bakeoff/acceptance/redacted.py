@@ -23,8 +23,11 @@ LEAST_VALUE = 8
 LEAST_NAME = 2
 """Characters of a name that is taken out."""
 
-_PATH = re.compile(r"(?<![\w.:/~-])(?:~|\.{1,2})?(?:/[\w.@+=,~-]+)*/(?P<last>[\w.@+=,~-]+)/?")
+_PATH = re.compile(r"(?<![\w.~/-])(?:~|\.{1,2})?(?:/[\w.@+=,~-]+)*/(?P<last>[\w.@+=,~-]+)/?")
 """A path with one slash at least: absolute, or from the home, this folder or the one above."""
+
+_FILE = re.compile(r"python[\d.]*|[\w+-]+\.[a-z]+[\w.]*")
+"""A name that tells what a path leads to, and no folder's: an interpreter, or what has an ending."""
 
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
@@ -34,7 +37,9 @@ class Redactor:
 
     def __init__(self, names: Mapping[str, str], values: Iterable[str] = ()) -> None:
         """Take names with what stands for each, and whole values that are secret, or may be."""
-        self._values = sorted({value for value in values if len(value) >= LEAST_VALUE}, key=len, reverse=True)
+        # Paths have a rule of their own, which leaves the name of a file.
+        secret = {value for value in values if len(value) >= LEAST_VALUE and not value.startswith(("/", "~"))}
+        self._values = sorted(secret, key=len, reverse=True)
         known = {name.casefold(): said for name, said in names.items() if len(name) >= LEAST_NAME}
         longest_first = sorted(known, key=len, reverse=True)
         words = "|".join(map(re.escape, longest_first))
@@ -43,11 +48,11 @@ class Redactor:
         self._said = known
 
     def text(self, text: str) -> str:
-        """Return a text without them: of a path the last part is left, of a value and an address nothing."""
+        """Return a text without them: of a path the name of a file is left, of a value and an address nothing."""
         for value in self._values:
             text = text.replace(value, "<value>")
         text = _ADDRESS.sub("<address>", text)
-        text = _PATH.sub(lambda found: f"<path>/{found['last']}", text)
+        text = _PATH.sub(lambda found: "<path>" + (f"/{found['last']}" if _FILE.fullmatch(found["last"]) else ""), text)
         if self._names is not None:
             text = self._names.sub(lambda found: self._said[found[0].casefold()], text)
         return text
@@ -56,7 +61,7 @@ class Redactor:
         """Return an object of JSON with every text redacted, those that are keys as well."""
         if isinstance(content, str):
             return self.text(content)
-        if isinstance(content, list):
+        if isinstance(content, list | tuple):
             return [self.json(one) for one in content]
         if isinstance(content, dict):
             return {self.text(name): self.json(value) for name, value in content.items()}
