@@ -1,4 +1,4 @@
-"""Whole acceptances with the scripted framework, in this process: honest ones pass, and every planted fault is refused."""
+"""Whole acceptances with the scripted framework, in this process: honest ones pass, planted faults are refused."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.race.inline import InlineWorker
 from bakeoff.acceptance import checks, run
 from bakeoff.acceptance.run import Asked, CheckEnded, CheckEvent, CheckStarted, accept
 from bakeoff.acceptance.setting import Launching
+from bakeoff.race import conductor
 from bakeoff.spec.acceptance import Acceptance, CheckResult
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.store import acceptances
@@ -65,7 +66,7 @@ def test_an_honest_framework_passes_every_check_on_a_pretended_gpu(
 
 
 def test_what_a_processor_lacks_is_not_applicable(accepting: Accept) -> None:
-    """TF32 is faster on no processor; the acceptance passes without that, and a contender without a bare loop's, too."""
+    """No processor has TF32; an acceptance passes without that check."""
     done = accepting("fake", only=("tf32-fake", "planted-fake"))
     assert states(done)["tf32-fake"] == "not applicable"
     assert states(done)["planted-fake"] == "passed"
@@ -96,6 +97,19 @@ def test_an_impossible_step_is_refused_by_the_machines_peak(accepting: Accept) -
     assert "the best measured on this machine" in the(done, "light").found
 
 
+def test_peaks_that_a_race_had_no_time_for_are_measured_behind_it(
+    accepting: Accept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rates of work need them, and the race's own budget may end with its rounds."""
+    whole = conductor.COMPARISON
+    monkeypatch.setattr(conductor, "COMPARISON", whole[:2])
+    assert states(accepting("fake", only=("race",)))["race"] == "passed"
+    monkeypatch.setattr(conductor, "COMPARISON", whole)
+    found = the(accepting("fake", only=("light",)), "light")
+    assert found.state == "passed"
+    assert "GFLOP/s by fake" in found.found
+
+
 def test_tf32_that_is_not_faster_is_refused(accepting: Accept, pretended_gpus: PretendedGpus) -> None:
     """It is raced against float32 on a GPU that has it, and on an older one it is not applicable."""
     key = "tf32-fake-reduced_factor=1"
@@ -108,7 +122,7 @@ def test_tf32_that_is_not_faster_is_refused(accepting: Accept, pretended_gpus: P
 
 
 def test_a_certificate_that_lets_tf32_pass_is_refused(accepting: Accept, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The planted fault is found by the tolerance alone: with a wider one it gets a certificate, and the check fails."""
+    """The fault is found by the tolerance alone: with a wider one it gets a certificate, and the check fails."""
     monkeypatch.setattr("bakeoff.certify.tolerances.ROOM", 4000.0)
     found = the(accepting("fake", only=("planted-fake",)), "planted-fake")
     assert (found.state, found.found) == ("failed", "tf32 in the place of float32 was given a certificate")

@@ -66,7 +66,8 @@ def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AcceptanceOutcom
     trial = next(path.parent for path in sorted(RECORD.glob("r01-*/record.json")))
     inner = folder / "devices-alice/r01-torch"
     inner.mkdir(parents=True)
-    told = "alicesbox: alice (Alice Liddell, alice@example.org) ran /home/alice/secret-project/x.py A_TOKEN=hunter2-hunter2\n"
+    who = "alicesbox: alice (Alice Liddell, alice@example.org)"
+    told = f"{who} ran /home/alice/secret-project/x.py A_TOKEN=hunter2-hunter2\n"
     (inner / "stderr.log").write_text(told)
     (inner / "trial.json").write_text(json.dumps({"interpreter": "/home/alice/venv/bin/python", "by": "alice"}))
     (inner / "record.json").write_bytes((trial / "record.json").read_bytes())
@@ -93,7 +94,7 @@ def members(path: Path) -> dict[str, bytes]:
 
 
 def test_no_planted_word_is_in_the_bundle(bundle: Path) -> None:
-    """Neither names of people, machines and folders, nor values of variables, in names of files or in what they hold."""
+    """Neither names of people, machines and folders, nor values of variables, in files or in their names."""
     found = members(bundle)
     whole = b"\n".join([*found.values(), *(name.encode() for name in found)]).decode()
     assert [line for line in whole.splitlines() for word in PLANTED if word.casefold() in line.casefold()] == []

@@ -53,7 +53,7 @@ L4: dict[str, str | int | None] = {
     "compute_mode": 0,
     "pcie_generation": 4,
     "pcie_generation_max": 4,
-    "pcie_width": 8,
+    "pcie_width": 16,
     "pcie_width_max": 16,
     "utilization_percent": 0,
 }
@@ -78,7 +78,6 @@ H100: dict[str, str | int | None] = L4 | {
     "mig": 0,
     "pcie_generation": 5,
     "pcie_generation_max": 5,
-    "pcie_width": 16,
 }
 """A large card, which can be parted by MIG."""
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.gpu.pretended import H100
 
 from bakeoff.measure import energy
+
+if TYPE_CHECKING:
+    from tests.gpu.pretended import PretendedGpus
 
 
 def zone(powercap: Path, folder: str, name: str, count_uj: int) -> Path:
@@ -16,29 +19,6 @@ def zone(powercap: Path, folder: str, name: str, count_uj: int) -> Path:
     for file, content in (("name", name), ("energy_uj", count_uj), ("max_energy_range_uj", 1000)):
         (made / file).write_text(f"{content}\n")
     return made
-
-
-class NoEnergyError(Exception):
-    """NVML's error."""
-
-
-def nvml(count_mj: int | None) -> SimpleNamespace:
-    """Make a stand-in for pynvml; None is a GPU that does not count."""
-
-    def count(handle: object) -> int:
-        assert handle == "first"
-        if count_mj is None:
-            msg = "Not Supported"
-            raise NoEnergyError(msg)
-        return count_mj
-
-    return SimpleNamespace(
-        nvmlInit=lambda: None,
-        nvmlShutdown=lambda: None,
-        nvmlDeviceGetHandleByIndex=lambda index: {0: "first"}[index],
-        nvmlDeviceGetTotalEnergyConsumption=count,
-        NVMLError=NoEnergyError,
-    )
 
 
 def test_packages_only_are_counted_and_a_count_may_start_again(tmp_path: Path) -> None:
@@ -60,7 +40,7 @@ def test_a_machine_without_counters_says_why(tmp_path: Path, monkeypatch: pytest
         f"no RAPL package under {tmp_path}: virtual machines and many processors do not show one",
     )
     zone(tmp_path, "intel-rapl:0", "package-0", 1)
-    assert energy.meters(["mps"], tmp_path) == ([], "nothing counts the energy of mps")
+    assert energy.meters("mps", powercap=tmp_path) == ([], "nothing counts the energy of mps")
 
     def refuse(package: energy.Package) -> int:
         raise PermissionError(package.name)
@@ -71,11 +51,14 @@ def test_a_machine_without_counters_says_why(tmp_path: Path, monkeypatch: pytest
     assert reason.endswith("may be read by root only")
 
 
-def test_a_gpu_is_counted_with_the_processor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """NVML's millijoules become microjoules; a GPU that does not count is a reason."""
+def test_a_gpu_is_counted_with_the_processor_or_alone(tmp_path: Path, pretended_gpus: PretendedGpus) -> None:
+    """NVML's millijoules become microjoules; where the processor may not be read, the meter's name says so."""
+    pretended_gpus.add(H100, total_energy_mj=7)
+    uuid = pretended_gpus.uuid(1)
+    (alone,), reason = energy.meters("cuda", uuid, tmp_path)
+    assert (alone.name, alone.read_uj(), alone.between_uj(2, 5), reason) == ("GPU 1 only", 7000, 3, "")
     zone(tmp_path, "intel-rapl:0", "package-0", 1)
-    monkeypatch.setitem(sys.modules, "pynvml", nvml(7))
-    (package, gpu), reason = energy.meters(["cpu", "cuda"], tmp_path)
-    assert (package.name, gpu.name, gpu.read_uj(), gpu.between_uj(2, 5), reason) == ("package-0", "GPU 0", 7000, 3, "")
-    monkeypatch.setitem(sys.modules, "pynvml", nvml(None))
-    assert energy.meters(["cuda"], tmp_path) == ([], "NVML reports no energy: Not Supported")
+    assert energy.names(energy.meters("cuda", uuid, tmp_path)[0]) == "package-0 + GPU 1"
+    assert energy.names(energy.meters("cpu", uuid, tmp_path)[0]) == "package-0"
+    pretended_gpus.set(1, total_energy_mj=None)
+    assert energy.meters("cuda", uuid, tmp_path) == ([], "NVML reports no energy: Not Supported")

@@ -42,7 +42,7 @@ def metered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the machine a meter."""
     meter = Meter()
     for module in (energy, prepare):
-        monkeypatch.setattr(module, "meters", lambda devices: ([meter], "") if devices == ["cpu"] else ([], "none"))
+        monkeypatch.setattr(module, "meters", lambda device, uuid: ([meter], "") if device == "cpu" else ([], "none"))
 
 
 @pytest.mark.usefixtures("metered")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -117,9 +117,9 @@ def injected(setting: Setting, contender: str) -> Finding:
     return acceptance.injected(certificate, "float32", precision)
 
 
-def _raced(setting: Setting, workload: str, *contenders: str, budget_s: float, self_test: bool) -> Outcome:
-    """Race contenders, and observe it."""
-    request = setting.request(workload, *contenders, budget_s=budget_s, self_test=self_test)
+def _raced(setting: Setting, workload: str, *contenders: str, **asked: Any) -> Outcome:
+    """Race contenders, and observe it; `asked` are fields of Request."""
+    request = setting.request(workload, *contenders, **asked)
     launching = setting.launching
     with launching.watching() as observe:
         return conductor.run(request, observe, launch=launching.launch, probe_s=launching.probe_s)
@@ -152,8 +152,12 @@ def tf32(setting: Setting, contender: str) -> Finding:
 
 def race(setting: Setting) -> Finding:
     """Race all contenders, with the machine's peaks behind the rounds."""
-    workload = SHORTEST if setting.quick else "resnet50"
-    return acceptance.race(_raced(setting, workload, budget_s=setting.most_s, self_test=True))
+    return acceptance.race(_raced(setting, _race_workload(setting), budget_s=setting.most_s, self_test=True))
+
+
+def _race_workload(setting: Setting) -> str:
+    """Return what all contenders race on."""
+    return SHORTEST if setting.quick else "resnet50"
 
 
 RACE = "race"
@@ -161,12 +165,16 @@ RACE = "race"
 
 
 def light(setting: Setting) -> Finding:
-    """Hold the steps of the race against the machine's peaks; nothing is run."""
+    """Hold the race's steps against the machine's peaks, which are measured now where the race had no time left."""
     folder = setting.whole / RACE
     found = comparisons(folder) if folder.is_dir() else []
     if not found:
         return Finding("inconclusive", "there was no race whose steps could be held against the machine's peaks")
-    return acceptance.light(judge_comparison(found[-1]))
+    outcome = judge_comparison(found[-1])
+    if outcome.rounds and any(one.status == "ranked" and one.light is None for one in outcome.contenders):
+        goes_on = {"results": str(folder), "resume": True, "max_rounds": outcome.rounds}
+        outcome = _raced(setting, _race_workload(setting), budget_s=setting.most_s, self_test=True, **goes_on)
+    return acceptance.light(outcome)
 
 
 def ping_pong(setting: Setting) -> Finding:

@@ -81,7 +81,7 @@ def _times(contenders: tuple[str, ...], *, quick: bool) -> list[Check]:
     found = [
         _check("itself", f"{first} against itself", "no winner", 150, checks.itself),
         _check(checks.RACE, "race of all", "all certified and timed to the end", 600, checks.race),
-        _check("light", "rates of work", "FLOP/s below the machine's measured peak", 10, checks.light),
+        _check("light", "rates of work", "FLOP/s below the machine's measured peak", 120, checks.light),
         _check("ping-pong", "ping-pong against alone", beside, 240, checks.ping_pong),
         *(
             _check(f"bare-{names[one]}", f"bare loop: {one}", loop, 90, partial(checks.bare, contender=one))

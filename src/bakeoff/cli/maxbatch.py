@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.request import Request
 
 OPTIONS = {
-    *("workload", "contenders", "scenario", "batch_size", "size", "device", "threads", "precision", "option"),
+    *("workload", "contenders", "scenario", "batch_size", "size", "device", "gpu", "threads", "precision", "option"),
     *("tier", "data", "budget", "seed", "trial_limit", "results", "resume", "json", "max_batch", "memory", "dry_run"),
 }
 """What has a meaning for a search; a race's other options are refused, not passed over."""

@@ -60,6 +60,15 @@ Device = Annotated[
         autocompletion=completing.option("device"),
     ),
 ]
+Gpu = Annotated[
+    str | None,
+    typer.Option(
+        metavar="INDEX|UUID",
+        help="The GPU of contenders on cuda, as nvidia-smi -L names it, of a MIG device its UUID or 0:1; if not said, "
+        "the first that CUDA_VISIBLE_DEVICES shows, else the one with the most free memory.",
+        show_default=False,
+    ),
+]
 Threads = Annotated[
     int | None,
     typer.Option(

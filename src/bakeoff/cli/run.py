@@ -27,6 +27,7 @@ def run(
     batch_size: parameters.BatchSizes = None,
     size: parameters.Size = "full",
     device: parameters.Devices = None,
+    gpu: parameters.Gpu = None,
     threads: parameters.ThreadCounts = None,
     precision: parameters.Precisions = None,
     option: parameters.Options = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from bakeoff.measure import nvml
+from bakeoff.measure.gpu_facts import Device
 from bakeoff.spec.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -50,14 +51,15 @@ class Package(msgspec.Struct, frozen=True):
 
 
 class GpuMeter(msgspec.Struct, frozen=True):
-    """The first NVIDIA GPU with its memory, counted since its driver was loaded. Not run by us on a GPU."""
+    """An NVIDIA GPU with its memory, counted since its driver was loaded. Not run on a GPU by us."""
 
     name: str
+    uuid: str
 
     def read_uj(self) -> int:
         """Return the count, in microjoules; NVML's is in millijoules."""
         with nvml.opened() as pynvml:
-            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+            handle = Device(pynvml, self.uuid).whole
             return 1000 * int(pynvml.nvmlDeviceGetTotalEnergyConsumption(handle))
 
     def between_uj(self, before: int, after: int) -> int:
@@ -65,15 +67,19 @@ class GpuMeter(msgspec.Struct, frozen=True):
         return after - before
 
 
-def meters(devices: Sequence[str] = ("cpu",), powercap: Path | None = None) -> tuple[list[Meter], str]:
-    """Return the meters for work on these devices and ""; or, where one of them is missing, no meter and the reason."""
+def meters(device: str = "cpu", gpu_uuid: str = "", powercap: Path | None = None) -> tuple[list[Meter], str]:
+    """Return the meters for work on a device and ""; or, where it has none, no meter and the reason.
+
+    On an NVIDIA GPU, by default the first one, the GPU counts beside the processor that feeds it, and alone where the
+    processor's energy may not be read: then its meter is called "GPU 0 only".
+    """
     packages, reason = _packages(powercap or POWERCAP)
-    available: list[Meter] = [*packages]
-    others = set(devices) - {"cpu"}
-    if not reason and others:
-        gpu, reason = _gpu() if others == {"cuda"} else (None, f"nothing counts the energy of {', '.join(others)}")
-        available += [gpu] if gpu else []
-    return ([], reason) if reason else (available, "")
+    if device == "cpu":
+        return [*packages], reason
+    if device != "cuda":
+        return [], f"nothing counts the energy of {device}"
+    gpu, gpu_reason = _gpu(gpu_uuid, alone=bool(reason))
+    return ([], gpu_reason) if gpu is None else ([*packages, gpu], "")
 
 
 def names(meters: Sequence[Meter]) -> str:
@@ -114,10 +120,12 @@ def _packages(powercap: Path) -> tuple[list[Package], str]:
     return list(packages.values()), ""
 
 
-def _gpu() -> tuple[GpuMeter | None, str]:
+def _gpu(uuid: str, *, alone: bool) -> tuple[GpuMeter | None, str]:
     """Return the GPU's meter and ""; or None and the reason."""
-    gpu = GpuMeter("GPU 0")
     try:
+        with nvml.opened() as pynvml:
+            index = Device(pynvml, uuid).ask("nvmlDeviceGetIndex")
+        gpu = GpuMeter(f"GPU {index or 0}{' only' if alone else ''}", uuid)
         gpu.read_uj()
     except UnavailableError as error:
         return None, f"NVML reports no energy: {error}"

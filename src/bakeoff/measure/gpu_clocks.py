@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.spec.record import GpuDuringBlock
+from bakeoff.measure.gpu_facts import Device
+from bakeoff.spec.record import BY_HAND, POWER_LIMIT, GpuDuringBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +23,12 @@ PERIOD_S = 0.05
 processor than the block."""
 
 SLOWED = {
-    "power limit": "nvmlClocksThrottleReasonSwPowerCap",
+    POWER_LIMIT: "nvmlClocksThrottleReasonSwPowerCap",
     "hardware slowdown": "nvmlClocksThrottleReasonHwSlowdown",
     "thermal limit, by software": "nvmlClocksThrottleReasonSwThermalSlowdown",
     "thermal limit, by hardware": "nvmlClocksThrottleReasonHwThermalSlowdown",
     "power brake": "nvmlClocksThrottleReasonHwPowerBrakeSlowdown",
-    "clocks set by hand": "nvmlClocksThrottleReasonApplicationsClocksSetting",
+    BY_HAND: "nvmlClocksThrottleReasonApplicationsClocksSetting",
 }
 """Reasons for a lower clock, with NVML's names for their bits. Idling, and following another GPU's clock, do not count:
 they do not slow work down."""
@@ -45,29 +46,38 @@ class GpuReading(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NvidiaGpu:
-    """The first NVIDIA GPU, as NVML reports it."""
+    """An NVIDIA GPU, as NVML reports it."""
 
-    def __init__(self, nvml: Any) -> None:
-        """Take the module pynvml; NVML stays open as long as the process lives."""
-        self._nvml = nvml
+    def __init__(self, nvml: Any, uuid: str = "") -> None:
+        """Take the module pynvml and the GPU's UUID, by default the first; NVML stays open as long as the process."""
         nvml.nvmlInit()
-        self._handle = nvml.nvmlDeviceGetHandleByIndex(0)
-        self.clock_limit_mhz: int | None = self._query("nvmlDeviceGetMaxClockInfo", nvml.NVML_CLOCK_SM)
+        self._nvml = nvml
+        self._device = Device(nvml, uuid)
+        self.uuid = uuid
+        self.clock_limit_mhz = self._target_mhz()
 
     def read(self) -> GpuReading:
         """Return one reading."""
-        nvml = self._nvml
-        bits = self._query("nvmlDeviceGetCurrentClocksThrottleReasons") or 0
-        milliwatts = self._query("nvmlDeviceGetPowerUsage")
-        running = self._query("nvmlDeviceGetComputeRunningProcesses") or []
+        device = self._device
+        bits = device.ask("nvmlDeviceGetCurrentClocksThrottleReasons") or 0
+        milliwatts = device.ask("nvmlDeviceGetPowerUsage")
+        running = device.ask("nvmlDeviceGetComputeRunningProcesses", part=True) or []
         return GpuReading(
-            clock_mhz=self._query("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_SM),
-            memory_clock_mhz=self._query("nvmlDeviceGetClockInfo", nvml.NVML_CLOCK_MEM),
-            temperature_c=self._query("nvmlDeviceGetTemperature", nvml.NVML_TEMPERATURE_GPU),
+            clock_mhz=device.clock("nvmlDeviceGetClockInfo", "SM"),
+            memory_clock_mhz=device.clock("nvmlDeviceGetClockInfo", "MEM"),
+            temperature_c=device.ask("nvmlDeviceGetTemperature", self._nvml.NVML_TEMPERATURE_GPU),
             power_w=None if milliwatts is None else milliwatts / 1000,
-            slowed=frozenset(text for text, name in SLOWED.items() if bits & getattr(nvml, name, 0)),
+            slowed=frozenset(text for text, name in SLOWED.items() if bits & getattr(self._nvml, name, 0)),
             processes=frozenset(process.pid for process in running),
         )
+
+    def _target_mhz(self) -> int | None:
+        """Return the clock that the GPU goes to by itself: its highest, or the one for applications set by hand."""
+        wanted = self._device.clock("nvmlDeviceGetApplicationsClock", "GRAPHICS")
+        usual = self._device.clock("nvmlDeviceGetDefaultApplicationsClock", "GRAPHICS")
+        highest = self._device.clock("nvmlDeviceGetMaxClockInfo", "SM")
+        # The usual one is no target: many cards run far above it by themselves.
+        return wanted if wanted is not None and wanted != usual else highest
 
     @contextmanager
     def watched(self) -> Iterator[list[GpuReading]]:
@@ -89,27 +99,20 @@ class NvidiaGpu:
         if not readings:
             readings.append(self.read())
 
-    def _query(self, function: str, *arguments: Any) -> Any:
-        """Return what a function of NVML answers for this GPU; None where the GPU or its driver does not support it."""
-        try:
-            return getattr(self._nvml, function)(self._handle, *arguments)
-        except self._nvml.NVMLError:
-            return None
 
-
-def first_gpu() -> NvidiaGpu | None:
-    """Return the first NVIDIA GPU; None where NVML or a GPU is missing."""
+def watched_gpu(uuid: str = "") -> NvidiaGpu | None:
+    """Return the GPU with this UUID, by default the first; None where NVML or the GPU is missing."""
     try:
         import pynvml
     except ImportError:
         return None
     try:
-        return NvidiaGpu(pynvml)
+        return NvidiaGpu(pynvml, uuid)
     except pynvml.NVMLError:
         return None
 
 
-def summary(turn: int, readings: list[GpuReading], own: frozenset[int], clock_limit_mhz: int | None) -> GpuDuringBlock:
+def summary(turn: int, readings: list[GpuReading], own: frozenset[int], gpu: NvidiaGpu) -> GpuDuringBlock:
     """Return the summary of a block's readings; `own` are the identifiers of the comparison's processes.
 
     In a container the driver numbers processes otherwise than the container does: where it lists none of `own`, the
@@ -119,9 +122,10 @@ def summary(turn: int, readings: list[GpuReading], own: frozenset[int], clock_li
     temperatures_c = [reading.temperature_c for reading in readings if reading.temperature_c is not None]
     return GpuDuringBlock(
         turn=turn,
+        uuid=gpu.uuid,
         readings=len(readings),
         clock_mhz=_mean([reading.clock_mhz for reading in readings]),
-        clock_limit_mhz=clock_limit_mhz,
+        clock_limit_mhz=gpu.clock_limit_mhz,
         memory_clock_mhz=_mean([reading.memory_clock_mhz for reading in readings]),
         temperature_c=max(temperatures_c, default=None),
         power_w=_mean([reading.power_w for reading in readings]),

@@ -25,8 +25,9 @@ UNLISTED = "NVML does not tell what its processes hold, as in many containers"
 class GpuMemoryPeak:
     """The most memory that some processes held together, over all readings."""
 
-    def __init__(self) -> None:
-        """Start without a reading."""
+    def __init__(self, uuid: str = "") -> None:
+        """Start without a reading, of the GPU with this UUID, or of all."""
+        self._uuid = uuid
         self.readings = 0
         self.peak_bytes: int | None = None
         """None: unknown, for `reason`."""
@@ -35,26 +36,29 @@ class GpuMemoryPeak:
     def read(self, pynvml: Any, pids: Collection[int]) -> None:
         """Read once what the processes `pids` hold, and keep the peak."""
         self.readings += 1
-        held = held_bytes(pynvml, pids)
+        held = held_bytes(pynvml, pids, self._uuid)
         if held is not None:
             self.peak_bytes, self.reason = max(held, self.peak_bytes or 0), ""
 
 
-def held_bytes(pynvml: Any, pids: Collection[int]) -> int | None:
-    """Return the memory that these processes hold on all GPUs together, in bytes.
+def held_bytes(pynvml: Any, pids: Collection[int], uuid: str = "") -> int | None:
+    """Return the memory that these processes hold on the GPU with this UUID, or on all together, in bytes.
 
     None where NVML lists none of them, or does not say how much one holds.
     """
-    gpus = map(pynvml.nvmlDeviceGetHandleByIndex, range(pynvml.nvmlDeviceGetCount()))
+    if uuid:
+        gpus = [pynvml.nvmlDeviceGetHandleByUUID(uuid)]
+    else:
+        gpus = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
     running = [process for gpu in gpus for process in pynvml.nvmlDeviceGetComputeRunningProcesses(gpu)]
     held = [process.usedGpuMemory for process in running if process.pid in pids]
     return None if not held or None in held else sum(held)
 
 
 @contextmanager
-def peak_watched(pids: Callable[[], Collection[int]]) -> Iterator[GpuMemoryPeak]:
+def peak_watched(pids: Callable[[], Collection[int]], uuid: str = "") -> Iterator[GpuMemoryPeak]:
     """Yield the peak of the processes that `pids` returns, which is read in a thread until the context ends."""
-    peak = GpuMemoryPeak()
+    peak = GpuMemoryPeak(uuid)
     ended = threading.Event()
 
     def watch() -> None:

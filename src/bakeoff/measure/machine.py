@@ -1,6 +1,6 @@
 """What this machine is: the facts that must agree for records to be compared, and how much of it may be used.
 
-The parent asks for the GPU by NVML, so that no framework is needed for it.
+What is known of a GPU is the parent's to find out (gpu_facts.py): a framework's interpreter may not have NVML's client.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.measure import cgroups, nvml, system_settings
+from bakeoff.measure import cgroups, gpu_facts, system_settings
 from bakeoff.measure.meminfo import meminfo_bytes
-from bakeoff.spec.errors import UnavailableError
 
 if TYPE_CHECKING:
     from bakeoff.measure.system_settings import Facts
@@ -30,8 +29,11 @@ def usable_cores() -> int:
     return max(1, min(allowed, math.floor(quota))) if quota is not None else allowed
 
 
-def describe() -> Facts:
-    """Return the machine's facts, with the settings of its kernel and processor; None is unknown here."""
+def describe(gpu: Facts | None = None) -> Facts:
+    """Return the machine's facts, with the settings of its kernel and processor; None is unknown here.
+
+    `gpu` is what is known of the GPU already; where it is None, NVML is asked for the first one.
+    """
     return {
         "processor": processor(),
         "cores": os.cpu_count(),
@@ -42,7 +44,7 @@ def describe() -> Facts:
         "architecture": platform.machine(),
         "hypervisor": _hypervisor(),
         **system_settings.settings(),
-        **gpu(),
+        **(gpu_facts.gpu() if gpu is None else gpu),
     }
 
 
@@ -67,26 +69,6 @@ def _apple_chip() -> str:
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip()
-
-
-def gpu() -> Facts:
-    """Return name, capability, driver and memory of the first NVIDIA GPU; empty where NVML or a GPU is missing."""
-    try:
-        with nvml.opened() as pynvml:
-            handle = pynvml.nvmlDeviceGetHandleByIndex(0)
-            major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(handle)
-            # The newest CUDA that the driver runs: NVML reports CUDA 12.8 as 12080.
-            cuda = int(pynvml.nvmlSystemGetCudaDriverVersion_v2())
-            return {
-                "gpu": str(pynvml.nvmlDeviceGetName(handle)),
-                "gpus": int(pynvml.nvmlDeviceGetCount()),
-                "gpu_compute_capability": f"{major}.{minor}",
-                "gpu_driver": str(pynvml.nvmlSystemGetDriverVersion()),
-                "gpu_driver_cuda": f"{cuda // 1000}.{cuda % 1000 // 10}",
-                "gpu_memory_bytes": int(pynvml.nvmlDeviceGetMemoryInfo(handle).total),
-            }
-    except UnavailableError:
-        return {}
 
 
 CPUS = Path("/sys/devices/system/cpu")

@@ -15,10 +15,11 @@ import msgspec
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.search import judge_search
 from bakeoff.judge.timer import timer_verdict
+from bakeoff.measure import gpu_facts
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.foresight import told_before
 from bakeoff.race.loop import Loop
-from bakeoff.race.prepare import prepared
+from bakeoff.race.prepare import on_gpu_of, prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
 from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, late, memory, peaks, rounds, selftest
 from bakeoff.race.stages.stage import Stage, State
@@ -160,7 +161,9 @@ def _owned(folder: Path, kind: str, launch: Launcher) -> Iterator[None]:
 
 def _prepared(state: State, calm: bool | None = None, told: str = "") -> Prepared:  # noqa: FBT001 - what a probe saw
     """Return the event that all is ready; only a race foresees its budget."""
-    return Prepared(state.comparison, str(state.folder), len(state.records), calm, told, state.again)
+    uuid = str(state.comparison.machine.get("gpu_uuid") or "")
+    seen = gpu_facts.state(uuid) if uuid else {}
+    return Prepared(state.comparison, str(state.folder), len(state.records), calm, told, state.again, seen)
 
 
 def _begun(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:
@@ -170,7 +173,7 @@ def _begun(request: Request, wanted: Comparison) -> tuple[Path, Comparison]:
         folder = new_folder(results, wanted.workload.name)
         return folder, msgspec.structs.replace(wanted, id=folder.name)
     folder, before = resumable("comparison", results, latest_like(results, wanted))
-    return folder, continued(before, wanted)
+    return folder, continued(before, on_gpu_of(before, wanted, request))
 
 
 def _search(request: Request, wanted: Search) -> tuple[Path, Search]:
@@ -180,4 +183,6 @@ def _search(request: Request, wanted: Search) -> tuple[Path, Search]:
         folder = new_folder(results, f"{wanted.plan.workload.name}-max-batch")
         return folder, msgspec.structs.replace(wanted, plan=msgspec.structs.replace(wanted.plan, id=folder.name))
     folder, before = resumable("search", results, searches.latest_like(results, wanted))
-    return folder, msgspec.structs.replace(before, plan=continued(before.plan, wanted.plan))
+    return folder, msgspec.structs.replace(
+        before, plan=continued(before.plan, on_gpu_of(before.plan, wanted.plan, request))
+    )

@@ -169,7 +169,7 @@ class Runner:
             reason=lost.reason,
             detail=lost.detail,
             started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-            machine=describe(),
+            machine=describe(spec.gpu),
             variables=spec.variables,
         )
         write_record(folder, record)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -16,12 +17,14 @@ from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
 from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
+from bakeoff.measure import gpu_facts
 from bakeoff.measure.energy import meters
+from bakeoff.measure.gpus import VISIBLE, choose
 from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
-from bakeoff.spec.options import WATCHED
+from bakeoff.spec.options import WATCHED, WATCHED_ON
 from bakeoff.spec.trial import Inputs
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
 from bakeoff.store.fingerprints import folder_sha256
@@ -32,6 +35,7 @@ from bakeoff.workloads.work import work_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bakeoff.measure.system_settings import Facts
     from bakeoff.spec.request import Request
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Workload
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
 def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
     """Yield the comparison that a request asks for and the folder of its batches, which is removed in the end."""
     loaded, plans, excluded = checked(request)
+    machine = _machine(request, plans)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
     source = request.data or workload.data[0]
     _check_memory(data.needed_bytes(source, workload, loaded.size(request.size), batch_size))
@@ -48,7 +53,7 @@ def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
         size = loaded.size(request.size)
         whole = request.epochs is not None and request.steps is None
         inputs = data.prepare(source, workload, size, batch_size, request.seed, folder, whole=whole)
-        comparison = _comparison(request, loaded, inputs, plans, excluded)
+        comparison = _comparison(request, loaded, inputs, plans, excluded, machine)
         _check_text(comparison)
         yield comparison, folder
 
@@ -61,7 +66,8 @@ def outlined(request: Request) -> Comparison:
     loaded, plans, excluded = checked(request)
     source, batch_size = request.data or loaded.workload.data[0], _batch_size(request, loaded)
     _check_memory(data.needed_bytes(source, loaded.workload, loaded.size(request.size), batch_size))
-    return _comparison(request, loaded, Inputs(source=source, batches=0, sha256=""), plans, excluded)
+    inputs = Inputs(source=source, batches=0, sha256="")
+    return _comparison(request, loaded, inputs, plans, excluded, _machine(request, plans))
 
 
 def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict[str, str]]:
@@ -82,10 +88,12 @@ def _comparison(
     inputs: Inputs,
     plans: list[ContenderPlan],
     excluded: dict[str, str],
+    on: tuple[Facts, str],
 ) -> Comparison:
     """Return the comparison: all that is fixed before the first number is seen."""
     scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
     size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
+    machine, gpu_why = on
     return Comparison(
         id="",  # The name of its folder, which is made later.
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -103,10 +111,47 @@ def _comparison(
         excluded=excluded,
         uninstalled=[] if request.contenders else [one for one in excluded if excluded[one].startswith(NOT_INSTALLED)],
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
-        no_energy=meters(sorted({plan.contender.options.get("device", "cpu") for plan in plans}))[1],
-        machine=describe(),
+        no_energy=_no_energy(plans, machine),
+        machine=machine,
+        gpu_why=gpu_why,
         command=request.command,
     )
+
+
+def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
+    """Return the machine's facts, with those of the GPU that work on CUDA runs on, and why it is this one.
+
+    Raises UsageError for a GPU that there is not, or that no contender would run on.
+    """
+    if any(map(on_cuda, plans)):
+        chosen = choose(request.gpu)
+        return (describe(gpu_facts.gpu(chosen.gpu.uuid)), chosen.why) if chosen else (describe(), "")
+    if request.gpu is not None:
+        msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and none of these is one: add --device cuda"
+        raise UsageError(msg)
+    return describe(), ""
+
+
+def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Comparison:
+    """Return a comparison that goes on, on the GPU that it was begun on unless the user names one now."""
+    uuid = str(before.machine.get("gpu_uuid") or "")
+    is_named = request.gpu is not None or VISIBLE in os.environ
+    if is_named or not uuid or wanted.machine.get("gpu_uuid") == uuid:
+        return wanted
+    return msgspec.structs.replace(wanted, machine=describe(gpu_facts.gpu(uuid)), gpu_why="as before")
+
+
+def on_cuda(plan: ContenderPlan) -> bool:
+    """Return whether a contender runs on an NVIDIA GPU."""
+    return plan.contender.options.get("device") == "cuda"
+
+
+def _no_energy(plans: list[ContenderPlan], machine: Facts) -> str:
+    """Return why nobody's energy is measured; empty where some contender's device has meters."""
+    uuid = str(machine.get("gpu_uuid") or "")
+    devices = dict.fromkeys(plan.contender.options.get("device", "cpu") for plan in plans)
+    reasons = [meters(device, uuid)[1] for device in devices]
+    return "; ".join(dict.fromkeys(reasons)) if all(reasons) else ""
 
 
 def _scenario(workload: Workload, wanted: str | None) -> Scenario:
@@ -271,7 +316,7 @@ def _with_options(
     """Return the plan of a contender with these options resolved and those asked for."""
     return ContenderPlan(
         asked=asked,
-        watched=(*WATCHED, *declared.info.watched),
+        watched=(*WATCHED, *WATCHED_ON.get(options.get("device", ""), ()), *declared.info.watched),
         contender=msgspec.structs.replace(contender, options=options),
         interpreter=resolve(contender, declared),
         framework_path=str(declared.path.resolve()),

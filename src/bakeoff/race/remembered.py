@@ -15,6 +15,7 @@ import msgspec
 import bakeoff
 from bakeoff.environments.installed import base, packages_of
 from bakeoff.spec.errors import StoreError
+from bakeoff.spec.options import inherited
 from bakeoff.store.evidence import checked_arrays
 from bakeoff.store.files import read_record, write_atomically, write_record, write_trial
 from bakeoff.store.fingerprints import files_sha256
@@ -86,8 +87,8 @@ def name_of(code: Sequence[str], plan: ContenderPlan, facts: Sequence[object]) -
     Empty where the packages of the interpreter are unknown.
     """
     packages = packages_of(plan.interpreter)
-    inherited = sorted((name, os.environ[name]) for name in set(plan.watched) & os.environ.keys())
-    known = [bakeoff.__version__, code_sha256(tuple(code)), plan.contender.framework, packages, inherited]
+    seen = sorted(inherited(plan.watched, os.environ).items())
+    known = [bakeoff.__version__, code_sha256(tuple(code)), plan.contender.framework, packages, seen]
     return digest([*known, sorted(plan.variables.items()), *facts]) if packages else ""
 
 

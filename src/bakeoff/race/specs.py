@@ -6,6 +6,7 @@ import random
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
+from bakeoff.measure.gpus import variables_for
 from bakeoff.spec.contender import slug
 from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec
 
@@ -61,6 +62,8 @@ class Specs:
         )
         kept = (self.cache_folder(plan) if cache else self._folder / name / CACHE_FOLDER).resolve()
         variables = plan.variables | ((plan.cache_variables or {}) if cache else {})
+        if options.get("device") == "cuda":
+            variables |= variables_for(str(comparison.machine.get("gpu_uuid") or ""))
         spec = TrialSpec(
             comparison=comparison.id,
             name=name,
@@ -71,6 +74,7 @@ class Specs:
             injected=plan.injected if purpose == "certify" else {},
             variables={k: v.format(threads=options.get("threads", ""), cache=kept) for k, v in variables.items()},
             watched=plan.watched,
+            gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},
             framework_path=plan.framework_path,
             framework_sha256=plan.framework_sha256,
             workload_path=comparison.workload_path,

@@ -5,7 +5,14 @@ A framework states in its framework.toml which of them it has, with which values
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 MOST_DIGITS = 18
 """Of a whole number: more do not fit into 64 bits, and Python itself refuses to read thousands."""
@@ -116,8 +123,49 @@ WATCHED = (
     "MALLOC_TRIM_THRESHOLD_",
     "MALLOC_TOP_PAD_",
     "PYTHONMALLOC",
-    "CUDA_VISIBLE_DEVICES",
-    "CUDA_LAUNCH_BLOCKING",
-    "NVIDIA_TF32_OVERRIDE",
 )
-"""Variables of the user's environment that matter to every framework; framework.toml names those of a single one."""
+"""Variables of the user's environment that matter to every framework; framework.toml names those of a single one. A
+name may end in "*"."""
+
+LIBRARIES = "LD_LIBRARY_PATH"
+"""Where libraries are looked for before those that a wheel brings along: it matters where CUDA's are there."""
+
+WATCHED_ON = {
+    "cuda": (
+        LIBRARIES,
+        "CUDA_VISIBLE_DEVICES",
+        "CUDA_DEVICE_ORDER",
+        "CUDA_LAUNCH_BLOCKING",
+        "CUDA_MODULE_LOADING",
+        "CUDA_DEVICE_MAX_CONNECTIONS",
+        "CUDA_CACHE_*",
+        "CUDA_MPS_*",
+        "CUDNN_*",
+        "CUBLAS_WORKSPACE_CONFIG",
+        "NVIDIA_TF32_OVERRIDE",
+    ),
+}
+"""By device, variables that matter to every framework on it (CUDA C++ Programming Guide, "CUDA Environment Variables";
+the guides of MPS, cuDNN and cuBLAS)."""
+
+
+def inherited(watched: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that are watched and set, in the order of their names."""
+    patterns = tuple(watched)
+    return {
+        name: environment[name]
+        for name in sorted(environment)
+        if any(fnmatchcase(name, pattern) for pattern in patterns)
+        and (name != LIBRARIES or has_cuda_libraries(environment[name]))
+    }
+
+
+def has_cuda_libraries(folders: str) -> bool:
+    """Return whether one of the folders of LD_LIBRARY_PATH holds a library of CUDA, which is taken before a wheel's."""
+    return any(
+        any(Path(folder).glob(f"lib{name}*.so*")) for folder in folders.split(":") if folder for name in CUDA_LIBRARIES
+    )
+
+
+CUDA_LIBRARIES = ("cudart", "cudnn", "cublas", "cufft", "cusolver", "cusparse", "curand", "nccl", "nvrtc", "nvJitLink")
+"""Those that frameworks load and that decide what runs; NVML and the driver's own library are the machine's alone."""

@@ -25,6 +25,9 @@ class Request(Procedure, frozen=True, kw_only=True):
     size: str = "full"
     device: str | None = None
     """None: each framework's default. A contender's own option wins."""
+    gpu: str | None = None
+    """The GPU of work on CUDA, by its index in NVML's order or its UUID; None: the first that CUDA_VISIBLE_DEVICES
+    shows, else the one with the most free memory."""
     threads: int | None = None
     """None: every usable processor. A contender's own option wins."""
     options: dict[str, str] = msgspec.field(default_factory=dict)

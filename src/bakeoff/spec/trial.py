@@ -99,6 +99,9 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Environment variables that the worker sets before it imports the framework."""
     watched: tuple[str, ...] = ()
     """Variables of the user's environment to record, where they are set."""
+    gpu: dict[str, str | int | float | None] | None = None
+    """What the parent knows of the machine's GPU, or of the one that work on CUDA runs on; None in trials older than
+    this field."""
     framework_path: str
     """The framework's folder."""
     framework_sha256: str = ""

@@ -11,7 +11,7 @@ import msgspec
 
 from bakeoff.environments.declared import framework
 from bakeoff.environments.interpreters import available, resolve
-from bakeoff.race.prepare import checked
+from bakeoff.race.prepare import checked, on_cuda
 from bakeoff.spec.contender import parse_contender, parse_values
 from bakeoff.spec.errors import UnavailableError, UsageError
 from bakeoff.spec.options import MOST_DIGITS
@@ -82,6 +82,9 @@ def sweep_of(request: Request, axes: Sequence[Axis]) -> Study:
         raise UsageError(_too_many(axes, count, len(contenders)))
     named = msgspec.structs.replace(request, contenders=contenders)
     tried = [_tried(named, axes, values) for values in product(*(axis.values for axis in axes))]
+    if request.gpu is not None and not any(point.gpu for point, _, _ in tried):
+        msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and there is none at any point"
+        raise UsageError(msg)
     for text in contenders:
         errors = [errors.get(text) for _, _, errors in tried]
         # What can race at no point is no hole but a mistake.
@@ -143,7 +146,10 @@ def _tried(
             errors[text] = error
     fitting = tuple(text for text in request.contenders if text not in errors)
     request = msgspec.structs.replace(request, contenders=fitting or request.contenders)
-    checked(request)
+    _, plans, _ = checked(request)
+    if not any(map(on_cuda, plans)):
+        # The GPU that was named is that of the other points.
+        request = msgspec.structs.replace(request, gpu=None)
     return request, coordinates, errors
 
 

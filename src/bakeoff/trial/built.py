@@ -36,7 +36,7 @@ class Unrun:
 
     def conclude(self, draft: Draft) -> None:
         """Note what is in force."""
-        draft.put(settings=self.step.settings() | {"malloc": memory.malloc_state()})
+        draft.put(settings=self.step.settings() | self.opened.in_force())
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Running:
         """Note what is known only in the end, and end what loads batches."""
         # Counted first: what settings are read back by may be compiled for it.
         draft.put(compilations=compiled_between(self.compiled_before, self.step.compilation()).count)
-        draft.put(settings=self.step.settings() | {"malloc": memory.malloc_state()} | self._close_feed())
+        draft.put(settings=self.step.settings() | self.opened.in_force() | self._close_feed())
 
     def _close_feed(self) -> Settings:
         """Return how batches came, read back, and end what loads them."""

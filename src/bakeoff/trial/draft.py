@@ -61,7 +61,7 @@ class Draft:
             outcome=outcome,
             reason=reason,
             detail=detail,
-            machine=describe(),
+            machine=describe(self.trial.gpu),
             weather=weather(),
             python=platform.python_version(),
             variables=self.trial.variables,

@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 from bakeoff.measure import memory
 from bakeoff.measure.clock import Clock, monotonic
 from bakeoff.spec.errors import UnavailableError
+from bakeoff.spec.options import inherited
 from bakeoff.store.fingerprints import check_unchanged, folder_sha256
+from bakeoff.trial.device import device_settings
 from bakeoff.trial.framework import make_engine, set_denormals, set_variables
 from bakeoff.trial.inputs import Batches, batches_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bakeoff.frameworks.engine import Engine
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.draft import Draft
@@ -41,6 +45,12 @@ class Opened:
     batches: Batches
     baseline_bytes: int | None
     """Resident memory of the process after the import; None is unknown."""
+    device: Mapping[str, str | None]
+    """What identifies the GPU that the process sees, read back."""
+
+    def in_force(self) -> dict[str, str | int | float | bool | None]:
+        """Return what bakeoff's worker has set or chosen, read back."""
+        return {"malloc": memory.malloc_state(), **self.device}
 
     def conclude(self, draft: Draft) -> None:
         """Note nothing more: without a step there are no settings to read back."""
@@ -55,8 +65,8 @@ def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
     check_unchanged(f"the framework's folder {folder}", trial.framework_sha256, folder_sha256(folder))
     set_variables(trial.variables)
     set_denormals(trial.contender.options)
-    watched = set(trial.watched) - trial.variables.keys()
-    draft.put(inherited={name: os.environ[name] for name in sorted(watched & os.environ.keys())})
+    seen = inherited(trial.watched, os.environ)
+    draft.put(inherited={name: value for name, value in seen.items() if name not in trial.variables})
     if trial.contender.options.get("malloc") == "fresh":
         memory.freshen_malloc()
     else:
@@ -79,4 +89,5 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
     import_ns = time.perf_counter_ns() - imported.began_ns
     draft.put(import_ns=import_ns, versions=imported.engine.versions())
     baseline_bytes = memory.resident_bytes()
-    return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes), import_ns
+    device = device_settings(trial)
+    return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes, device), import_ns

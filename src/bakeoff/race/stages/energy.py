@@ -23,14 +23,20 @@ STEPS_S = 2.0
 
 def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
     """Want a trial of each contender in every round, where the machine has meters and while the budget lasts."""
-    plans = state.racing()
-    available, reason = meters(sorted({plan.contender.options.get("device", "cpu") for plan in plans}))
-    if reason or state.comparison.no_energy:
+    if state.comparison.no_energy:
         return
+    uuid = str(state.comparison.machine.get("gpu_uuid") or "")
+    # Contenders on different devices have different meters: one on the processor is not charged for an idle GPU.
+    found = {
+        plan.contender.label: meters(plan.contender.options.get("device", "cpu"), uuid)[0] for plan in state.racing()
+    }
+    plans = [plan for plan in state.racing() if found[plan.contender.label]]
     for round_number in range(1, ROUNDS + 1):
         for plan in state.specs.shuffled(plans, round_number):
             yield Checkpoint()
-            yield alone(state.specs.trial(plan, "energy", round_number), partial(_between_readings, available))
+            yield alone(
+                state.specs.trial(plan, "energy", round_number), partial(_between_readings, found[plan.contender.label])
+            )
 
 
 def _between_readings(available: Sequence[Meter], session: Session) -> None:

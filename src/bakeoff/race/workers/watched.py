@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 
-from bakeoff.measure.gpu_clocks import NvidiaGpu, first_gpu, summary
+from bakeoff.measure.gpu_clocks import summary, watched_gpu
 from bakeoff.measure.gpu_memory import peak_watched
 from bakeoff.measure.memory_limit import MemoryLimit
 from bakeoff.race.workers.process import ProcessWorker
@@ -18,6 +18,7 @@ from bakeoff.spec.trial import KINDS
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bakeoff.measure.gpu_clocks import GpuReading, NvidiaGpu
     from bakeoff.measure.gpu_memory import GpuMemoryPeak
     from bakeoff.race.workers.worker import Launcher, Worker
     from bakeoff.spec.protocol import Answer, Command, Ready
@@ -33,6 +34,8 @@ class WatchedWorker:
         self._worker = worker
         self._gpu = gpu
         self._states: list[GpuDuringBlock] = []
+        self._own: frozenset[int] | None = None
+        """The comparison's processes: those of the round are all there when its first block has run."""
 
     def ready(self, limit_s: float) -> Ready:
         """Wait until the framework is imported."""
@@ -43,12 +46,17 @@ class WatchedWorker:
         if isinstance(command, protocol.RunBlock):
             with self._gpu.watched() as readings:
                 answer = self._worker.ask(command, limit_s)
-            own = frozenset(process.pid for process in psutil.Process().children(recursive=True))
-            self._states.append(summary(command.turn, readings, own, self._gpu.clock_limit_mhz))
+            self._note(command.turn, readings)
             return answer
         if isinstance(command, protocol.Quit) and self._states:
             self._worker.ask(protocol.Note(facts={"gpu": self._states}), limit_s)
         return self._worker.ask(command, limit_s)
+
+    def _note(self, turn: int, readings: list[GpuReading]) -> None:
+        """Note what was seen during a block; to look through all processes takes long, and idle clocks fall."""
+        if self._own is None:
+            self._own = _own_processes()
+        self._states.append(summary(turn, readings, self._own, self._gpu))
 
     def end(self) -> None:
         """End the worker."""
@@ -60,7 +68,7 @@ def watching(launch: Launcher) -> Launcher:
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
-        gpu = first_gpu() if trial.contender.options.get("device") == "cuda" else None
+        gpu = watched_gpu(_uuid(trial)) if trial.contender.options.get("device") == "cuda" else None
         return WatchedWorker(worker, gpu) if gpu else worker
 
     return start
@@ -69,9 +77,10 @@ def watching(launch: Launcher) -> Launcher:
 class WeighedWorker:
     """A worker whose memory on the GPU is watched from its build until its memory is read."""
 
-    def __init__(self, worker: Worker) -> None:
-        """Take a started worker."""
+    def __init__(self, worker: Worker, uuid: str = "") -> None:
+        """Take a started worker, and the UUID of its GPU."""
         self._worker = worker
+        self._uuid = uuid
         self._weighing = ExitStack()
         self._scale: GpuMemoryPeak | None = None
 
@@ -82,7 +91,7 @@ class WeighedWorker:
     def ask(self, command: Command, limit_s: float) -> Answer:
         """Return the answer to a command; note what was seen when the memory has been measured."""
         if isinstance(command, protocol.Build):
-            self._scale = self._weighing.enter_context(peak_watched(_own_processes))
+            self._scale = self._weighing.enter_context(peak_watched(_own_processes, self._uuid))
         answer = self._worker.ask(command, limit_s)
         if isinstance(command, protocol.MeasureMemory):
             self._weighing.close()
@@ -104,13 +113,18 @@ def weighing(launch: Launcher) -> Launcher:
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
         is_weighed = KINDS[trial.purpose].weighed and trial.contender.options.get("device") == "cuda"
-        return WeighedWorker(worker) if is_weighed else worker
+        return WeighedWorker(worker, _uuid(trial)) if is_weighed else worker
 
     return start
 
 
+def _uuid(trial: TrialSpec) -> str:
+    """Return the UUID of the GPU that a trial runs on; empty where it is not known."""
+    return str((trial.gpu or {}).get("gpu_uuid") or "")
+
+
 def _own_processes() -> frozenset[int]:
-    """Return the processes below this one: a memory trial has the machine for itself, so they are its own."""
+    """Return the processes below this one, which are the workers' own."""
     return frozenset(process.pid for process in psutil.Process().children(recursive=True))
 
 

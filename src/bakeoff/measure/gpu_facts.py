@@ -1,0 +1,132 @@
+"""What a GPU is, how it is set, and what goes on on it now, as NVML tells it. Not run on a GPU by us."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.measure import nvml
+from bakeoff.spec.errors import UnavailableError
+
+if TYPE_CHECKING:
+    from bakeoff.measure.system_settings import Facts
+
+COMPUTE_MODES = ("default", "exclusive thread", "prohibited", "exclusive process")
+"""By NVML's number (nvmlComputeMode_t): whether several processes may compute on the GPU."""
+
+_STATES = ("off", "on")
+
+
+class Device:
+    """A GPU whose questions may all go unanswered; NVML is open."""
+
+    def __init__(self, pynvml: Any, uuid: str = "") -> None:
+        """Find it by its UUID, or take the first; a MIG device's clocks and settings are those of its GPU."""
+        self._nvml = pynvml
+        handle = pynvml.nvmlDeviceGetHandleByUUID(uuid) if uuid else pynvml.nvmlDeviceGetHandleByIndex(0)
+        self.handle = self.whole = handle
+        self.is_part = bool(uuid) and uuid.startswith("MIG-")
+        if self.is_part:
+            self.whole = pynvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle)
+
+    def ask(self, function: str, *arguments: Any, part: bool = False) -> Any:
+        """Return what a function of NVML answers for the whole GPU, or for its part; None where it is not told."""
+        try:
+            return getattr(self._nvml, function)(self.handle if part else self.whole, *arguments)
+        except self._nvml.NVMLError:
+            return None
+
+    def clock(self, function: str, kind: str) -> int | None:
+        """Return a clock in MHz: of `SM`, `GRAPHICS` or `MEM`."""
+        clock: int | None = self.ask(function, getattr(self._nvml, f"NVML_CLOCK_{kind}"))
+        return clock
+
+
+def gpu(uuid: str = "") -> Facts:
+    """Return what must agree for records to be compared; empty where NVML or a GPU is missing.
+
+    Of the GPU with this UUID that is what it is and how it is set; of the first one, without a UUID, only what it is.
+    """
+    try:
+        with nvml.opened() as pynvml:
+            device = Device(pynvml, uuid)
+            return _identity(pynvml, device) | (_settings(pynvml, device) if uuid else {})
+    except UnavailableError:
+        return {}
+
+
+def state(uuid: str = "") -> Facts:
+    """Return what changes from moment to moment; empty where NVML or the GPU is missing."""
+    try:
+        with nvml.opened() as pynvml:
+            device = Device(pynvml, uuid)
+            memory = device.ask("nvmlDeviceGetMemoryInfo", part=True)
+            running = device.ask("nvmlDeviceGetComputeRunningProcesses", part=True)
+            used = device.ask("nvmlDeviceGetUtilizationRates")
+            return {
+                "gpu_free_bytes": None if memory is None else int(memory.free),
+                "gpu_processes": None if running is None else len(running),
+                "gpu_utilization_percent": None if used is None else int(used.gpu),
+                "gpu_clock_mhz": device.clock("nvmlDeviceGetClockInfo", "SM"),
+                "gpu_power_w": _watts(device.ask("nvmlDeviceGetPowerUsage")),
+                "gpu_temperature_c": device.ask("nvmlDeviceGetTemperature", pynvml.NVML_TEMPERATURE_GPU),
+                "gpu_pcie_now": _pcie(device, "Curr"),
+            }
+    except UnavailableError:
+        return {}
+
+
+def _identity(pynvml: Any, device: Device) -> Facts:
+    """Return what the GPU is, and what drives it."""
+    major, minor = pynvml.nvmlDeviceGetCudaComputeCapability(device.whole)
+    # The newest CUDA that the driver runs: NVML reports CUDA 12.8 as 12080.
+    cuda = int(pynvml.nvmlSystemGetCudaDriverVersion_v2())
+    memory = device.ask("nvmlDeviceGetMemoryInfo", part=True)
+    return {
+        "gpu": str(pynvml.nvmlDeviceGetName(device.handle)),
+        "gpus": int(pynvml.nvmlDeviceGetCount()),
+        "gpu_compute_capability": f"{major}.{minor}",
+        "gpu_driver": str(pynvml.nvmlSystemGetDriverVersion()),
+        "gpu_driver_cuda": f"{cuda // 1000}.{cuda % 1000 // 10}",
+        "gpu_memory_bytes": None if memory is None else int(memory.total),
+    }
+
+
+def _settings(pynvml: Any, device: Device) -> Facts:
+    """Return which GPU it is, and how it is set; what it does not have is None."""
+    mode = device.ask("nvmlDeviceGetComputeMode")
+    mig = device.ask("nvmlDeviceGetMigMode")
+    ecc = device.ask("nvmlDeviceGetEccMode")
+    whole_uuid = device.ask("nvmlDeviceGetUUID")
+    return {
+        "gpu_index": device.ask("nvmlDeviceGetIndex"),
+        "gpu_uuid": str(pynvml.nvmlDeviceGetUUID(device.handle)),
+        "gpu_power_limit_w": _watts(device.ask("nvmlDeviceGetEnforcedPowerLimit")),
+        "gpu_power_default_w": _watts(device.ask("nvmlDeviceGetPowerManagementDefaultLimit")),
+        "gpu_clock_max_mhz": device.clock("nvmlDeviceGetMaxClockInfo", "SM"),
+        "gpu_memory_clock_max_mhz": device.clock("nvmlDeviceGetMaxClockInfo", "MEM"),
+        # Graphics and SM have one clock for applications, which NVML tells by the name of the first.
+        "gpu_clock_applications_mhz": device.clock("nvmlDeviceGetApplicationsClock", "GRAPHICS"),
+        "gpu_ecc": None if ecc is None else _STATES[ecc[0]],
+        "gpu_persistence": _named(_STATES, device.ask("nvmlDeviceGetPersistenceMode")),
+        "gpu_compute_mode": _named(COMPUTE_MODES, mode),
+        "gpu_mig": f"a part of {whole_uuid}" if device.is_part else None if mig is None else _STATES[mig[0]],
+        # What GPU and machine have in common; the link in use slows down while the GPU rests.
+        "gpu_pcie": _pcie(device, "Max"),
+    }
+
+
+def _named(names: tuple[str, ...], number: int | None) -> str | None:
+    """Return the name of a state; None for one that is unknown."""
+    return names[number] if number is not None and number < len(names) else None
+
+
+def _watts(milliwatts: int | None) -> float | None:
+    """Return a power in watts."""
+    return None if milliwatts is None else milliwatts / 1000
+
+
+def _pcie(device: Device, which: str) -> str | None:
+    """Return generation and width of the link: "4.0 x16"."""
+    generation = device.ask(f"nvmlDeviceGet{which}PcieLinkGeneration")
+    width = device.ask(f"nvmlDeviceGet{which}PcieLinkWidth")
+    return None if generation is None or width is None else f"{generation}.0 x{width}"

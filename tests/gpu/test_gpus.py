@@ -1,0 +1,172 @@
+"""Which GPU work on CUDA runs on, what is known of it, and what a worker sees of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.gpu.pretended import H100
+
+from bakeoff.measure import cuda, gpu_facts, gpus, machine
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec.errors import UnavailableError, UsageError
+from bakeoff.store.results import read_records
+from bakeoff.trial import device
+
+if TYPE_CHECKING:
+    from tests.gpu.pretended import PretendedGpus
+
+
+@pytest.fixture
+def two(pretended_gpus: PretendedGpus) -> PretendedGpus:
+    """Return an L4 and an H100, in NVML's order; CUDA's own begins with the H100."""
+    pretended_gpus.add(H100)
+    return pretended_gpus
+
+
+def place(asked: str | None = None, **environment: str) -> str:
+    """Return the place of the GPU that is chosen."""
+    chosen = gpus.choose(asked, environment or None)
+    assert chosen is not None
+    return chosen.gpu.place
+
+
+def test_the_gpu_with_the_most_free_memory_is_taken_unless_one_is_named(two: PretendedGpus) -> None:
+    """By index or UUID, which may be abbreviated; what others hold counts."""
+    assert place() == "1"
+    two.set(1, memory_other_bytes=70 * 10**9)
+    assert place() == "0"
+    assert [place(name) for name in ("1", two.uuid(1), two.uuid(1)[:12])] == ["1", "1", "1"]
+
+
+def test_what_the_user_has_made_visible_is_respected(two: PretendedGpus) -> None:
+    """An index counts in CUDA's order, which CUDA itself is asked for, unless the user has set it to NVML's."""
+    environment = two.environment
+    assert place(**environment, CUDA_VISIBLE_DEVICES=f"{two.uuid(0)},{two.uuid(1)}") == "0"
+    assert place(**environment, CUDA_VISIBLE_DEVICES="0", CUDA_DEVICE_ORDER="PCI_BUS_ID") == "0"
+    assert place(**environment, CUDA_VISIBLE_DEVICES="0") == "1"
+    assert place("0", **environment, CUDA_VISIBLE_DEVICES="0") == "0"
+    with pytest.raises(UsageError, match="does not say which"):
+        place(**environment | {"LD_LIBRARY_PATH": ""}, CUDA_VISIBLE_DEVICES="1")
+
+
+@pytest.mark.parametrize(
+    ("asked", "variables"),
+    [
+        ("2", {}),
+        ("GPU-0", {}),
+        ("NVIDIA L4", {}),
+        (None, {"CUDA_VISIBLE_DEVICES": "GPU-00"}),
+        (None, {gpus.VISIBLE: ""}),
+    ],
+)
+def test_a_gpu_that_there_is_not_is_told_with_those_that_there_are(
+    two: PretendedGpus, asked: str | None, variables: dict[str, str]
+) -> None:
+    """Both are named, with index and UUID."""
+    with pytest.raises(UsageError) as refused:
+        gpus.choose(asked, variables)
+    assert all(f"{index} (NVIDIA" in str(refused.value) and two.uuid(index) in str(refused.value) for index in (0, 1))
+
+
+def test_without_nvml_nothing_is_chosen(two: PretendedGpus) -> None:
+    """A framework may have a GPU that NVML does not tell; to ask for one is an error with NVML's reason."""
+    two.system(init="error:DRIVER_NOT_LOADED")
+    assert gpus.choose() is None
+    assert (machine.describe().get("gpu"), gpu_facts.state(two.uuid())) == (None, {})
+    with pytest.raises(UsageError, match=r"--gpu 0: NVML.*Driver Not Loaded"):
+        gpus.choose("0")
+
+
+def test_a_gpu_that_cannot_be_opened_hides_no_other(two: PretendedGpus) -> None:
+    """One is lost, the other is taken."""
+    two.set(1, all="error:GPU_IS_LOST")
+    assert place() == "0"
+
+
+def test_parts_of_a_gpu_stand_in_its_place(two: PretendedGpus) -> None:
+    """A GPU that MIG has parted is no device of CUDA; its parts have its clocks and their own memory."""
+    part = two.add_mig(1)
+    two.set(0, memory_other_bytes=20 * 10**9)
+    assert (place(), place("1:0"), place(part)) == ("1:0", "1:0", "1:0")
+    with pytest.raises(UsageError, match=r"valid: 0 .*, 1:0 "):
+        place("1")
+    facts = gpu_facts.gpu(part)
+    assert facts["gpu_memory_bytes"] == 9_856 * 2**20
+    assert (facts["gpu_uuid"], facts["gpu_mig"]) == (part, f"a part of {two.uuid(1)}")
+    assert (facts["gpu_power_limit_w"], facts["gpu_index"]) == (700, 1)
+
+
+def test_the_facts_of_a_gpu_are_those_that_decide_its_speed(two: PretendedGpus) -> None:
+    """What it does not have is None; of a GPU that nothing runs on there is only what it is."""
+    facts = gpu_facts.gpu(two.uuid(0))
+    assert facts == {
+        "gpu": "NVIDIA L4",
+        "gpus": 2,
+        "gpu_compute_capability": "8.9",
+        "gpu_driver": "580.95.05",
+        "gpu_driver_cuda": "13.0",
+        "gpu_memory_bytes": 23_034 * 2**20,
+        "gpu_index": 0,
+        "gpu_uuid": two.uuid(0),
+        "gpu_power_limit_w": 72.0,
+        "gpu_power_default_w": 72.0,
+        "gpu_clock_max_mhz": 2040,
+        "gpu_memory_clock_max_mhz": 6251,
+        "gpu_clock_applications_mhz": None,
+        "gpu_ecc": "on",
+        "gpu_persistence": "on",
+        "gpu_compute_mode": "default",
+        "gpu_mig": None,
+        "gpu_pcie": "4.0 x16",
+    }
+    assert machine.describe(facts)["gpu_uuid"] == two.uuid(0)
+    assert "gpu_uuid" not in machine.describe()
+    two.set(0, all="error:UNKNOWN")
+    assert gpu_facts.gpu(two.uuid(0)) == {}
+
+
+def trial(uuid: str | None, runs_on: str = "cuda") -> Any:
+    """Make what a worker reads of its trial."""
+    contender = SimpleNamespace(options={"device": runs_on})
+    return SimpleNamespace(contender=contender, gpu=None if uuid is None else {"gpu_uuid": uuid})
+
+
+def test_a_worker_on_another_gpu_refuses_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The UUID that CUDA shows is held against the parent's and put into the settings, where CUDA tells one."""
+    monkeypatch.setattr(device, "visible_uuids", lambda: ["7f3a91c2-0b5d-4e68-9a17-2c4d6e8f0a1b"])
+    uuid = "GPU-7F3A91C2-0b5d-4e68-9a17-2c4d6e8f0a1b"
+    assert device.device_settings(trial(uuid)) == {"gpu_uuid": uuid}
+    assert device.device_settings(trial(uuid, "cpu")) == {}
+    with pytest.raises(UnavailableError, match="and the comparison is on GPU-b6"):
+        device.device_settings(trial("GPU-b6e1d0f4-83aa-4c1d-b7f0-51c9e2d47a36"))
+    monkeypatch.setattr(device, "visible_uuids", list)
+    assert device.device_settings(trial(uuid)) == {"gpu_uuid": None}
+
+
+def test_cuda_without_a_driver_shows_no_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the library is missing, that is no failure."""
+    monkeypatch.setattr(cuda, "LIBRARY", "libcuda-that-is-not-there.so.1")
+    assert cuda.visible_uuids() == []
+
+
+def test_a_comparison_runs_on_the_gpu_that_was_named(race: Any, two: PretendedGpus) -> None:
+    """The workers, which are processes, see that GPU alone; it is in the machine's facts, settings and variables."""
+    two.set(0, total_energy_mj=None)
+    outcome = race("fake:device=cuda", launch=ProcessWorker, max_rounds=1, gpu="0")
+    assert outcome.comparison.machine["gpu_uuid"] == two.uuid(0)
+    records = read_records(Path(outcome.path)).records.values()
+    timed = [one for one in records if one.trial.purpose == "time"]
+    assert [one.settings["gpu_uuid"] for one in timed] == [two.uuid(0)]
+    assert timed[0].variables["CUDA_VISIBLE_DEVICES"] == two.uuid(0)
+    assert timed[0].machine["gpu"] == "NVIDIA L4"
+    assert timed[0].gpu[0].uuid == two.uuid(0)
+
+
+def test_a_gpu_without_a_contender_on_it_is_refused(race: Any, two: PretendedGpus) -> None:
+    """The option would be passed over."""
+    del two
+    with pytest.raises(UsageError, match="add --device cuda"):
+        race("fake", gpu="0")
