@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.environments.declared import frameworks
-from bakeoff.spec.options import WATCHED
+from bakeoff.spec.options import WATCHED, WATCHED_ON
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,7 +71,8 @@ class Redactor:
 def redactor() -> Redactor:
     """Return what takes out who runs this, where, and what the environment holds beyond watched variables."""
     names = dict.fromkeys(_people(), "user") | dict.fromkeys(_hosts(), "host")
-    watched = {*WATCHED, *(name for one in frameworks().values() for name in one.info.watched)}
+    of_devices = (name for names in WATCHED_ON.values() for name in names)
+    watched = {*WATCHED, *of_devices, *(name for one in frameworks().values() for name in one.info.watched)}
     return Redactor(names, [value for name, value in os.environ.items() if name not in watched])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -13,10 +14,12 @@ import msgspec
 import bakeoff
 from bakeoff.acceptance.plan import HOUR_S, Check, planned
 from bakeoff.acceptance.setting import Launching, Setting
+from bakeoff.measure import gpu_facts
+from bakeoff.measure.gpus import VISIBLE, choose
 from bakeoff.measure.machine import describe
 from bakeoff.race.prepare import checked
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome, CheckResult, Finding
-from bakeoff.spec.errors import BakeoffError, StoreError, UnknownNameError
+from bakeoff.spec.errors import BakeoffError, StoreError, UnknownNameError, UsageError
 from bakeoff.spec.request import Request
 from bakeoff.store import acceptances
 from bakeoff.store.folders import new_folder
@@ -35,6 +38,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     contenders: tuple[str, ...] = ()
     """As the user writes them; empty: every listed framework that is available."""
     device: str
+    gpu: str | None = None
+    """Of device cuda, by index or UUID; None: as a comparison chooses one."""
     size: str = "full"
     quick: bool = False
     seed: int = 0
@@ -93,6 +98,9 @@ def accept(
         raise UnknownNameError("check", unknown, [check.result.key for check in plan])
     results = Path(asked.results)
     before = acceptances.latest_like(results, wanted)
+    if before and not (asked.gpu or VISIBLE in os.environ):
+        # Which GPU has the most free memory may have changed: it goes on with the one that it was begun with.
+        wanted = msgspec.structs.replace(wanted, machine=_machine(asked, str(before[1].machine.get("gpu_uuid") or "")))
     folder, acceptance = (
         _continued(before, wanted) if before else (new_folder(results, f"acceptance-{asked.device}"), wanted)
     )
@@ -110,6 +118,9 @@ def read_outcome(folder: Path) -> AcceptanceOutcome:
 
 def _wanted(asked: Asked) -> tuple[Acceptance, list[Check]]:
     """Return what is asked for, with every check not reached; raise UsageError for what cannot be."""
+    if asked.gpu is not None and asked.device != "cuda":
+        msg = f"--gpu {asked.gpu} names an NVIDIA GPU: it needs --device cuda"
+        raise UsageError(msg)
     texts = tuple(dict.fromkeys(asked.contenders))
     request = Request(workload="mlp-mnist", contenders=texts, device=asked.device, size=asked.size, seed=asked.seed)
     _, plans, excluded = checked(request)
@@ -125,11 +136,19 @@ def _wanted(asked: Asked) -> tuple[Acceptance, list[Check]]:
         size=asked.size,
         quick=asked.quick,
         seed=asked.seed,
-        machine=describe(),
+        machine=_machine(asked),
         command=asked.command,
         checks=[check.result for check in plan],
     )
     return acceptance, plan
+
+
+def _machine(asked: Asked, uuid: str = "") -> dict[str, str | int | float | None]:
+    """Return the machine's facts with those of the GPU that is checked; raise UsageError for one that there is not."""
+    if asked.device != "cuda":
+        return describe()
+    chosen = None if uuid else choose(asked.gpu)
+    return describe(gpu_facts.gpu(chosen.gpu.uuid if chosen else uuid))
 
 
 def _continued(before: tuple[Path, Acceptance], wanted: Acceptance) -> tuple[Path, Acceptance]:

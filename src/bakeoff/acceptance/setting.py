@@ -68,6 +68,7 @@ class Setting:
         """Return a request of these contenders, of all without any; `asked` are fields of Request."""
         fields: dict[str, Any] = {
             "device": self.device,
+            "gpu": str(self.machine.get("gpu_uuid") or "") or None if self.device == "cuda" else None,
             "size": self.size,
             "data": "synthetic",
             "seed": self.seed,

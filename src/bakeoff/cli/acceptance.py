@@ -66,6 +66,7 @@ def acceptance(
     contenders: parameters.Contenders = None,
     *,
     device: Device = None,
+    gpu: parameters.Gpu = None,
     size: parameters.Size = "full",
     quick: Quick = False,
     budget: Budget = "1h",
@@ -94,6 +95,7 @@ def acceptance(
     asked = Asked(
         contenders=tuple(contenders or ()),
         device=device,
+        gpu=gpu,
         size=size,
         quick=quick,
         seed=seed,

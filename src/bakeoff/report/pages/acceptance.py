@@ -8,6 +8,7 @@ import msgspec
 
 from bakeoff.report.page import Line, Page, Section, Table, with_command
 from bakeoff.report.units import count, elapsed, listed
+from bakeoff.report.words import machine_text
 from bakeoff.spec.acceptance import STATES
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def acceptance_page(outcome: AcceptanceOutcome) -> Page:
         title=_title(acceptance),
         headline=headline(acceptance),
         trust=f"{count(len(times_s), 'check')} made in {elapsed(sum(times_s))}.",
-        beside=_machine(acceptance),
+        beside=machine_text(acceptance.machine),
         sections=[
             Section(caption="Checks, in the order in which they are made", tables=[table(acceptance)]),
             Section(words=sentences(acceptance)),
@@ -85,16 +86,6 @@ def _title(acceptance: Acceptance) -> str:
     """Return what was checked in one line."""
     kind = [f"{acceptance.size} size" if acceptance.size != "full" else "", "quick" if acceptance.quick else ""]
     return ", ".join(["acceptance", f"device {acceptance.device}", listed(acceptance.contenders), *filter(None, kind)])
-
-
-def _machine(acceptance: Acceptance) -> str:
-    """Return the machine in one line."""
-    machine = acceptance.machine
-    driver = f" (driver {machine['gpu_driver']})" if machine.get("gpu_driver") else ""
-    gpu = f"{machine['gpu']}{driver}" if machine.get("gpu") else ""
-    cores = machine.get("usable_cores") or machine.get("cores")
-    parts = [gpu, str(machine.get("processor") or "unknown processor"), count(int(cores), "core") if cores else ""]
-    return ", ".join(part for part in parts if part)
 
 
 def _data(outcome: AcceptanceOutcome) -> dict[str, Any]:
