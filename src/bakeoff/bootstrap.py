@@ -1,7 +1,7 @@
 """What another interpreter runs: it makes this very bakeoff importable there, and no other package of the parent's.
 
     PYTHON bootstrap.py trial FOLDER COMMAND_FD ANSWER_FD LIFELINE_FD
-    PYTHON bootstrap.py probe FRAMEWORK_FOLDER ANSWER_FD
+    PYTHON bootstrap.py probe FRAMEWORK_FOLDER ANSWER_FD DEVICE
 
 A PYTHONPATH would do for a clone, but an installed bakeoff lies in a site-packages folder whose other packages must not
 leak into the worker (docs/decisions/003).

@@ -17,10 +17,10 @@ from tests.race.inline import InlineWorker
 
 from bakeoff.cli import doctor
 from bakeoff.environments import declared, interpreters
-from bakeoff.environments.probe import ProbeAnswer
 from bakeoff.measure import neighbours, noise
 from bakeoff.race import conductor
 from bakeoff.report.machine_advice import Advice
+from bakeoff.spec.probe import ProbeAnswer
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.acceptance.setting import TF32_CAPABILITY, with_options
+from bakeoff.environments.declared import framework
 from bakeoff.environments.probe import probe
+from bakeoff.environments.usable import why_not
 from bakeoff.judge import acceptance
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.ping_pong import two_ways
+from bakeoff.measure.gpus import variables_for
 from bakeoff.race import conductor
 from bakeoff.race.bare import against_bare, has_bare_loop
 from bakeoff.race.ping_pong import both_ways
@@ -55,12 +58,19 @@ CERTIFICATES_FILE = "certificates.json"
 
 
 def devices(setting: Setting) -> Finding:
-    """Have every contender's environment import its framework and name its devices."""
+    """Have every contender's environment import its framework as a worker on the device, and hear why it cannot."""
     _, plans, _ = checked(setting.request(SHORTEST))
-    answers = {}
+    variables = variables_for(str(setting.machine.get("gpu_uuid") or "")) if setting.device == "cuda" else None
+    answers, reasons = {}, dict(setting.excluded)
     for plan in plans:
-        answers[plan.contender.label] = probe(plan.interpreter, Path(plan.framework_path))
-    return acceptance.devices(answers, setting.excluded, setting.device)
+        one, info = plan.contender, framework(plan.contender.framework).info
+        answer = probe(plan.interpreter, Path(plan.framework_path), device=setting.device, variables=variables)
+        answers[one.label] = answer
+        if answer.error:
+            reasons[one.label] = f"it cannot be used: {answer.error}"
+        elif why := why_not(info, answer, one.options, setting.machine, one.environment):
+            reasons[one.label] = why
+    return acceptance.devices(answers, reasons)
 
 
 def timers(setting: Setting) -> Finding:

@@ -15,11 +15,11 @@ from bakeoff.spec.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bakeoff.environments.probe import ProbeAnswer
     from bakeoff.measure.neighbours import Neighbour
     from bakeoff.measure.noise import Noise
     from bakeoff.measure.system_settings import Facts
     from bakeoff.report.machine_advice import Advice
+    from bakeoff.spec.probe import ProbeAnswer
 
 VERSION = 1
 """Of the JSON object (docs/json-doctor.md)."""

@@ -1,12 +1,19 @@
 """`bakeoff env`: one environment for each framework."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bakeoff.cli import completing
+from bakeoff.cli.columns import wrapped
 from bakeoff.report.called import pasteable
+
+if TYPE_CHECKING:
+    from bakeoff.environments.create import Plan
+    from bakeoff.environments.declared import Framework
+
+INDENT = "    "
 
 app = typer.Typer(help="Make, list and remove environments of frameworks.", rich_markup_mode=None)
 
@@ -34,9 +41,21 @@ def create(
         Path | None,
         typer.Option(metavar="FILE", help="What to install instead of the framework's own pins.", show_default=False),
     ] = None,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DEVICE",
+            help="cpu, or cuda for NVIDIA's GPUs: an environment FRAMEWORK-cuda beside the usual one, which contenders "
+            "with device=cuda find by themselves; what NVML reports of this machine decides, if not said.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Fetch and make nothing: print what would be made, and from which pins.")
+    ] = False,
 ) -> None:
-    """Make environments with pip, as each framework's requirements.txt pins them; what is there stays."""
-    from bakeoff.environments.create import make_environment, parse_version
+    """Make environments with pip, as each framework pins them for a device; what is there stays."""
+    from bakeoff.environments.create import make_planned, parse_version, planned
     from bakeoff.environments.declared import framework
     from bakeoff.race.workers.guard import guarded, marked
     from bakeoff.race.workers.process import MARK
@@ -51,10 +70,71 @@ def create(
         raise UsageError(msg)
     # All names are looked up before the first environment is made.
     wanted = [(framework(each), version) for each, version in asked]
+    devices = _devices([declared for declared, _ in wanted], device, pins_are_own=requirements is not None)
+    plans = [
+        planned(declared, name=name, requirements=requirements, version=version, device=made_for)
+        for (declared, version), made_for in zip(wanted, devices, strict=True)
+    ]
+    if dry_run:
+        _tell_plans(plans)
+        return
     # When this process dies, pip and what it has started end, too.
     with guarded(MARK), marked(MARK):
-        for declared, version in wanted:
-            make_environment(declared, typer.echo, name=name, requirements=requirements, version=version)
+        for plan in plans:
+            make_planned(plan, typer.echo)
+
+
+def _devices(wanted: "list[Framework]", asked: str | None, *, pins_are_own: bool) -> list[str]:
+    """Return for which device each framework's environment is made, and say why; raise UsageError for what cannot."""
+    from bakeoff.environments.builds import PROCESSOR, check_device, chosen
+    from bakeoff.measure.gpu_facts import gpu
+
+    if pins_are_own:  # What they need of a driver is not known here.
+        check_device(asked or PROCESSOR)
+        return [asked or PROCESSOR for _ in wanted]
+    facts = gpu()
+    choices = [chosen(declared, asked, facts) for declared in wanted]
+    for choice in dict.fromkeys(choices):
+        of_it = [declared.info.name for declared, one in zip(wanted, choices, strict=True) if one == choice]
+        for told in wrapped(f"{', '.join(of_it)}: for {choice.device}, {choice.why}"):
+            typer.echo(pasteable(told))
+    return [choice.device for choice in choices]
+
+
+def _tell_plans(plans: "list[Plan]") -> None:
+    """Print what would be made, from which pins, how large it is and where it would be."""
+    from bakeoff.environments.create import already_made, free_bytes
+    from bakeoff.environments.installed import home
+
+    sizes_mb: list[int] = []
+    for plan in plans:
+        if made := already_made(plan):
+            typer.echo(f"{plan.name}: already there ({made.path})")
+            continue
+        typer.echo(f"{plan.name}: would be made in {home() / plan.name}")
+        typer.echo(f"  from {plan.requirements}")
+        for line in plan.lines():
+            typer.echo(f"{INDENT}{line}")
+        sizes_mb += _tell_size(plan)
+    # Pip keeps what it has fetched until it is unpacked, and in its cache.
+    most_gb, free_gb = sum(sizes_mb) / 1e3, free_bytes() / 1e9
+    total = f"In all up to {most_gb:.1f} GB with what pip keeps of its downloads, of {free_gb:.0f} GB that are free"
+    short = ": that is too little" if most_gb > free_gb else ""
+    for told in wrapped(f"{total}{short}. Nothing was fetched or made."):
+        typer.echo(told)
+
+
+def _tell_size(plan: "Plan") -> list[int]:
+    """Print how large an environment is, and where that is known from; return what is fetched and installed, in MB."""
+    size = plan.size()
+    if size is None:
+        typer.echo("  how large that is is not known here")
+        return []
+    fetched = f"{size.download_mb / 1e3:.2f} GB to fetch, " if size.download_mb else ""
+    typer.echo(f"  {fetched}{size.installed_mb / 1e3:.2f} GB on disk")
+    for told in wrapped(size.source, INDENT) if size.source else ():
+        typer.echo(told)
+    return [size.download_mb or 0, size.installed_mb]
 
 
 @app.command("list")
@@ -71,9 +151,8 @@ def list_made() -> None:
         declared = all_declared.get(info.framework)
         versions = environment.versions(declared.info.distributions) if declared else {}
         packages = ", ".join(f"{name} {version}" for name, version in versions.items()) or info.framework
-        typer.echo(
-            f"{environment.path.name:<20}{packages}; Python {info.python}; {size(info.size_bytes)}; {info.created_at}"
-        )
+        facts = [packages, f"for {info.device}", f"Python {info.python}", size(info.size_bytes), info.created_at]
+        typer.echo(f"{environment.path.name:<20}{'; '.join(facts)}")
         typer.echo(f"{'':<20}{environment.path}")
     if not environments:
         typer.echo(pasteable(f"none in {home()}; make one: bakeoff env create FRAMEWORK"))

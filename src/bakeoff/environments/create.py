@@ -1,6 +1,7 @@
 """Make and remove environments: one virtual environment for each framework, as its requirements.txt pins it.
 
-FRAMEWORK@VERSION is another environment, with the framework at that version and the other packages as pip chooses them.
+FRAMEWORK@VERSION is another environment, with the framework at that version and the other packages as pip chooses them;
+FRAMEWORK-DEVICE is one for a device, as its requirements-DEVICE.txt pins it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING
 import filelock
 import msgspec
 
+from bakeoff.environments.builds import PROCESSOR, name_for
 from bakeoff.environments.declared import Framework
 from bakeoff.environments.installed import MARKER, Environment, Marker, find, home, installed, read_marker
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
@@ -68,11 +70,38 @@ Show = Callable[[str], None]
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """An environment that is to be made."""
 
+    name: str
     framework: Framework
     requirements: Path
     pins: str | None
     """The content of another requirements.txt, for another version of the framework; None: `requirements` holds."""
     marker: Marker
+
+    def lines(self) -> list[str]:
+        """Return what pip is asked to install, without comments."""
+        text = self.requirements.read_text("utf-8") if self.pins is None else self.pins
+        return [line for each in text.splitlines() if (line := each.partition(" #")[0].strip()) and line[0] != "#"]
+
+    def size(self) -> Size | None:
+        """Return how much is fetched and how much it takes on disk; None where another file says what to install."""
+        info = self.framework.info
+        if self.requirements.parent != self.framework.path:
+            return None
+        of = f"of {info.name} as {self.requirements.name} pins it: " if self.pins is not None else ""
+        if self.marker.device in info.builds:
+            build = info.builds[self.marker.device]
+            return Size(download_mb=build.download_mb, installed_mb=build.installed_mb, source=f"{of}{build.source}")
+        if info.installed_mb is None:
+            return None
+        return Size(installed_mb=info.installed_mb, source=f"{of}{info.installed_source}")
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """How large an environment is, about."""
+
+    download_mb: int | None = None
+    installed_mb: int
+    source: str
 
 
 class CreationError(BakeoffError):
@@ -86,22 +115,54 @@ def make_environment(
     name: str | None = None,
     requirements: Path | None = None,
     version: str | None = None,
+    device: str = PROCESSOR,
 ) -> Environment:
     """Make the environment of a framework and return it; one with the same requirements is returned as it is.
 
-    `version` makes a second environment, framework@version; `name` and `requirements` make one with any other pins.
-    `show` is called with a line for each phase. Raise UsageError for what cannot be made, CreationError if it fails.
+    `version` makes a second environment, framework@version; `name` and `requirements` make one with any other pins;
+    with a `device` it is the one for that device. `show` is called with a line for each phase. Raise UsageError for
+    what cannot be made, CreationError if it fails.
     """
+    plan = planned(framework, name=name, requirements=requirements, version=version, device=device)
+    return make_planned(plan, show)
+
+
+def make_planned(plan: Plan, show: Show) -> Environment:
+    """Make the environment of a plan and return it, as `make_environment` does."""
+    folder = home() / plan.name
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with _lock(folder, show):
+            # Only now: another process may have made it while this one waited for the lock.
+            if existing := already_made(plan):
+                show(f"{plan.name}: already there ({existing.path})")
+                return existing
+            return _make(folder, plan, show)
+    except OSError as error:
+        msg = f"cannot make {folder}: {_disk_full(str(error)) if error.errno == errno.ENOSPC else error}"
+        raise CreationError(msg) from error
+
+
+def planned(
+    framework: Framework,
+    *,
+    name: str | None = None,
+    requirements: Path | None = None,
+    version: str | None = None,
+    device: str = PROCESSOR,
+) -> Plan:
+    """Return what `make_environment` would make, with nothing touched; raise UsageError for what cannot be made."""
     info = framework.info
     if name is None:
-        name = f"{info.name}@{version}" if version else info.name
+        name = name_for(f"{info.name}@{version}" if version else info.name, device)
     _check_name(name)
-    requirements = requirements or framework.path / REQUIREMENTS
+    requirements = requirements or framework.path / requirements_for(device)
     if not os.path.isfile(requirements):  # noqa: PTH113 - unlike Path.is_file, no error for a name that is too long
         msg = f"{info.name} cannot be made: there is no {requirements}"
         raise UsageError(msg)
     pins = requirements.read_text("utf-8")
-    plan = Plan(
+    return Plan(
+        name=name,
         framework=framework,
         requirements=requirements,
         pins=pinned(pins, info, version) if version else None,
@@ -109,21 +170,21 @@ def make_environment(
             framework=info.name,
             requirements_sha256=hashlib.sha256(f"{version or ''}{pins}".encode()).hexdigest(),
             complete=False,
+            device=device,
         ),
     )
-    folder = home() / name
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(folder, show):
-            # Only now: another process may have made it while this one waited for the lock.
-            existing = find(name)
-            if existing is not None and existing.info.requirements_sha256 == plan.marker.requirements_sha256:
-                show(f"{name}: already there ({existing.path})")
-                return existing
-            return _make(folder, plan, show)
-    except OSError as error:
-        msg = f"cannot make {folder}: {_disk_full(str(error)) if error.errno == errno.ENOSPC else error}"
-        raise CreationError(msg) from error
+
+
+def already_made(plan: Plan) -> Environment | None:
+    """Return the environment that a plan would make, if it is there and of the same requirements."""
+    existing = find(plan.name)
+    same = existing is not None and existing.info.requirements_sha256 == plan.marker.requirements_sha256
+    return existing if same else None
+
+
+def requirements_for(device: str) -> str:
+    """Return the name of the file, in a framework's folder, that pins an environment for a device."""
+    return REQUIREMENTS if device == PROCESSOR else f"requirements-{device}.txt"
 
 
 def parse_version(text: str) -> tuple[str, str | None]:
@@ -144,7 +205,8 @@ def pinned(requirements: str, info: FrameworkInfo, version: str) -> str:
         if match is None:
             continue
         name, extras, marker = match["name"], match["extras"] or "", (match["marker"] or "").strip()
-        pin = f"=={version}" if name in own else match["pin"].strip() if name in OURS else ""
+        exactly = "===" if match["pin"].startswith("===") else "=="
+        pin = f"{exactly}{version}" if name in own else match["pin"].strip() if name in OURS else ""
         lines.append(f"{name}{extras}{pin}{marker}")
     return "\n".join(lines) + "\n"
 
@@ -203,7 +265,7 @@ def _make(folder: Path, plan: Plan, show: Show) -> Environment:
         folder.mkdir()
         # The marker comes first, incomplete, so that a crash leaves a folder that is known to be bakeoff's.
         (folder / MARKER).write_bytes(msgspec.json.encode(plan.marker))
-        show(f"{folder.name}: making the environment in {folder}{_room(folder, plan.framework.info.installed_mb)}")
+        show(f"{folder.name}: making the environment in {folder}{room(plan)}")
         _run([sys.executable, "-m", "venv", str(folder)], folder.name, show)
         environment = Environment(path=folder, info=plan.marker)
         requirements = plan.requirements
@@ -223,11 +285,21 @@ def _make(folder: Path, plan: Plan, show: Show) -> Environment:
         raise
 
 
-def _room(folder: Path, installed_mb: int | None) -> str:
+def room(plan: Plan) -> str:
     """Return how large an environment will be, about, and how much free space its disk has."""
-    if installed_mb is None:
+    size, free_gb = plan.size(), free_bytes() / 1e9
+    if size is None:
         return ""
-    return f": about {installed_mb / 1e3:.2f} GB, of {shutil.disk_usage(folder).free / 1e9:.0f} GB that are free"
+    fetched = f"{size.download_mb / 1e3:.2f} GB to fetch, " if size.download_mb else ""
+    return f": {fetched}about {size.installed_mb / 1e3:.2f} GB on disk, of {free_gb:.0f} GB that are free"
+
+
+def free_bytes() -> int:
+    """Return the free space of the disk that environments are on, whether or not their folder is there yet."""
+    folder = home()
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free
 
 
 def _complete(environment: Environment, show: Show, started: float) -> Environment:

@@ -20,6 +20,8 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     framework: str
     requirements_sha256: str
     complete: bool
+    device: str = "cpu"
+    """What it was made for; environments of earlier versions are the processor's."""
     python: str = ""
     created_at: str = ""
     size_bytes: int = 0

@@ -9,6 +9,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bakeoff.environments.builds import PROCESSOR, name_for
 from bakeoff.environments.declared import frameworks
 from bakeoff.environments.installed import find, installed
 from bakeoff.spec.errors import UnavailableError, UnknownNameError, UsageError
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from bakeoff.spec.framework import FrameworkInfo
 
 
-def resolve(contender: Contender, framework: Framework) -> str:
-    """Return the path of a contender's interpreter.
+def resolve(contender: Contender, framework: Framework, device: str = PROCESSOR) -> str:
+    """Return the path of the interpreter in which a contender runs on a device.
 
     Raise UsageError where the contender names one that does not exist, and UnavailableError where it names none and
     the framework is not installed.
@@ -30,18 +31,21 @@ def resolve(contender: Contender, framework: Framework) -> str:
     if framework.problem:
         raise UnavailableError(framework.problem)
     if contender.environment is None:
-        return _find(framework.info)
+        return _find(framework.info, device)
     if os.sep in contender.environment or contender.environment.startswith("~"):
         return _by_path(contender.label, Path(contender.environment).expanduser())
-    return _by_name(contender, framework.info)
+    return _by_name(contender, framework.info, device)
 
 
 NOT_INSTALLED = "not installed here"
 """The start of the reason of a framework that nothing is amiss with: it was never installed."""
 
 
-def available() -> tuple[dict[str, str], dict[str, str]]:
-    """Return, by the names of all listed frameworks, the interpreters of those available and the others' reasons."""
+def available(device: str = PROCESSOR) -> tuple[dict[str, str], dict[str, str]]:
+    """Return, by the names of all listed frameworks, the interpreters of those available and the others' reasons.
+
+    On a device, a framework's environment for it comes first; whether any other can use it, only a probe tells.
+    """
     interpreters: dict[str, str] = {}
     reasons: dict[str, str] = {}
     for name, framework in frameworks().items():
@@ -49,7 +53,7 @@ def available() -> tuple[dict[str, str], dict[str, str]]:
             reasons[name] = framework.problem
         elif framework.info.listed:
             try:
-                interpreters[name] = _find(framework.info)
+                interpreters[name] = _find(framework.info, device)
             except UnavailableError as error:
                 reasons[name] = str(error)
     return interpreters, reasons
@@ -65,20 +69,37 @@ def parted(reason: str) -> tuple[str, str]:
     return (f"{why}:", f"{create.removeprefix(': ')}{name}") if create else (reason, "")
 
 
-def _find(info: FrameworkInfo) -> str:
-    """Return the current interpreter if it has the framework, else that of the environment made for it."""
+def create_command(name: str, device: str = PROCESSOR) -> str:
+    """Return the command that makes a framework's environment for a device."""
+    return f"bakeoff env create {name}" + ("" if device == PROCESSOR else f" --device {device}")
+
+
+def _find(info: FrameworkInfo, device: str) -> str:
+    """Return the interpreter of the environment for a device, the current one if it has the framework, or the usual.
+
+    One for another device is the last: the processor is there in each of them.
+    """
+    if device in info.builds and (own := _made(info, name_for(info.name, device))):
+        return own
     lacking = [module for module in (info.module, *info.companions) if module and not _is_here(module)]
     if not lacking:
         return sys.executable
-    environment = find(info.name)
-    if environment is not None and environment.info.framework == info.name:
-        return str(environment.python)
-    remedy = f"name an interpreter, {info.name}@/path/to/python, or make one{_CREATE}{info.name}"
+    for name in (info.name, *(name_for(info.name, other) for other in info.builds)):
+        if made := _made(info, name):
+            return made
+    command = create_command(info.name, device if device in info.builds else PROCESSOR)
+    remedy = f"name an interpreter, {info.name}@/path/to/python, or make one: {command}"
     if info.module in lacking:
         msg = f"{NOT_INSTALLED}; {remedy}"
     else:
         msg = f"installed here without {' and '.join(lacking)}: install that; {remedy}"
     raise UnavailableError(msg)
+
+
+def _made(info: FrameworkInfo, name: str) -> str:
+    """Return the interpreter of a framework's environment of this name; "" where there is none."""
+    environment = find(name)
+    return str(environment.python) if environment is not None and environment.info.framework == info.name else ""
 
 
 def _is_here(module: str) -> bool:
@@ -102,10 +123,15 @@ def _by_path(label: str, path: Path) -> str:
     return str(path.absolute())
 
 
-def _by_name(contender: Contender, info: FrameworkInfo) -> str:
-    """Return the interpreter of the environment made for this version, or else of the one with this name."""
+def _by_name(contender: Contender, info: FrameworkInfo, device: str) -> str:
+    """Return the interpreter of the environment made for this version, or else of the one with this name.
+
+    Of a version's environments the one for the device comes first, and one for another device last.
+    """
     name = str(contender.environment)
-    environment = find(f"{info.name}@{name}") or find(name)
+    version, others = f"{info.name}@{name}", [one for one in info.builds if one != device]
+    names = [name_for(version, device), version, name, *(name_for(version, other) for other in others)]
+    environment = next((found for each in names if (found := find(each)) is not None), None)
     if environment is None:
         raise UnknownNameError("environment", name, [other.path.name for other in installed()])
     if environment.info.framework != info.name:
@@ -114,21 +140,13 @@ def _by_name(contender: Contender, info: FrameworkInfo) -> str:
     return str(environment.python)
 
 
-def versions(interpreter: str, info: FrameworkInfo) -> dict[str, str]:
-    """Return the versions of a framework's packages, from their metadata; `interpreter` is one of `available`'s."""
-    if interpreter == sys.executable:
-        return {name: package.version for name in info.distributions if (package := _distribution(name))}
-    environment = find(info.name)
-    return environment.versions(info.distributions) if environment else {}
-
-
 def versions_beside(interpreter: str, info: FrameworkInfo) -> dict[str, str]:
     """Return the versions of a framework's packages in an interpreter's environment, without starting it.
 
     Empty where they do not lie beside it.
     """
     if interpreter == sys.executable:
-        return versions(interpreter, info)
+        return {name: package.version for name in info.distributions if (package := _distribution(name))}
     # The link is not followed: an environment's interpreter is a link out of it.
     environment = Path(interpreter).parent.parent
     packages = [str(path) for path in environment.glob("lib/python*/site-packages")]

@@ -7,34 +7,43 @@ import signal
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 import bakeoff
+from bakeoff.environments.builds import PROCESSOR
+from bakeoff.spec.probe import ProbeAnswer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import IO
+
+BOOTSTRAP = Path(bakeoff.__file__).parent / "bootstrap.py"
 
 PROBE_LIMIT_S = 120.0
 """Importing the slowest framework takes 6 s from a warm disk, and a minute from a cold network file system."""
 
 
-class ProbeAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What `bootstrap.py probe` answers."""
-
-    python: str = ""
-    versions: dict[str, str] = {}
-    devices: list[str] = []
-    error: str = ""
-    """Why the framework cannot be used; empty when it can."""
-
-
-def probe(interpreter: str, folder: Path, limit_s: float = PROBE_LIMIT_S) -> ProbeAnswer:
+def probe(
+    interpreter: str,
+    folder: Path,
+    limit_s: float = PROBE_LIMIT_S,
+    *,
+    device: str = PROCESSOR,
+    variables: Mapping[str, str] | None = None,
+) -> ProbeAnswer:
     """Import the framework of this folder in a fresh process and return its answer; a crash or a hang is an error too.
 
-    Nothing that the process started is left when this returns.
+    The process is set up as a worker on `device`, and sees `variables` beside this process's own. Nothing that it
+    started is left when this returns.
     """
     reading, writing = os.pipe()
     with tempfile.TemporaryFile() as output, os.fdopen(reading, "rb") as answers:
         try:
-            process = _start(interpreter, folder, writing, output.fileno())
+            process = _start(
+                [interpreter, str(BOOTSTRAP), "probe", str(folder), str(writing), device], output, writing, variables
+            )
         except OSError as error:
             return ProbeAnswer(error=f"{interpreter} cannot be started: {error.strerror}")
         finally:
@@ -52,14 +61,16 @@ def probe(interpreter: str, folder: Path, limit_s: float = PROBE_LIMIT_S) -> Pro
         return _read(answer, code, output.read().decode(errors="replace"))
 
 
-def _start(interpreter: str, folder: Path, answer_fd: int, output_fd: int) -> subprocess.Popen[bytes]:
+def _start(
+    command: list[str], output: IO[bytes], answer_fd: int, variables: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
     """Start the probe in a process group of its own, so that it can be ended with all its children."""
-    bootstrap = Path(bakeoff.__file__).parent / "bootstrap.py"
     return subprocess.Popen(
-        [interpreter, str(bootstrap), "probe", str(folder), str(answer_fd)],
+        command,
         stdin=subprocess.DEVNULL,
-        stdout=output_fd,
-        stderr=output_fd,
+        stdout=output,
+        stderr=output,
+        env=os.environ | variables if variables else None,
         pass_fds=[answer_fd],
         start_new_session=True,
     )

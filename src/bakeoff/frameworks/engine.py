@@ -46,6 +46,15 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     """The values of running statistics before the first step, in the same form; empty in a model that has none."""
 
 
+class Built(msgspec.Struct, frozen=True, kw_only=True):
+    """What a build of a framework can run on, whatever this machine has."""
+
+    cuda: str = ""
+    """The CUDA that it is built for: "13.0"; empty without CUDA."""
+    kernels: tuple[str, ...] = ()
+    """What it has kernels for, in NVIDIA's names ("sm_89", "compute_90"); empty where the framework does not say."""
+
+
 class Samples(msgspec.Struct, frozen=True, kw_only=True):
     """What a framework's own way of input draws batches from: every sample of a trial."""
 
@@ -232,6 +241,12 @@ class Engine(Protocol):
 
     def devices(self) -> list[str]:
         """Return the devices that can be used, by the names that the option `device` has for them."""
+
+    def why_not(self, device: str) -> str:
+        """Return why a device is not among `devices`, in the framework's own words. An engine may leave this out."""
+
+    def built_for(self) -> Built:
+        """Return what this build can run on; an engine may leave this out, and nothing is known of it then."""
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
         """Build the model, load its weights and return its step; nothing is traced or compiled yet.

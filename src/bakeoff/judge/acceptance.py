@@ -9,12 +9,12 @@ from bakeoff.spec.acceptance import Finding
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bakeoff.environments.probe import ProbeAnswer
     from bakeoff.judge.bare import AgainstBare
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.judge.ping_pong import TwoWays
     from bakeoff.judge.search import SearchOutcome
     from bakeoff.spec.acceptance import State
+    from bakeoff.spec.probe import ProbeAnswer
     from bakeoff.spec.selftest import TimerVerdict
     from bakeoff.spec.verdict import Certificate, Check, Interval, Verdict
 
@@ -33,23 +33,18 @@ def worst(states: Iterable[State]) -> State:
     return next((state for state in order if state in known), "not applicable")
 
 
-def devices(answers: Mapping[str, ProbeAnswer], excluded: Mapping[str, str], device: str) -> Finding:
-    """Return whether every contender's environment can be imported and has the device."""
-    told = [f"{label} cannot race: {reason}" for label, reason in excluded.items()]
-    for label, answer in answers.items():
-        if answer.error:
-            told.append(f"{label} cannot be used: {answer.error}")
-        elif device not in answer.devices:
-            told.append(f"{label} has {', '.join(answer.devices) or 'no device'}, and no {device}")
-    if told:
-        return Finding("failed", "; ".join(told))
-    return Finding("passed", "; ".join(f"{label} {_versions(answer)}" for label, answer in answers.items()))
+def devices(answers: Mapping[str, ProbeAnswer], reasons: Mapping[str, str]) -> Finding:
+    """Return whether every contender's environment can be used on the device; `reasons` has those that cannot."""
+    if reasons:
+        return Finding("failed", "; ".join(f"{label}: {reason}" for label, reason in reasons.items()))
+    return Finding("passed", "; ".join(f"{label} {_answered(answer)}" for label, answer in answers.items()))
 
 
-def _versions(answer: ProbeAnswer) -> str:
-    """Return a framework's versions and devices."""
-    versions = ", ".join(f"{name} {version}" for name, version in answer.versions.items())
-    return f"({versions}; {', '.join(answer.devices)})"
+def _answered(answer: ProbeAnswer) -> str:
+    """Return a framework's versions, the CUDA that it is built for, and its devices."""
+    versions = [f"{name} {version}" for name, version in answer.versions.items()]
+    versions += [f"CUDA {answer.cuda}"] if answer.cuda else []
+    return f"({', '.join(versions)}; {', '.join(answer.devices)})"
 
 
 def timers(verdicts: Sequence[TimerVerdict], labels: Sequence[str]) -> Finding:

@@ -129,7 +129,7 @@ def against_bare(request: Request, rounds: int, *, launch: Launcher = ProcessWor
     request = msgspec.structs.replace(request, batch_size=BATCH[request.workload], data="synthetic", size="full")
     differences: list[float] = []
     steps_s: dict[str, list[float]] = {"bakeoff": [], "bare": []}
-    with prepared(request) as (comparison, inputs):
+    with prepared(request, asking=launch is ProcessWorker) as (comparison, inputs):
         plan, specs = comparison.contenders[0], Specs(comparison, inputs, inputs)
         for number in range(1, rounds + 1):
             spent_s = time.monotonic() - began_s

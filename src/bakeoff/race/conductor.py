@@ -118,7 +118,7 @@ def search_batches(
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
     _check_honest(request)
-    with prepared(request) as (plan, inputs):
+    with prepared(request, asking=launch is ProcessWorker) as (plan, inputs):
         wanted = attempts.within(plan, limit_bytes)
         folder, search = _search(request, wanted)
         with _owned(folder, "search", launch):
@@ -143,7 +143,7 @@ def _check_honest(request: Request) -> None:
 @contextmanager
 def _comparison(request: Request, observe: Observer, launch: Launcher) -> Iterator[Loop]:
     """Yield the loop of a new comparison or of one to resume; its folder is this process's alone until the end."""
-    with prepared(request) as (wanted, inputs):
+    with prepared(request, asking=launch is ProcessWorker) as (wanted, inputs):
         folder, comparison = _begun(request, wanted)
         with _owned(folder, "comparison", launch):
             again = take_up(folder)

@@ -40,7 +40,7 @@ def both_ways(
     """
     began_s = time.monotonic()
     records: dict[Way, list[Record]] = {way: [] for way in WAYS}
-    with prepared(request) as (comparison, inputs):
+    with prepared(request, asking=launch is ProcessWorker) as (comparison, inputs):
         state = State(comparison, folder, inputs)
         runner = Runner(folder, launch, observe, limit_s=comparison.procedure.trial_limit_s)
         for number in range(rounds):

@@ -13,6 +13,7 @@ import msgspec
 
 import bakeoff
 from bakeoff import data
+from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
 from bakeoff.environments.options import resolve_options, variables_of
@@ -21,6 +22,7 @@ from bakeoff.measure import gpu_facts
 from bakeoff.measure.energy import meters
 from bakeoff.measure.gpus import VISIBLE, choose
 from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
+from bakeoff.race.devices import lacking
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
@@ -42,10 +44,17 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def prepared(request: Request) -> Iterator[tuple[Comparison, Path]]:
-    """Yield the comparison that a request asks for and the folder of its batches, which is removed in the end."""
+def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Comparison, Path]]:
+    """Yield the comparison that a request asks for and the folder of its batches, which is removed in the end.
+
+    With `asking`, the interpreters of contenders on another device than the processor are asked for it first.
+    """
     loaded, plans, excluded = checked(request)
     machine = _machine(request, plans)
+    if asking:
+        lacks = lacking(plans, machine)
+        plans, excluded = [plan for plan in plans if plan.contender.label not in lacks], excluded | lacks
+        _check_any(plans, excluded)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
     source = request.data or workload.data[0]
     _check_memory(data.needed_bytes(source, workload, loaded.size(request.size), batch_size))
@@ -247,11 +256,16 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
     if len(plans) > MAX_CONTENDERS:
         msg = f"{len(plans)} contenders are too many for one comparison; valid: up to {MAX_CONTENDERS}"
         raise UsageError(msg)
+    _check_any(plans, excluded)
+    return plans, excluded
+
+
+def _check_any(plans: list[ContenderPlan], excluded: dict[str, str]) -> None:
+    """Raise UsageError where no contender is left, with the reason of each."""
     if not plans:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded.items())
         msg = f"no contender can race. {reasons}"
         raise UsageError(msg)
-    return plans, excluded
 
 
 def _plan(contender: Contender, request: Request, workload: Workload) -> ContenderPlan:
@@ -318,7 +332,7 @@ def _with_options(
         asked=asked,
         watched=(*WATCHED, *WATCHED_ON.get(options.get("device", ""), ()), *declared.info.watched),
         contender=msgspec.structs.replace(contender, options=options),
-        interpreter=resolve(contender, declared),
+        interpreter=resolve(contender, declared, options.get("device", PROCESSOR)),
         framework_path=str(declared.path.resolve()),
         framework_sha256=folder_sha256(declared.path),
         variables=variables_of(declared.info, options),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -73,6 +73,30 @@ class BestSetting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The optimisers that it is meant for, such as "Adam"; empty: all."""
 
 
+class Build(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An environment for another device than the processor, made of requirements-DEVICE.txt in the folder."""
+
+    cuda: str
+    """The CUDA that its wheels are made for, major and minor: "13.0"; the driver has to run it, or a newer one."""
+    least_capability: str
+    """Of the GPU: NVIDIA's "compute capability" from which on the wheels have kernels."""
+    download_mb: int
+    """Sum of the sizes of all wheels that pip chooses."""
+    installed_mb: int
+    """Of the same wheels, unpacked."""
+    source: str
+    """Where these figures are from."""
+
+
+class Need(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What must be on the machine, beside the environment, for some values of options."""
+
+    when: dict[str, tuple[str, ...]]
+    """Options with values: it is needed where each of them has one of its values."""
+    tools: tuple[Literal["C compiler", "Python headers"], ...]
+    reason: str
+
+
 class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A framework as it is declared by framework.toml in its folder."""
 
@@ -87,7 +111,12 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     versioned: tuple[str, ...] = ()
     """Packages that share the framework's version and that FRAMEWORK@VERSION pins; empty: the first distribution."""
     installed_mb: int | None = None
-    """About how much disk its environment takes on a machine without a GPU: shown before it is made."""
+    """About how much disk its usual environment takes: shown before it is made."""
+    installed_source: str = ""
+    """Where that figure is from, and where it does not hold."""
+    builds: dict[str, Build] = {}
+    """By device: other environments than the processor's; empty where there is one environment for all its devices."""
+    needs: tuple[Need, ...] = ()
     options: dict[str, OptionSupport]
     refusals: tuple[Refusal, ...] = ()
     best: tuple[BestSetting, ...] = ()

@@ -215,7 +215,7 @@ def _problem(text: str, device: str) -> str:
     try:
         declared = framework(contender.framework)
         resolve_options(declared.info, contender, {"device": device}, usable_cores())
-        resolve(contender, declared)
+        resolve(contender, declared, contender.options.get("device", device))
     except BakeoffError as error:
         return str(error)
     return ""

@@ -22,8 +22,8 @@ def main(arguments: list[str], started_ns: int) -> int:
             sys.stdout.flush()
             sys.stderr.flush()
             os._exit(code)
-        case ["probe", folder, answer_fd]:
-            return probe(Path(folder), int(answer_fd))
+        case ["probe", folder, answer_fd, device]:
+            return probe(Path(folder), int(answer_fd), device)
         case _:
             sys.stderr.write(f"not for people: use the command bakeoff ({arguments})\n")
             return 2

@@ -4,37 +4,82 @@ from __future__ import annotations
 
 import os
 import platform
-from typing import TYPE_CHECKING
+import shutil
+import sysconfig
+from importlib import metadata
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from bakeoff.environments.options import supported, variables_of
 from bakeoff.spec.framework import FrameworkInfo
+from bakeoff.spec.probe import ProbeAnswer
 from bakeoff.trial.framework import make_engine, set_variables
 
-if TYPE_CHECKING:
-    from pathlib import Path
+NVIDIA = ("nvidia-cudnn", "nvidia-cublas", "nvidia-cuda-runtime", "nvidia-nccl")
+"""How the names of packages begin whose versions decide what runs on a GPU."""
 
 
-class Probe(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer of a probe, one JSON object."""
+def probe(folder: Path, answer_fd: int, device: str) -> int:
+    """Write a ProbeAnswer to the pipe; the exit code is 0 also when the framework cannot be used.
 
-    python: str
-    versions: dict[str, str] = {}
-    devices: list[str] = []
-    error: str = ""
-    """Why the framework cannot be used; empty when it can."""
-
-
-def probe(folder: Path, answer_fd: int) -> int:
-    """Write a Probe to the pipe; the exit code is 0 also when the framework cannot be used."""
+    The framework's variables are those of a worker on this device: on a GPU it takes no more memory than it needs.
+    """
     python = platform.python_version()
     try:
         info = msgspec.toml.decode((folder / "framework.toml").read_bytes(), type=FrameworkInfo)
-        set_variables({v.name: v.value for v in info.variables if not v.when and "{" not in v.value})
+        set_variables({name: value for name, value in _variables(info, device).items() if "{" not in value})
         engine, _ = make_engine(folder)
-        answer = Probe(python=python, versions=engine.versions(), devices=engine.devices())
+        answer = _asked(engine, info, python)
     except Exception as error:  # noqa: BLE001 - whatever a framework's import raises is the reason to tell
-        answer = Probe(python=python, error=f"{type(error).__name__}: {error}")
+        answer = ProbeAnswer(python=python, error=f"{type(error).__name__}: {error}")
     with os.fdopen(answer_fd, "wb") as file:
         file.write(msgspec.json.encode(answer))
     return 0
+
+
+def _variables(info: FrameworkInfo, device: str) -> dict[str, str]:
+    """Return the variables of a worker with the framework's defaults on a device, where the framework has that."""
+    options = {name: support.default for name, support in supported(info).items()}
+    support = info.options.get("device")
+    if support is not None and device in support.values:
+        options["device"] = device
+    return variables_of(info, options)
+
+
+def _asked(engine: Any, info: FrameworkInfo, python: str) -> ProbeAnswer:
+    """Return what the engine tells; what an engine leaves out is not known."""
+    devices = engine.devices()
+    built = engine.built_for() if hasattr(engine, "built_for") else None
+    support = info.options.get("device")
+    missing = [one for one in (support.values if support else ()) if one not in devices]
+    told = {one: engine.why_not(one) for one in missing} if hasattr(engine, "why_not") else {}
+    return ProbeAnswer(
+        python=python,
+        versions=engine.versions(),
+        devices=devices,
+        reasons={one: why for one, why in told.items() if why},
+        cuda=built.cuda if built else "",
+        kernels=list(built.kernels) if built else [],
+        packages=_packages(),
+        tools=tools(),
+    )
+
+
+def _packages() -> dict[str, str]:
+    """Return the versions of NVIDIA's packages, from their metadata."""
+    found = {str(one.name).lower(): one.version for one in metadata.distributions() if one.name}
+    return {name: found[name] for name in sorted(found) if name.startswith(NVIDIA)}
+
+
+def tools() -> list[str]:
+    """Return which of what a compiler at run time may need there is: found as Triton does (runtime/build.py)."""
+    named = os.environ.get("CC")
+    compilers = [named.split()[0]] if named and named.split() else ["gcc", "clang"]
+    found = ["C compiler"] if any(shutil.which(one) for one in compilers) else []
+    scheme = sysconfig.get_default_scheme()
+    # Debian's own scheme leads to /usr/local; headers are where all other schemes say.
+    scheme = "posix_prefix" if scheme == "posix_local" else scheme
+    has_headers = (Path(sysconfig.get_paths(scheme)["include"]) / "Python.h").is_file()
+    return [*found, "Python headers"] if has_headers else found

@@ -18,7 +18,8 @@ import numpy as np
 import optax
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.jax import border, convolution, memory, nn, optimizers, peaks, profiling, snapshots
+from bakeoff.frameworks.engine import Built
+from bakeoff.frameworks.jax import border, convolution, devices, memory, nn, optimizers, peaks, profiling, snapshots
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from bakeoff.spec.selftest import Profiled
 
 _MODES = ("compiled", "eager")
-_PLATFORMS = {"cpu": "cpu", "cuda": "cuda,cpu"}
-"""What the option `device` is for JAX; with "cuda" the processor stays usable for what is not in a step."""
-
 _POOL_THREAD = "tf_XLAEigen"
 """What XLA calls the threads that share the work of one operation on a processor."""
 
@@ -66,23 +64,20 @@ class Engine:
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set platform and precision, whatever the user's environment says of them; NPROC has set the threads."""
-        for option, valid in (("mode", _MODES), ("device", _PLATFORMS)):
+        for option, valid in (("mode", _MODES), ("device", devices.PLATFORMS)):
             if options[option] not in valid:
                 msg = f"JAX has no {option}={options[option]}; it has {', '.join(valid)}"
                 raise UnsupportedError(msg)
         self._switches = Switches(options)
         convolution.choose(options.get("convolution", "xla"))
         self._precision = Precision(options["precision"])
-        jax.config.update("jax_platforms", _PLATFORMS[options["device"]])
         jax.config.update("jax_disable_jit", val=False)
         try:
-            (device, *_) = jax.devices(options["device"])
+            (device, *_) = devices.started(options["device"])
         except RuntimeError as error:
-            msg = (
-                f"JAX cannot use the device {options['device']} here: {error}. "
-                "CUDA needs an NVIDIA GPU and JAX's own package for it, jax[cuda12] or jax[cuda13]"
-            )
-            raise UnsupportedError(msg) from error
+            if memory.is_exhausted(error):
+                raise
+            raise UnsupportedError(devices.in_words(options["device"], error)) from error
         self._precision.check(device)
 
     def versions(self) -> dict[str, str]:
@@ -99,7 +94,15 @@ class Engine:
 
     def devices(self) -> list[str]:
         """Return the devices whose backend starts."""
-        return [device for device in _PLATFORMS if _starts(device)]
+        return [device for device in devices.PLATFORMS if not devices.problem(device)]
+
+    def why_not(self, device: str) -> str:
+        """Return why a backend does not start."""
+        return devices.problem(device)
+
+    def built_for(self) -> Built:
+        """Return the CUDA of JAX's plug-in; XLA compiles its kernels for the GPU that there is."""
+        return Built(cuda=devices.built_for_cuda())
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; the options are those of `configure`."""
@@ -330,14 +333,6 @@ def _apply(
     """Return parameters and optimiser state after one step."""
     updates, state = transformation.update(gradients, state, parameters)
     return optax.apply_updates(parameters, updates), state
-
-
-def _starts(device: str) -> bool:
-    """Return whether JAX can start the backend of a device."""
-    try:
-        return bool(jax.devices(device))
-    except RuntimeError:
-        return False
 
 
 def _device(array: jax.Array) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from bakeoff.frameworks import keras_optimizers
+from bakeoff.frameworks.engine import Built
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.frameworks.tensorflow import border, memory, nn, optimizers, peaks, profiling, snapshots, switches
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
@@ -62,7 +63,17 @@ class Engine:
 
     def devices(self) -> list[str]:
         """Return the devices that can be used."""
-        return ["cpu", "cuda"] if tf.test.is_built_with_cuda() and _gpus() else ["cpu"]
+        return [device for device in ("cpu", "cuda") if not _why_unavailable(device)]
+
+    def why_not(self, device: str) -> str:
+        """Return why TensorFlow cannot use a device."""
+        return _why_unavailable(device)
+
+    def built_for(self) -> Built:
+        """Return TensorFlow's CUDA and the GPUs that its wheel was compiled for."""
+        build = tf.sysconfig.get_build_info()
+        cuda = ".".join(str(build.get("cuda_version", "")).split(".")[:2])
+        return Built(cuda=cuda, kernels=tuple(build.get("cuda_compute_capabilities", ())))
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; nothing is traced yet."""
@@ -321,13 +332,21 @@ def _set_device(device: str) -> None:
     if device == "cpu":
         tf.config.set_visible_devices([], "GPU")
         return
-    if not tf.test.is_built_with_cuda():
-        msg = f"device cuda: TensorFlow {tf.__version__} here is built without CUDA; install tensorflow[and-cuda]"
-        raise UnsupportedError(msg)
-    if not _gpus():
-        msg = "device cuda: TensorFlow finds no NVIDIA GPU; its driver and CUDA libraries must be installed"
-        raise UnsupportedError(msg)
+    if reason := _why_unavailable(device):
+        raise UnsupportedError(reason)
     tf.config.set_visible_devices(_gpus()[:1], "GPU")
+
+
+def _why_unavailable(device: str) -> str:
+    """Return why a device cannot be used; nothing when it can."""
+    if device == "cpu":
+        return ""
+    if not tf.test.is_built_with_cuda():
+        return f"TensorFlow {tf.__version__} here is its build for processors, without CUDA"
+    if not _gpus():
+        cuda = tf.sysconfig.get_build_info().get("cuda_version", "of a version that it does not tell")
+        return f"TensorFlow {tf.__version__} with CUDA {cuda} finds no NVIDIA GPU, or not all of CUDA's libraries"
+    return ""
 
 
 def _gpus() -> list[Any]:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from bakeoff.frameworks import denormals
+from bakeoff.frameworks.engine import Built
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, snapshots
 from bakeoff.frameworks.torch.compilation import compiled, graphs
@@ -87,6 +88,14 @@ class Engine:
     def devices(self) -> list[str]:
         """Return the devices that can be used."""
         return [device for device in _SYNCHRONIZE if not _why_unavailable(device)]
+
+    def why_not(self, device: str) -> str:
+        """Return why PyTorch cannot use a device."""
+        return _why_unavailable(device)
+
+    def built_for(self) -> Built:
+        """Return PyTorch's CUDA and what its wheel was compiled for; both are there without a GPU, too."""
+        return Built(cuda=torch.version.cuda or "", kernels=tuple(torch.cuda.get_arch_list()))
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; compiling is left to the first call."""

@@ -1,0 +1,80 @@
+"""Whether contenders can run where they are asked to: their interpreters are asked, all at once, before anything else.
+
+An environment without CUDA is told in the seconds that importing takes, and not after the reference's certificate.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from bakeoff.environments.builds import PROCESSOR
+from bakeoff.environments.declared import framework
+from bakeoff.environments.probe import probe
+from bakeoff.environments.usable import why_not
+from bakeoff.measure.gpus import variables_for
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.measure.system_settings import Facts
+    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.probe import ProbeAnswer
+
+
+class _Question(NamedTuple):
+    """What one process is asked; several contenders may have the same."""
+
+    interpreter: str
+    folder: str
+    device: str
+    gpu_uuid: str
+
+
+_found: dict[_Question, ProbeAnswer] = {}
+"""Answers of this process that named the device: the comparisons of a study do not ask for it again."""
+
+
+def lacking(plans: Sequence[ContenderPlan], machine: Facts) -> dict[str, str]:
+    """Return, by label, why contenders cannot run on their device; nobody is asked for a processor.
+
+    `machine` are its facts with those of the GPU that work on CUDA would run on.
+    """
+    questions = {plan.contender.label: _question(plan, machine) for plan in plans if _device(plan) != PROCESSOR}
+    answers = _answers(list(dict.fromkeys(questions.values())))
+    found: dict[str, str] = {}
+    for plan in plans:
+        contender = plan.contender
+        if contender.label in questions:
+            answer, info = answers[questions[contender.label]], framework(contender.framework).info
+            if reason := why_not(info, answer, contender.options, machine, contender.environment):
+                found[contender.label] = reason
+    return found
+
+
+def _device(plan: ContenderPlan) -> str:
+    """Return where a contender runs."""
+    return plan.contender.options.get("device", PROCESSOR)
+
+
+def _question(plan: ContenderPlan, machine: Facts) -> _Question:
+    """Return what a contender's interpreter is asked."""
+    return _Question(plan.interpreter, plan.framework_path, _device(plan), str(machine.get("gpu_uuid") or ""))
+
+
+def _answers(questions: list[_Question]) -> dict[_Question, ProbeAnswer]:
+    """Ask every interpreter at the same time, each for what it alone knows; what was found before is known."""
+    new = [question for question in questions if question not in _found]
+    if not new:
+        return {question: _found[question] for question in questions}
+    with ThreadPoolExecutor(max_workers=len(new)) as pool:
+        answers = dict(zip(new, pool.map(_ask, new), strict=True))
+    _found.update({question: answer for question, answer in answers.items() if question.device in answer.devices})
+    return {question: _found.get(question) or answers[question] for question in questions}
+
+
+def _ask(question: _Question) -> ProbeAnswer:
+    """Ask one interpreter, which sees the GPU that its worker would see."""
+    variables = variables_for(question.gpu_uuid)
+    return probe(question.interpreter, Path(question.folder), device=question.device, variables=variables)
