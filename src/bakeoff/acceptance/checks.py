@@ -66,9 +66,7 @@ def devices(setting: Setting) -> Finding:
         one, info = plan.contender, framework(plan.contender.framework).info
         answer = probe(plan.interpreter, Path(plan.framework_path), device=setting.device, variables=variables)
         answers[one.label] = answer
-        if answer.error:
-            reasons[one.label] = f"it cannot be used: {answer.error}"
-        elif why := why_not(info, answer, one.options, setting.machine, one.environment):
+        if why := why_not(info, answer, one.options, setting.machine, one.environment):
             reasons[one.label] = why
     return acceptance.devices(answers, reasons)
 

@@ -52,7 +52,7 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     loaded, plans, excluded = checked(request)
     machine = _machine(request, plans)
     if asking:
-        lacks = lacking(plans, machine)
+        lacks = lacking(plans, machine[0])
         plans, excluded = [plan for plan in plans if plan.contender.label not in lacks], excluded | lacks
         _check_any(plans, excluded)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
