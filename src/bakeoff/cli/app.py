@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import completion, diff, doctor, env, history, list, report, reproduce, run, verify
+from bakeoff.cli import acceptance, completion, diff, doctor, env, history, list, report, reproduce, run, verify
 from bakeoff.report.called import PLAIN, name, pasteable
 
 COMPLETE_VARIABLE = "_BAKEOFF_COMPLETE"
@@ -44,6 +44,7 @@ def options(
 app.command("run", short_help="Race contenders until every pair has its verdict.")(run.run)
 app.command("reproduce", short_help="Measure what a document published, beside its figures.")(reproduce.reproduce)
 app.command("verify", short_help="Show that contenders compute the same thing.")(verify.verify)
+app.command("acceptance", short_help="Check that a device can be believed, and what to send in.")(acceptance.acceptance)
 app.command("list", short_help="List workloads, frameworks, options and studies.")(list.list_what)
 app.add_typer(env.app, name="env")
 app.command("doctor", short_help="Show this machine, its noise, and what to set.")(doctor.doctor)

@@ -203,6 +203,15 @@ Results = Annotated[str, typer.Option(metavar="DIR", help="Where records and rep
 TrialLimit = Annotated[
     str, typer.Option(metavar="TIME", help="A worker that does not answer within this time is ended.")
 ]
+Inject = Annotated[
+    str | None,
+    typer.Option(
+        metavar="OPTION=VALUE",
+        help="Plant a fault: frameworks get this value in place of the one that they are judged by; a certificate that "
+        "is worth anything is then refused. Such as precision=tf32, on a processor precision=bfloat16.",
+        show_default=False,
+    ),
+]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with the last run in --results that asked for the same.")]
 DryRun = Annotated[
     bool,
@@ -246,6 +255,17 @@ def seconds(text: str, option: str) -> float:
         msg = f"{option} {text!r} is not a duration: write 90s, 5m or 1h"
         raise UsageError(msg)
     return value
+
+
+def injected(text: str | None) -> dict[str, str]:
+    """Return the option that is planted as a fault, by its name; empty for None; raise UsageError for anything else."""
+    if text is None:
+        return {}
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        msg = f"--inject {text!r} is not of the form OPTION=VALUE: write precision=tf32"
+        raise UsageError(msg)
+    return {name: value}
 
 
 def share(text: str, option: str) -> float:

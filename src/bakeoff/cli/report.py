@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bakeoff.cli import maxbatch, parameters, showing
+from bakeoff.cli import acceptance, maxbatch, parameters, showing
 from bakeoff.spec.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.search import SearchOutcome
     from bakeoff.judge.study import StudyOutcome
+    from bakeoff.spec.acceptance import AcceptanceOutcome
 
 
 def report(
@@ -72,13 +73,15 @@ def told_if_absurd() -> Iterator[None]:
         raise StoreError(msg) from error
 
 
-def _judged(results: Path, names: list[str]) -> "list[Outcome | StudyOutcome | SearchOutcome]":
+def _judged(results: Path, names: list[str]) -> "list[Outcome | StudyOutcome | SearchOutcome | AcceptanceOutcome]":
     """Judge what was named, with no name the latest; raise UsageError where a study or a search is not alone."""
     from bakeoff.judge.comparison import judge_comparison
     from bakeoff.judge.search import judge_search
     from bakeoff.judge.study import judge_study
     from bakeoff.store.results import find, is_study
 
+    if found := acceptance.find(results, names):
+        return [found]
     if search := maxbatch.find(results, names):
         return [judge_search(search)]
     wanted: list[str | None] = [*names] or [None]

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from bakeoff.judge.search import SearchOutcome
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.report.page import Page
+    from bakeoff.spec.acceptance import AcceptanceOutcome
 
 
-def show(outcome: Outcome | StudyOutcome | SearchOutcome, *, json: bool) -> None:
+def show(outcome: Outcome | StudyOutcome | SearchOutcome | AcceptanceOutcome, *, json: bool) -> None:
     """Print the answer, then save the reports beside the records, which takes seconds and may fail on a full disk."""
     from bakeoff.report.forms import save, terminal
     from bakeoff.report.pages import page_of

@@ -29,6 +29,7 @@ def verify(
     data: parameters.Data = None,
     seed: parameters.Seed = 0,
     trial_limit: parameters.TrialLimit = "10m",
+    inject: parameters.Inject = None,
     results: parameters.Results = "results",
     json: parameters.Json = False,
 ) -> None:
@@ -51,13 +52,17 @@ def verify(
         data=data,
         seed=seed,
         trial_limit_s=parameters.seconds(trial_limit, "--trial-limit"),
+        inject=parameters.injected(inject),
         results=results,
     )
     with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
         certificates = conductor.verify(request, observer)
     if json:
-        typer.echo(dumps({"version": VERSION, "certificates": msgspec.to_builtins(certificates)}, indent=2))
+        told = {"version": VERSION, "injected": request.inject, "certificates": msgspec.to_builtins(certificates)}
+        typer.echo(dumps(told, indent=2))
     else:
+        if inject is not None:
+            typer.echo(plain(f"a planted fault: the frameworks got {inject}, which a certificate has to refuse"))
         for certificate in certificates:
             typer.echo(plain(_text(certificate), keep="\n"))
     if not (certificates and all(certificate.passed for certificate in certificates)):

@@ -27,6 +27,7 @@ from bakeoff.race.workers.guard import guarded
 from bakeoff.race.workers.process import MARK, ProcessWorker
 from bakeoff.race.workers.watched import bounded, watching, weighing
 from bakeoff.spec.comparison import Procedure
+from bakeoff.spec.errors import UsageError
 from bakeoff.store import searches
 from bakeoff.store.files import forget_end, write_comparison, write_end
 from bakeoff.store.folders import new_folder, resumable
@@ -79,6 +80,7 @@ def run(
     `sharing` is how many comparisons share a time budget that the request's is a part of; 0: it has its own.
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
+    _check_honest(request)
     with _comparison(request, observe, launch) as loop:
         told = told_before(loop.state.comparison, begun=bool(loop.state.records), sharing=sharing)
         observe(_prepared(loop.state, probe(probe_s).calm, told))
@@ -101,6 +103,7 @@ def check_timers(
     request: Request, observe: Observer = silent, *, launch: Launcher = ProcessWorker
 ) -> list[TimerVerdict]:
     """Test the timers of all contenders, also those that passed before; return the verdicts."""
+    _check_honest(request)
     with _comparison(request, observe, launch) as loop:
         observe(_prepared(loop.state))
         loop.run([selftest.every_timer])
@@ -114,6 +117,7 @@ def search_batches(
 
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
+    _check_honest(request)
     with prepared(request, asking=launch is ProcessWorker) as (plan, inputs):
         wanted = attempts.within(plan, limit_bytes)
         folder, search = _search(request, wanted)
@@ -127,6 +131,13 @@ def search_batches(
             cut = loop.run([certify.wanted, partial(attempts.wanted, search)])
     observe(Finished("budget" if cut else "decided"))
     return judge_search(folder)
+
+
+def _check_honest(request: Request) -> None:
+    """Raise UsageError where a fault is to be injected into anything but a certificate."""
+    if request.inject:
+        msg = "a fault is injected into certificates alone: bakeoff verify WORKLOAD CONTENDER --inject OPTION=VALUE"
+        raise UsageError(msg)
 
 
 @contextmanager

@@ -53,7 +53,7 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     loaded, plans, excluded = checked(request)
     machine = _machine(request, plans)
     if asking:
-        lacks = lacking(plans, machine)
+        lacks = lacking(plans, machine[0])
         plans, excluded = [plan for plan in plans if plan.contender.label not in lacks], excluded | lacks
         _check_any(plans, excluded)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
@@ -280,7 +280,20 @@ def _plan(contender: Contender, request: Request, workload: Workload) -> Contend
     options = resolve_options(declared.info, msgspec.structs.replace(contender, options=asked), {}, usable_cores())
     plan = _with_options(declared, contender, options, asked)
     program, why = _program(declared, contender, options, asked)
-    return msgspec.structs.replace(plan, best=best.settings, best_left=best.left, program=program, no_program=why)
+    plan = msgspec.structs.replace(plan, best=best.settings, best_left=best.left, program=program, no_program=why)
+    return _injected(plan, declared, contender, asked, request.inject) if request.inject else plan
+
+
+def _injected(
+    plan: ContenderPlan, declared: Framework, contender: Contender, asked: dict[str, str], inject: dict[str, str]
+) -> ContenderPlan:
+    """Return a plan whose framework gets other options than it is judged by, with the variables that belong to them."""
+    wanted = msgspec.structs.replace(contender, options=asked | inject)
+    options = resolve_options(declared.info, wanted, {}, usable_cores())
+    if options == plan.contender.options:
+        msg = f"{', '.join(map('='.join, inject.items()))} plants no fault: it is what {contender.label} is asked for"
+        raise UsageError(msg)
+    return msgspec.structs.replace(plan, injected=inject, variables=variables_of(declared.info, options))
 
 
 def _program(

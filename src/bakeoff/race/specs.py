@@ -78,6 +78,7 @@ class Specs:
             resident=resident,
             apart=apart,
             contender=plan.contender,
+            injected=plan.injected if purpose == "certify" else {},
             variables={k: v.format(threads=options.get("threads", ""), cache=kept) for k, v in variables.items()},
             watched=plan.watched,
             gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},

@@ -16,7 +16,21 @@ from pathlib import Path
 PLAIN = "bakeoff"
 
 COMMANDS = frozenset(
-    ("completion", "diff", "doctor", "env", "history", "list", "report", "reproduce", "run", "verify", "--help", "-h")
+    (
+        "acceptance",
+        "completion",
+        "diff",
+        "doctor",
+        "env",
+        "history",
+        "list",
+        "report",
+        "reproduce",
+        "run",
+        "verify",
+        "--help",
+        "-h",
+    )
 )
 """What follows the name in a command: by it a command is told from a sentence about bakeoff."""
 

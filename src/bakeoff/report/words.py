@@ -41,7 +41,11 @@ def machines_line(outcomes: Sequence[Outcome]) -> str:
 
 def machine_name(outcome: Outcome) -> str:
     """Return what the steps ran on: "AMD EPYC, 2 cores"."""
-    machine = outcome.comparison.machine
+    return machine_text(outcome.comparison.machine)
+
+
+def machine_text(machine: dict[str, str | int | float | None]) -> str:
+    """Return what steps ran on, by the facts of the machine."""
     cores = machine.get("usable_cores") or machine.get("cores")
     parts = [_gpu(machine), str(machine.get("processor") or "unknown processor")]
     parts += [count(int(cores), "core")] if cores else []

@@ -104,6 +104,8 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     framework_path: str
     framework_sha256: str = ""
     """Of the source files of that folder; empty in comparisons older than this field."""
+    injected: dict[str, str] = {}
+    """Options that its framework gets in place of those that it is judged by: a planted fault, of `verify` alone."""
     asked: dict[str, str] = {}
     """The options that the user set, for this contender or for all; the others are defaults."""
     program: Program | None = None

@@ -41,6 +41,9 @@ class Request(Procedure, frozen=True, kw_only=True):
     self_test: bool = True
     """Test every timer that was not yet tested on this machine with these versions and options, and measure its peaks
     where they are not known."""
+    inject: dict[str, str] = msgspec.field(default_factory=dict)
+    """Options that frameworks get in place of those that they are judged by: a fault that a certificate has to refuse.
+    Of `verify` alone."""
     results: str = "results"
     resume: bool = False
     """Continue the last comparison in `results` that asked for the same."""

@@ -93,6 +93,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """From 1 on in trials that are timed or whose energy is measured, and in whole runs; 0 elsewhere."""
     contender: Contender
     """The contender with a value for every option."""
+    injected: dict[str, str] = {}
+    """Options that the framework gets in place of those that it is judged by: a planted fault, of `verify` alone."""
     variables: dict[str, str] = {}
     """Environment variables that the worker sets before it imports the framework."""
     watched: tuple[str, ...] = ()
@@ -131,6 +133,11 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     learning_steps: int = 0
     spreads: tuple[str, ...] = ()
     """In the reference's trial, the precisions whose spread it measures."""
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options that the framework gets."""
+        return self.contender.options | self.injected
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):

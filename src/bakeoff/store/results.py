@@ -196,6 +196,7 @@ def asked_of(comparison: Comparison) -> tuple[object, ...]:
         comparison.data.sha256,
         # Labels are the texts as they were written: the same contender may be written in two ways.
         [msgspec.structs.replace(plan.contender, label="") for plan in comparison.contenders],
+        [plan.injected for plan in comparison.contenders],
         msgspec.structs.replace(comparison.procedure, **dict.fromkeys((*ANEW, "rules"))),
         # Until-sure has other boundaries, which hold only if they are used from the first round on.
         comparison.procedure.aim == "until-sure",

@@ -86,9 +86,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     is_ready_made = bool(ready_made_name(trial))
     began_ns = clock()
     step = (
-        build_ready_made(trial, model)
-        if is_ready_made
-        else opened.engine.build(model, trial.scenario, trial.contender.options)
+        build_ready_made(trial, model) if is_ready_made else opened.engine.build(model, trial.scenario, trial.options)
     )
     build_ns = clock() - began_ns
     draft.put(build_ns=build_ns)

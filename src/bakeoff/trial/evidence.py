@@ -128,7 +128,7 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
     draws = []
     for weights in moved(model.weights, precision):
         beside = msgspec.structs.replace(model, weights=weights)
-        step = engine.build(beside, trial.scenario, trial.contender.options)
+        step = engine.build(beside, trial.scenario, trial.options)
         found = Gathering(engine, step, beside, trial, batches)
         found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
         draws.append(Results(found.arrays, _numbers(found.losses)))

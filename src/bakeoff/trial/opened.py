@@ -86,7 +86,7 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
     if hasattr(imported.engine, "preload"):
         imported.engine.preload(trial.scenario)
     _limit(trial, imported.engine)
-    imported.engine.configure(trial.contender.options)
+    imported.engine.configure(trial.options)
     import_ns = time.perf_counter_ns() - imported.began_ns
     draft.put(import_ns=import_ns, versions=imported.engine.versions() | _libraries(trial.contender.options))
     baseline_bytes = memory.resident_bytes()

@@ -13,6 +13,7 @@ import numpy as np
 
 from bakeoff.frameworks import denormals, exhaustion
 from bakeoff.frameworks.fake import peaks
+from bakeoff.frameworks.fake.digits import factor, shortened
 from bakeoff.frameworks.fake.exhaustion import SIGNS
 from bakeoff.frameworks.fake.faults import strike
 from bakeoff.frameworks.fake.gpu import PretendedGpu, visible_gpus
@@ -124,7 +125,7 @@ class Step:
         process = math.exp(self._random.normal(0.0, self._number("process_noise")))
         self._cache = os.environ.pop(CACHE, "")
         self._compilation = Compilation(trace_ns=0, compile_ns=0, count=0)
-        self._step_ns = self._number("step_ms") * 1e6 * process
+        self._step_ns = self._number("step_ms") * 1e6 * process * factor(options)
         self._held: NDArray[Any] | None = None
         """The memory of the last step."""
         self._steps = 0
@@ -279,7 +280,7 @@ class Step:
     def _gradients(self) -> Arrays:
         """Return what every step's gradients are."""
         wrong = 1.01 if self._options["wrong"] == "gradients" else 1.0
-        return {name: 0.1 * value * wrong for name, value in self._model.weights.items()}
+        return {name: shortened(0.1 * value * wrong, self._options) for name, value in self._model.weights.items()}
 
     def parameters(self) -> Arrays:
         """Return the weights, and what so many steps have made of them."""

@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
+from bakeoff.report.pages.acceptance import acceptance_page
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.reproduction import reproduction_page
 from bakeoff.report.pages.search import search_page
 from bakeoff.report.pages.study import study_page
+from bakeoff.spec.acceptance import AcceptanceOutcome
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.report.page import Page
 
 
-def page_of(outcome: Outcome | StudyOutcome | SearchOutcome) -> Page:
+def page_of(outcome: Outcome | StudyOutcome | SearchOutcome | AcceptanceOutcome) -> Page:
     """Return the page of whatever was undertaken."""
+    if isinstance(outcome, AcceptanceOutcome):
+        return acceptance_page(outcome)
     if isinstance(outcome, Outcome):
         return comparison_page(outcome)
     if isinstance(outcome, SearchOutcome):

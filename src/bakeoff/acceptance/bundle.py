@@ -1,0 +1,152 @@
+"""An acceptance's records in one file to be sent in: redacted, without links, the same bytes for the same records.
+
+BUNDLE.tar.gz holds acceptance.json, manifest.json, report.md and, in a folder for each check, its records and the end
+of its workers' output. Arrays stay: certificates.json has the errors that they showed. Records are sealed anew.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+import bakeoff
+from bakeoff.acceptance.redacted import Redactor, redactor
+from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome
+from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.store.acceptances import ACCEPTANCE_FILE
+from bakeoff.store.files import RECORD_FILE, write_atomically
+from bakeoff.store.reading import MOST_BYTES, check_version, decoded, read_bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENDING = ".tar.gz"
+BUNDLE_FILE = f"bundle{ENDING}"
+MANIFEST_FILE = "manifest.json"
+
+KEPT = (".json", ".log", ".md")
+"""Endings of the files that are sent."""
+
+MOST_LOG_BYTES = 64 << 10
+"""Of a worker's output, its end: where the cause of a failure is."""
+
+MOST_MEMBERS = 10_000
+"""Of a bundle that is read: one of a whole hour has some hundreds."""
+
+
+def check_name(path: Path) -> None:
+    """Raise UsageError for a name that no bundle has."""
+    if not path.name.endswith(ENDING) or path.is_dir():
+        msg = f"--bundle {path}: the file must end in {ENDING}"
+        raise UsageError(msg)
+
+
+def write_bundle(outcome: AcceptanceOutcome, path: Path | None = None, using: Redactor | None = None) -> Path:
+    """Write an acceptance's bundle, by default beside its records, and return its path; raise StoreError."""
+    folder = Path(outcome.path)
+    path = folder / BUNDLE_FILE if path is None else path
+    using = using or redactor()
+    members, left_out = _members(folder, using)
+    acceptance = using.json(msgspec.to_builtins(outcome.acceptance)) | {"redacted": True}
+    members[ACCEPTANCE_FILE] = _pretty(acceptance)
+    manifest = {"version": 1, "bakeoff": bakeoff.__version__, "files": sorted(members), "left_out": sorted(left_out)}
+    members[MANIFEST_FILE] = _pretty(manifest)
+    write_atomically(path, _archive(members))
+    return path
+
+
+def _members(folder: Path, using: Redactor) -> tuple[dict[str, bytes], list[str]]:
+    """Return the redacted files of a folder by their names in the bundle, and the names of those left out."""
+    members: dict[str, bytes] = {}
+    left_out = []
+    for path in _files(folder):
+        name = str(PurePosixPath(*map(using.text, path.relative_to(folder).parts)))
+        try:
+            members[name] = _redacted(path, using)
+        except (OSError, ValueError, StoreError):
+            left_out.append(name)
+    return members, left_out
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files of a folder that are sent, in a stable order; no link is followed, and none is sent."""
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink():
+            continue
+        if path.is_dir():
+            yield from _files(path)
+        elif path.is_file() and path.suffix in KEPT and not path.name.startswith("."):
+            yield path
+
+
+def _redacted(path: Path, using: Redactor) -> bytes:
+    """Return a file's content, redacted; raise ValueError for JSON that is none."""
+    content = read_bounded(path)
+    if path.name == RECORD_FILE:
+        return _sealed(content, using)
+    if path.suffix == ".json":
+        return _pretty(using.json(json.loads(content)))
+    end = content[-MOST_LOG_BYTES:] if path.suffix == ".log" else content
+    return "\n".join(using.text(line) for line in end.decode(errors="replace").split("\n")).encode()
+
+
+def _sealed(content: bytes, using: Redactor) -> bytes:
+    """Return a record, redacted and sealed anew: it can be read as any other."""
+    record = msgspec.json.encode(using.json(json.loads(content)["record"]))
+    return msgspec.json.encode({"sha256": hashlib.sha256(record).hexdigest(), "record": msgspec.Raw(record)})
+
+
+def _pretty(content: Any) -> bytes:
+    """Return JSON for people and programs."""
+    return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
+
+
+def _archive(members: dict[str, bytes]) -> bytes:
+    """Return an archive of plain files, sorted, with no owner, no time and no link."""
+    written = io.BytesIO()
+    with (
+        gzip.GzipFile(filename="", fileobj=written, mode="wb", mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name in sorted(members):
+            member = tarfile.TarInfo(name)
+            member.size, member.mode = len(members[name]), 0o644
+            archive.addfile(member, io.BytesIO(members[name]))
+    return written.getvalue()
+
+
+def read_bundle(path: Path) -> AcceptanceOutcome:
+    """Return the acceptance that a bundle holds; nothing is unpacked. Raises UsageError where it is no bundle."""
+    try:
+        with tarfile.open(path, mode="r|gz") as archive:
+            content = _acceptance_of(archive)
+    except (OSError, EOFError, tarfile.TarError) as error:
+        msg = f"--read {path}: no bundle of an acceptance can be read there: {error}"
+        raise UsageError(msg) from error
+    if content is None:
+        msg = f"--read {path}: it holds no {ACCEPTANCE_FILE} of at most {MOST_BYTES >> 20} MiB"
+        raise UsageError(msg)
+    check_version(path / ACCEPTANCE_FILE, content)
+    try:
+        return AcceptanceOutcome(acceptance=decoded(content, Acceptance), path=str(path))
+    except ValueError as error:
+        msg = f"{path}: its {ACCEPTANCE_FILE} is damaged or of another version of bakeoff: {error}"
+        raise StoreError(msg) from error
+
+
+def _acceptance_of(archive: tarfile.TarFile) -> bytes | None:
+    """Return the content of an archive's acceptance.json; None where no plain file of bounded size has that name."""
+    for number, member in enumerate(archive):
+        if number >= MOST_MEMBERS:
+            return None
+        if member.name == ACCEPTANCE_FILE:
+            file = archive.extractfile(member) if member.isreg() and member.size <= MOST_BYTES else None
+            return file.read() if file is not None else None
+    return None

@@ -1,0 +1,97 @@
+"""Taking out of records what nobody needs to judge them by: names of people, machines and folders, and secrets."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import platform
+import re
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.environments.declared import frameworks
+from bakeoff.spec.options import WATCHED, WATCHED_ON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+LEAST_VALUE = 8
+"""Characters: a shorter value of a variable is a number or a common word, and taking it out would spoil records."""
+
+LEAST_NAME = 2
+"""Characters of a name that is taken out."""
+
+_PATH = re.compile(r"(?<![\w.~/-])(?:~|\.{1,2})?(?:/[\w.@+=,~-]+)*/(?P<last>[\w.@+=,~-]+)/?")
+"""A path with one slash at least: absolute, or from the home, this folder or the one above."""
+
+_FILE = re.compile(r"python[\d.]*|[\w+-]+\.[a-z]+[\w.]*")
+"""A name that tells what a path leads to, and no folder's: an interpreter, or what has an ending."""
+
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+
+
+class Redactor:
+    """Takes the same words out of every text."""
+
+    def __init__(self, names: Mapping[str, str], values: Iterable[str] = ()) -> None:
+        """Take names with what stands for each, and whole values that are secret, or may be."""
+        # Paths have a rule of their own, which leaves the name of a file.
+        secret = {value for value in values if len(value) >= LEAST_VALUE and not value.startswith(("/", "~"))}
+        self._values = sorted(secret, key=len, reverse=True)
+        known = {name.casefold(): said for name, said in names.items() if len(name) >= LEAST_NAME}
+        longest_first = sorted(known, key=len, reverse=True)
+        words = "|".join(map(re.escape, longest_first))
+        # A name within a word is another word: "ann" in "channels". A dash or an underscore ends a name.
+        self._names = re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])", re.IGNORECASE) if words else None
+        self._said = known
+
+    def text(self, text: str) -> str:
+        """Return a text without them: of a path the name of a file is left, of a value and an address nothing."""
+        for value in self._values:
+            text = text.replace(value, "<value>")
+        text = _ADDRESS.sub("<address>", text)
+        text = _PATH.sub(lambda found: "<path>" + (f"/{found['last']}" if _FILE.fullmatch(found["last"]) else ""), text)
+        if self._names is not None:
+            text = self._names.sub(lambda found: self._said[found[0].casefold()], text)
+        return text
+
+    def json(self, content: Any) -> Any:
+        """Return an object of JSON with every text redacted, those that are keys as well."""
+        if isinstance(content, str):
+            return self.text(content)
+        if isinstance(content, list | tuple):
+            return [self.json(one) for one in content]
+        if isinstance(content, dict):
+            return {self.text(name): self.json(value) for name, value in content.items()}
+        return content
+
+
+def redactor() -> Redactor:
+    """Return what takes out who runs this, where, and what the environment holds beyond watched variables."""
+    names = dict.fromkeys(_people(), "user") | dict.fromkeys(_hosts(), "host")
+    of_devices = (name for names in WATCHED_ON.values() for name in names)
+    watched = {*WATCHED, *of_devices, *(name for one in frameworks().values() for name in one.info.watched)}
+    return Redactor(names, [value for name, value in os.environ.items() if name not in watched])
+
+
+def _people() -> set[str]:
+    """Return the names that this user goes by."""
+    found = {Path.home().name}
+    found |= {value for name in ("USER", "LOGNAME", "USERNAME", "SUDO_USER") if (value := os.environ.get(name))}
+    # A user may have no name, as in some containers, and a system no list of users.
+    with suppress(OSError, KeyError):
+        found.add(getpass.getuser())
+    with suppress(ImportError, KeyError):
+        import pwd
+
+        entry = pwd.getpwuid(os.getuid())
+        found |= {entry.pw_name, *(part.strip() for part in entry.pw_gecos.split(",") if part.strip())}
+    return found
+
+
+def _hosts() -> set[str]:
+    """Return the names that this machine goes by."""
+    found = {socket.gethostname(), platform.node(), os.environ.get("HOSTNAME", "")}
+    return {part for name in found for part in (name, name.partition(".")[0]) if part} - {"localhost"}

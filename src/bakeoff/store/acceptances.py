@@ -1,0 +1,56 @@
+"""Acceptances on disk: results/<acceptance>/acceptance.json, with a folder beside it for the records of each check."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from bakeoff.spec.acceptance import Acceptance
+from bakeoff.spec.errors import StoreError
+from bakeoff.store import folders
+from bakeoff.store.files import write_atomically
+from bakeoff.store.reading import read_as
+
+ACCEPTANCE_FILE = "acceptance.json"
+
+
+def write(folder: Path, acceptance: Acceptance) -> None:
+    """Write acceptance.json, with how far each check is."""
+    write_atomically(folder / ACCEPTANCE_FILE, msgspec.json.format(msgspec.json.encode(acceptance)))
+
+
+def read(folder: Path) -> Acceptance:
+    """Return the acceptance of a folder; raise StoreError with the reason."""
+    return read_as(Acceptance, folder / ACCEPTANCE_FILE)
+
+
+def acceptances(results: Path) -> list[Path]:
+    """Return the folders of all acceptances that can be read, oldest first."""
+    dated = []
+    for path in results.glob(f"*/{ACCEPTANCE_FILE}"):
+        try:
+            dated.append((read(path.parent).created_at, path.parent))
+        except StoreError:
+            continue  # When it was made is unknown.
+    return [folder for _, folder in sorted(dated)]
+
+
+def latest_like(results: Path, wanted: Acceptance) -> tuple[Path, Acceptance] | None:
+    """Return the latest acceptance that asked for the same; None where there is none."""
+    return folders.latest_like(acceptances(results), read, _asked_of, wanted)
+
+
+def find_acceptance(results: Path, name: str) -> Path | None:
+    """Return the folder of an acceptance by its id, the end of its id, or its path; None where there is none."""
+    if os.path.exists(Path(name) / ACCEPTANCE_FILE):  # noqa: PTH110 - Path.exists fails for a name that is too long
+        return Path(name)
+    matching = [folder for folder in acceptances(results) if folder.name == name or folder.name.endswith(f"-{name}")]
+    return matching[-1] if matching else None
+
+
+def _asked_of(acceptance: Acceptance) -> tuple[object, ...]:
+    """Return what must agree for an acceptance to be gone on with."""
+    keys = [(check.key, check.title) for check in acceptance.checks]
+    return acceptance.contenders, acceptance.device, acceptance.size, acceptance.quick, acceptance.seed, keys
