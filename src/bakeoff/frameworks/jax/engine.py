@@ -19,7 +19,18 @@ import optax
 
 from bakeoff.frameworks import denormals
 from bakeoff.frameworks.engine import Built
-from bakeoff.frameworks.jax import border, convolution, devices, memory, nn, optimizers, peaks, profiling, snapshots, tf32
+from bakeoff.frameworks.jax import (
+    border,
+    convolution,
+    devices,
+    memory,
+    nn,
+    optimizers,
+    peaks,
+    profiling,
+    snapshots,
+    tf32,
+)
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
