@@ -115,7 +115,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     device_reserved_bytes: int | None = None
     device_preallocation: str | None = None
     device_process_bytes: int | None = None
-    """Peak of what the process and its children held on all NVIDIA GPUs together."""
+    """Peak of what the process and its children held on their NVIDIA GPU; in records without a GPU's UUID, on all."""
     device_readings: int = 0
     """How often `device_process_bytes` was read."""
     device_reason: str = ""
