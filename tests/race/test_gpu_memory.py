@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 from tests.report.shown import data_of, markdown, printed
@@ -16,7 +17,9 @@ from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
 from bakeoff.race.conductor import search_batches
 from bakeoff.race.fitting import need_of, why_apart
+from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.report.sections.settings import SETTINGS
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.record import Memory
 from bakeoff.store.results import read_records
@@ -130,6 +133,29 @@ def test_memory_that_others_hold_is_told_as_memory(pretended_gpus: PretendedGpus
         "unknown": "failed",
     }
     assert found["backend"].reason.endswith("(the GPU had 1.7 % of its memory left)")
+
+
+def test_what_the_environment_says_of_a_variable_that_is_set_does_not_count(
+    race: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And that is said, below the settings; what it says the same changes nothing."""
+    monkeypatch.setattr(Specs, "trial", with_variables(Specs.trial, BAKEOFF_TEST_ONE="1", BAKEOFF_TEST_TWO="2"))
+    monkeypatch.setenv("BAKEOFF_TEST_ONE", "0")
+    monkeypatch.setenv("BAKEOFF_TEST_TWO", "2")
+    outcome = race("fake", max_rounds=1, launch=ProcessWorker)
+    assert outcome.contenders[0].overridden == {"BAKEOFF_TEST_ONE": "0"}
+    (fold,) = [one for one in SETTINGS.sections(outcome) if one.title == "Settings"]
+    assert "fake: BAKEOFF_TEST_ONE=0 in the environment did not count: bakeoff sets it for all alike." in fold.notes
+
+
+def with_variables(given: Any, **variables: str) -> Any:
+    """Return the method that makes trials, with variables of a framework beside those that it has."""
+
+    def trial(self: Specs, *arguments: Any, **asked: Any) -> Trial:
+        made: Trial = given(self, *arguments, **asked)
+        return made._replace(spec=msgspec.structs.replace(made.spec, variables=made.spec.variables | variables))
+
+    return trial
 
 
 @pytest.fixture

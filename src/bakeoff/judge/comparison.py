@@ -182,6 +182,7 @@ def contender_outcome(
         learning_steps=evidence.learning_steps if evidence else 0,
         settings=latest.settings if latest else {},
         inherited=latest.inherited if latest else {},
+        overridden=latest.overridden if latest else {},
         versions=latest.versions if latest else {},
         python=latest.python if latest else "",
         steady=all(mser5(record.warm_steps_ns).steady for record in done if record.trial.round_number <= CUT_ROUNDS),

@@ -95,6 +95,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, str | int | float | bool | None] = {}
     inherited: dict[str, str] = {}
     """Variables of the user's environment that counted for it."""
+    overridden: dict[str, str] = {}
+    """Those that bakeoff has set to other values, which are the framework's `variables`, with what they were."""
     versions: dict[str, str] = {}
     python: str = ""
     counters: BlockCounters = BlockCounters()

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bakeoff.measure.gpu_memory import Room
     from bakeoff.spec.comparison import Comparison, ContenderPlan
 
 LONGEST_NAME = 200
@@ -49,12 +48,8 @@ class Specs:
         cache: CacheState = "",
         batch_size: int | None = None,
         ceiling_bytes: int | None = None,
-        gpu: Room | None = None,
     ) -> Trial:
-        """Return a contender's trial; the batch size is by default the comparison's.
-
-        With the room of a GPU, the framework's allocator may take what is free of it.
-        """
+        """Return a contender's trial; the batch size is by default the comparison's."""
         comparison, options = self._comparison, plan.contender.options
         cache = cache or self._cache_state(plan, purpose)
         batch_size = comparison.batch_size if batch_size is None else batch_size
@@ -94,8 +89,6 @@ class Specs:
             inputs_path=str(self._inputs.resolve()),
             cache=cache,
             ceiling_bytes=ceiling_bytes,
-            gpu_limit_bytes=gpu.free_bytes if gpu else None,
-            gpu_total_bytes=gpu.total_bytes if gpu else None,
             learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
             spreads=self._spreads() if purpose == "reference" else (),
         )

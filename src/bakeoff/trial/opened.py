@@ -63,6 +63,7 @@ def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
     """
     folder = Path(trial.framework_path)
     check_unchanged(f"the framework's folder {folder}", trial.framework_sha256, folder_sha256(folder))
+    draft.put(overridden=_overridden(trial.variables))
     set_variables(trial.variables)
     set_denormals(trial.contender.options)
     seen = inherited(trial.watched, os.environ)
@@ -92,6 +93,13 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
     baseline_bytes = memory.resident_bytes()
     device = device_settings(trial)
     return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes, device), import_ns
+
+
+def _overridden(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the values that the user's environment has for variables which are to be set to others."""
+    return {
+        name: os.environ[name] for name, value in variables.items() if name in os.environ and os.environ[name] != value
+    }
 
 
 def _limit(trial: TrialSpec, engine: Engine) -> None:

@@ -127,10 +127,10 @@ def _attempt(search: Search, state: State, plan: ContenderPlan, batch_size: int)
     """Return the trial of one size."""
     size = state.comparison.workload.sizes[state.comparison.size]
     copies_bytes = COPIES * batch_size * size.sample.sample_bytes
-    ceiling_bytes, room = search.limit_bytes + copies_bytes, None
-    if search.gpu_limit_bytes is not None and plan.contender.options.get("device") == "cuda":
-        room = gpu_memory.Room(free_bytes=search.gpu_limit_bytes, total_bytes=search.gpu_total_bytes)
-    trial = state.specs.trial(plan, "batch", batch_size=batch_size, ceiling_bytes=ceiling_bytes, gpu=room)
+    trial = state.specs.trial(plan, "batch", batch_size=batch_size, ceiling_bytes=search.limit_bytes + copies_bytes)
+    if plan.contender.options.get("device") == "cuda":
+        limits = {"gpu_limit_bytes": search.gpu_limit_bytes, "gpu_total_bytes": search.gpu_total_bytes}
+        trial = trial._replace(spec=msgspec.structs.replace(trial.spec, **limits))
     return alone(trial, built_then(f"batch {batch_size}", MeasureMemory(steps=STEPS)))
 
 
