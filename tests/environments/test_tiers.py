@@ -7,7 +7,7 @@ from bakeoff.environments.declared import frameworks
 from bakeoff.environments.options import supported
 from bakeoff.environments.tiers import Preset, expanded, preset
 from bakeoff.spec.contender import Contender, parse_contender, parse_contenders
-from bakeoff.spec.errors import UnknownNameError
+from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.framework import BestSetting, FrameworkInfo, OptionSupport
 
 
@@ -129,3 +129,17 @@ def test_the_shipped_presets_hold(name: str) -> None:
         wanted = {one.option for one in info.best if not one.devices or device in one.devices}
         contender = Contender(framework=name, label=name, options={"tier": "best", "device": device})
         assert set(preset(info, contender, {}, 2).options) == wanted
+
+
+def test_the_fastest_pytorch_on_a_gpu_records_cuda_graphs() -> None:
+    """As XLA does by itself; on a processor that is left out, with the reason, and whoever asks for it is refused."""
+    torch = frameworks()["torch"].info
+    assert best_of("torch:tier=best,device=cuda", torch).options["compile_mode"] == "reduce-overhead"
+    assert "it is for cuda" in best_of("torch:tier=best", torch).left["compile_mode=reduce-overhead"]
+    for options, reason in {
+        "mode=compiled": "it needs device=cuda",
+        "device=cuda": "it needs mode=compiled",
+        "device=cuda,mode=compiled,graph_optimization=off": "it needs graph_optimization=on",
+    }.items():
+        with pytest.raises(UsageError, match=reason):
+            best_of(f"torch:compile_mode=max-autotune,{options}", torch)

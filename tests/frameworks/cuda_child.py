@@ -13,6 +13,7 @@ from typing import Any
 from unittest import mock
 
 import bakeoff.frameworks
+from bakeoff.frameworks import xla
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.trial.framework import import_engine
 
@@ -43,7 +44,25 @@ def torch() -> dict[str, Any]:
         switches.Switches(OPTIONS | {"conv_algorithm": algorithm})
         return switches._convolutions()
 
-    return told(on, chosen)
+    def kernels(device: str) -> list[str]:
+        """Return the kernel that is read back where a device has foreach, for each way to ask."""
+        weights = [torch.nn.Parameter(torch.zeros(2))]
+        native = "torch.optim.optimizer._get_foreach_kernels_supported_devices"
+        with mock.patch(native, return_value=[device]):
+            asked = ({}, {"foreach": True}, {"foreach": False}, {"fused": True})
+            return [switches.kernel_of(torch.optim.Adam(weights, **way)) for way in asked]
+
+    def compiled(mode: str) -> Any:
+        made = switches.Switches(OPTIONS | {"conv_algorithm": "default", "compile_mode": mode})
+        with mock.patch.object(torch, "compile") as call:
+            made.compiled(torch.mm)
+        return call.call_args.kwargs
+
+    return told(on, chosen) | {
+        "kernels": {"with foreach": kernels("cpu"), "without": kernels("cuda")},
+        "compiled": {mode: compiled(mode) for mode in ("default", "reduce-overhead", "max-autotune")},
+        "modes": sorted(torch._inductor.list_mode_options()),
+    }
 
 
 def jax() -> dict[str, Any]:
@@ -59,7 +78,20 @@ def jax() -> dict[str, Any]:
     def chosen(algorithm: str) -> Any:
         return switches.Switches(OPTIONS | {"conv_algorithm": algorithm}).settings("cuda", "compiled")["conv_algorithm"]
 
-    return told(on, chosen) | {"flags": flags(switches)}
+    own = switches.Switches(OPTIONS | {"conv_algorithm": "default"}).settings("cuda", "compiled")
+    known = {name: own[name] for name in ("conv_algorithm", "command_buffers")}
+    return told(on, chosen) | {"flags": flags(switches), "own": known | xlas_own()}
+
+
+def xlas_own() -> dict[str, Any]:
+    """Read what XLA takes by itself: each object holds the next, and must not be gone before it is read."""
+    from jaxlib import _jax
+
+    options = _jax.CompileOptions()
+    building = options.executable_build_options
+    lines = [line.partition(": ") for line in repr(building.debug_options).splitlines()]
+    said = {flag: [value for name, _, value in lines if name == flag] for flag in (xla.AUTOTUNE, xla.DETERMINISTIC)}
+    return {"xla": said, "recorded": any(name == xla.COMMAND_BUFFERS for name, _, _ in lines)}
 
 
 def flags(switches: Any) -> dict[str, Any]:
@@ -124,7 +156,10 @@ def tensorflow() -> dict[str, Any]:
         return switches.settings("cuda", "graph")["conv_algorithm"]
 
     placed = labelled()
-    return told(on, chosen) | {"placed": placed | {"scopes": sorted(placed["scopes"])}}
+    found = told(on, chosen) | {"placed": placed | {"scopes": sorted(placed["scopes"])}}
+    # TensorFlow ends the process over a flag that XLA lacks.
+    program = tf.function(lambda x: x + 1, autograph=False, jit_compile=True)
+    return found | {"flags": {"all": str(float(program(tf.constant(1.0))))}, "said": os.environ["XLA_FLAGS"]}
 
 
 def told(on: Any, chosen: Any) -> dict[str, Any]:

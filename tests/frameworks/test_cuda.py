@@ -13,6 +13,9 @@ from bakeoff.environments.declared import frameworks
 WITH_CUDA = [
     name for name, found in frameworks().items() if found.info.listed and "cuda" in found.info.options["device"].values
 ]
+MODES = ("reduce-overhead", "max-autotune")
+"""Of torch.compile, beside its default."""
+
 pytestmark = pytest.mark.timeout(300)
 
 
@@ -46,6 +49,18 @@ def test_xla_has_every_flag_that_is_given_to_it() -> None:
     flags = told("jax")["flags"]
     assert "xla_gpu_nonsense" in flags.pop("unknown")
     assert set(flags.values()) == {"2.0"}
+    assert told("tensorflow")["flags"] == {"all": "2.0"}
+    assert "--xla_gpu_autotune_level=4 --xla_gpu_autotune_level=0 --xla_gpu_deterministic" in told("tensorflow")["said"]
+
+
+def test_xlas_own_choice_is_what_is_told_of_it() -> None:
+    """Without a flag XLA tries algorithms and records command buffers, as the installed one says of itself."""
+    assert told("jax")["own"] == {
+        "conv_algorithm": "profiling",
+        "command_buffers": "default",
+        "xla": {"xla_gpu_autotune_level": ["4"], "xla_gpu_deterministic_ops": []},
+        "recorded": True,
+    }
 
 
 def test_tensorflows_labels_lie_where_its_kernels_take_them() -> None:
@@ -59,3 +74,16 @@ def test_tensorflow_waits_for_the_gpu_alone() -> None:
     """A wait is one operation on the GPU, not one on each device."""
     placed = told("tensorflow")["placed"]
     assert (placed["waits"], placed["scopes"]) == (2, ["GPU:0"])
+
+
+def test_the_optimizers_own_kernel_is_told() -> None:
+    """What PyTorch takes where nothing is asked is foreach on a device that has it, and a loop elsewhere."""
+    kernels = told("torch")["kernels"]
+    assert kernels["with foreach"] == ["foreach", "foreach", "default", "fused"]
+    assert kernels["without"] == ["default", "foreach", "default", "fused"]
+
+
+def test_a_mode_of_torch_compile_is_handed_on() -> None:
+    """Each value of compile_mode is a mode that the installed PyTorch has, and is what its compiler is asked for."""
+    assert told("torch")["compiled"] == {"default": {}} | {mode: {"mode": mode} for mode in MODES}
+    assert set(MODES) <= set(told("torch")["modes"])

@@ -7,6 +7,7 @@ import msgspec
 from bakeoff.judge.counters import BlockCounters
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.report.sections.noise import noise_line
+from bakeoff.spec.peaks import Work
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -53,3 +54,23 @@ def test_a_ratio_of_means_at_the_end_of_an_interval_is_no_warning(decided: Outco
 
     assert said(1.2000000000000004) == said(1.212) == ""
     assert "1.27 by mean step times, 1.20 by medians" in said(1.27)
+
+
+def test_different_ways_to_choose_algorithms_stand_beside_the_verdict(decided: Outcome) -> None:
+    """Where defaults differ on a GPU, the warning names each contender's way and the option that makes them alike."""
+
+    def said(ways: tuple[str, str], least: int = 50) -> str:
+        contenders = [
+            msgspec.structs.replace(one, settings={"conv_algorithm": way})
+            for one, way in zip(decided.contenders, ways, strict=False)
+        ]
+        work = Work(macs=100, least_macs=least, parameters=1, trains=True)
+        comparison = msgspec.structs.replace(decided.comparison, work=work)
+        found = cautions(msgspec.structs.replace(decided, contenders=contenders, comparison=comparison))
+        return "\n".join(sentence for sentence in found if "lgorithms of convolutions" in sentence)
+
+    text = said(("heuristic", "profiling"))
+    assert "torch by heuristics and jax by trying them" in text
+    assert "conv_algorithm=profiling" in text
+    assert said(("profiling", "profiling")) == ""
+    assert said(("heuristic", "profiling"), least=100) == ""  # a model without convolutions over several points

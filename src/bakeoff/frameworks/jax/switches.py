@@ -9,23 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
+from bakeoff.frameworks import xla
 from bakeoff.frameworks.jax.nn import ATTENTION
 from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-Flags = dict[str, str | bool | int]
-
-_CONVOLUTIONS: dict[str, Flags] = {
-    DEFAULT: {},
-    "heuristic": {"xla_gpu_autotune_level": 0},
-    "profiling": {"xla_gpu_autotune_level": 4},
-    "fixed": {"xla_gpu_autotune_level": 0, "xla_gpu_deterministic_ops": True},
-}
-"""By xla/xla.proto: level 0 is no autotuning, 4 tries every algorithm on initialised memory and checks it."""
-
-_REWRITES: dict[str, Flags] = {"on": {}, "off": {"xla_backend_optimization_level": 0}}
+_REWRITES: dict[str, xla.Flags] = {"on": {}, "off": {"xla_backend_optimization_level": 0}}
 """By xla/xla.proto: how much the code generator optimises; XLA's passes over the graph have no common switch."""
 
 
@@ -34,9 +25,8 @@ class Switches:
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """Take the options."""
-        self._convolutions = options["conv_algorithm"]
         self._rewrites = options["graph_optimization"]
-        self._flags: Flags = _CONVOLUTIONS[self._convolutions] | _REWRITES[self._rewrites]
+        self._flags = xla.CONVOLUTIONS[options["conv_algorithm"]] | _REWRITES[self._rewrites]
         self._is_compiled = options["mode"] == "compiled"
 
     def executed(self, function: Callable[..., Any], donate_argnums: int | tuple[int, ...] = ()) -> Any:
@@ -47,11 +37,14 @@ class Switches:
 
     def settings(self, device: str, mode: str) -> dict[str, str | int | float | bool | None]:
         """Return what every jitted function was given; None where there is nothing that it could be in force for."""
+        flags = self._flags if mode == "compiled" else None
+        on_gpu = {"conv_algorithm": xla.algorithms(flags), "command_buffers": xla.command_buffers(flags)}
         return {
             "layout": "nhwc",
             "optimizer_kernel": DEFAULT,
-            "conv_algorithm": self._convolutions if device == "cuda" and self._convolutions != DEFAULT else None,
+            "conv_algorithm": None,
             "graph_optimization": self._rewrites if mode == "compiled" else None,
             "attention": ATTENTION,
             "compiler_options": ", ".join(f"{name}={value}" for name, value in self._flags.items()),
+            **(on_gpu if device == "cuda" else {}),
         }

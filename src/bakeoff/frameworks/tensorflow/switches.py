@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import keras
 import tensorflow as tf
 
+from bakeoff.frameworks import xla
 from bakeoff.frameworks.denormals import in_force
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 AUTOTUNE = "TF_CUDNN_USE_AUTOTUNE"
 """0: cuDNN's heuristics choose; TensorFlow tries algorithms otherwise. framework.toml sets it before the import."""
 
-_XLA_LEVEL_0 = "--xla_backend_optimization_level=0"
+_LEVEL_0: xla.Flags = {"xla_backend_optimization_level": 0}
 """What XLA's code generator does to its programs: nothing; its passes over the graph have no common switch."""
 
 
@@ -26,10 +27,12 @@ def switch(options: Mapping[str, str]) -> None:
     """Set what the options say, before TensorFlow's runtime starts; raise UnsupportedError where it has none such."""
     if options["conv_algorithm"] == "fixed":
         tf.config.experimental.enable_op_determinism()
+    if options["mode"] == "compiled":
+        xla.add(xla.CONVOLUTIONS[options["conv_algorithm"]])  # AUTOTUNE does not reach XLA
     if options["graph_optimization"] == "off":
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
         if options["mode"] == "compiled":
-            os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {_XLA_LEVEL_0}".strip()
+            xla.add(_LEVEL_0)
     if options["onednn"] == "on" and _onednn() == "off":
         msg = f"onednn=on: TensorFlow {tf.__version__} here has no oneDNN, or none for this processor"
         raise UnsupportedError(msg)
@@ -40,10 +43,11 @@ def settings(device: str, mode: str) -> dict[str, str | int | float | bool | Non
     return {
         "layout": "nhwc",
         "optimizer_kernel": DEFAULT,
-        "conv_algorithm": _convolutions() if device == "cuda" else None,
+        "conv_algorithm": _convolutions(mode) if device == "cuda" else None,
         "graph_optimization": _graph_optimization(mode),
         "onednn": _onednn() if device == "cpu" else None,
         "attention": _attention(),
+        **({"command_buffers": xla.command_buffers()} if device == "cuda" and mode == "compiled" else {}),
     }
 
 
@@ -58,14 +62,16 @@ def _graph_optimization(mode: str) -> str | None:
         return None
     without = bool(tf.config.optimizer.get_experimental_options().get("disable_meta_optimizer"))
     if mode == "compiled":
-        without = without and _XLA_LEVEL_0 in os.environ.get("XLA_FLAGS", "")
+        without = without and xla.written(_LEVEL_0) in os.environ.get(xla.FLAGS, "")
     return "off" if without else "on"
 
 
-def _convolutions() -> str:
-    """Return how cuDNN's algorithms are chosen: TensorFlow tries them unless it is set otherwise."""
+def _convolutions(mode: str) -> str:
+    """Return how cuDNN's algorithms are chosen: TensorFlow, and XLA too, tries them unless it is set otherwise."""
     if _is_deterministic():
         return "fixed"
+    if mode == "compiled":
+        return xla.algorithms()
     return "heuristic" if os.environ.get(AUTOTUNE) == "0" else "profiling"
 
 

@@ -272,7 +272,7 @@ class TrainStep(WithoutOutputs, Step):
         return snapshots.optimizer_arrays(self._network, self._optimizer)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
-        """Read back what is in force, with the optimiser; None for foreach or fused: PyTorch chooses by the device."""
+        """Read back what is in force, with the optimiser; None for foreach or fused: PyTorch was not asked."""
         defaults = self._optimizer.defaults
         return super().settings() | {
             "loss_scaling": self._update.scaling(),

@@ -33,6 +33,7 @@ class Switches:
         self._format = _FORMATS[options["layout"]]
         self.kernel = options["optimizer_kernel"]
         self._rewrites = options["graph_optimization"] == "on"
+        self._compile_mode = options.get("compile_mode", DEFAULT)
         _set_convolutions(options["conv_algorithm"])
         _set_onednn(options["onednn"])
 
@@ -41,7 +42,9 @@ class Switches:
         return values.to(memory_format=self._format)
 
     def compiled(self, function: Any) -> Any:
-        """Return the function as torch.compile makes it."""
+        """Return the function as torch.compile makes it; it takes a mode or options, never both."""
+        if self._compile_mode != DEFAULT:
+            return torch.compile(function, mode=self._compile_mode)
         return torch.compile(function) if self._rewrites else torch.compile(function, options=_WITHOUT_PASSES)
 
     def settings(self, network: Any, device: str, mode: str) -> dict[str, str | int | float | bool | None]:
@@ -52,6 +55,8 @@ class Switches:
             "graph_optimization": ("on" if self._rewrites else "off") if mode == "compiled" else None,
             "onednn": _onednn() if device == "cpu" else None,
             "attention": _attention(device),
+            "compile_mode": self._compile_mode if mode == "compiled" else None,
+            **({"cuda_graphs": _cuda_graphs()} if device == "cuda" and mode == "compiled" else {}),
         }
 
 
@@ -64,9 +69,36 @@ def kernel_arguments(kernel: str, native: Any) -> dict[str, bool]:
 
 
 def kernel_of(optimizer: Any) -> str:
-    """Return the kernel that an optimiser was asked for, read back."""
+    """Return the kernel that an optimiser was asked for, read back, or the one that PyTorch takes by itself.
+
+    That is foreach where the device has it, as CUDA, and else a loop over the parameters: "default".
+    """
     defaults = optimizer.defaults
-    return "fused" if defaults.get("fused") else "foreach" if defaults["foreach"] else DEFAULT
+    if defaults.get("fused"):
+        return "fused"
+    takes_foreach = defaults["foreach"] is None and _takes_foreach(optimizer)
+    return "foreach" if defaults["foreach"] or takes_foreach else DEFAULT
+
+
+def _takes_foreach(optimizer: Any) -> bool:
+    """Return whether PyTorch's optimisers choose foreach for these parameters; they have no public name to ask."""
+    try:
+        from torch.optim.optimizer import _default_to_fused_or_foreach
+    except ImportError:
+        return False
+    parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+    _, foreach = _default_to_fused_or_foreach(parameters, differentiable=False, use_fused=False)
+    return bool(foreach)
+
+
+def _cuda_graphs() -> bool | None:
+    """Return whether compiled code was recorded as CUDA graphs; None where PyTorch does not tell. Not run by us."""
+    try:
+        from torch._inductor.cudagraph_trees import get_manager
+
+        return get_manager(torch.cuda.current_device(), create_if_none_exists=False) is not None
+    except (ImportError, TypeError):  # it is no public name
+        return None
 
 
 def _layout(network: Any) -> str | None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from bakeoff.judge.ledger import Entry, Value
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
 
+_CHOSEN = {"heuristic": "heuristics", "profiling": "trying them", "fixed": "taking deterministic ones only"}
+"""What the values of conv_algorithm are in a sentence."""
+
 _WHY = {"same": "", "asked": "as asked", "nature": "by the frameworks' nature", "mismatch": "nobody asked for it"}
 
 
@@ -50,7 +53,28 @@ def _side_by_side(
 
 def _cautions(outcome: Outcome) -> list[str]:
     """Return every setting that differs although nobody asked for that."""
-    return [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
+    return [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)] + _algorithms(outcome)
+
+
+def _algorithms(outcome: Outcome) -> list[str]:
+    """Return that contenders choose algorithms of convolutions in different ways, each by its own default."""
+    work = outcome.comparison.work
+    if work is not None and work.least_macs == work.macs:
+        return []  # Only a convolution over several points can be computed with fewer multiplications.
+    entries = [
+        entry for entry in ledger(outcome.contenders) if entry.key == "conv_algorithm" and entry.kind == "nature"
+    ]
+    ways = [
+        listed(
+            f"{label} by {_CHOSEN.get(str(value), value)}" for label, value in entry.values.items() if value is not None
+        )
+        for entry in entries
+    ]
+    return [
+        f"Algorithms of convolutions are chosen in different ways, {way}, each by its framework's own default: the "
+        "ratio holds that, too. With conv_algorithm=profiling every contender tries them."
+        for way in ways
+    ]
 
 
 def _mismatch(entry: Entry, outcome: Outcome) -> str:
