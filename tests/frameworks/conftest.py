@@ -7,7 +7,7 @@ import pytest
 
 HERE = Path(__file__).parent
 
-WITHOUT = ("test_jittor_install.py", "test_tf32.py", "test_xla.py")
+WITHOUT = ("test_jittor_install.py", "test_tf32.py", "test_xla.py", "test_planes.py")
 """Files that start no framework."""
 
 # The files beside this one import asking.py by its name.

@@ -60,6 +60,17 @@ def test_an_empty_profile_fails() -> None:
     assert verdict.reason == "profiler: a profiler saw no operator, and a step that computes is seen by it"
 
 
+def test_a_profiler_that_was_never_tried_fails_nobody() -> None:
+    """What it says is told as inconclusive; the other checks still refuse a wrong clock."""
+    wrong = msgspec.structs.replace(readings(profiled=1.3), profiler_can_fail=False)
+    verdict = judge_timer("mine", [wrong])
+    assert verdict.outcome == "untold"
+    assert "fails no timer" in verdict.reason
+    both = msgspec.structs.replace(readings(profiled=1.3, fetched=0.3), profiler_can_fail=False)
+    assert judge_timer("mine", [both]).outcome == "failed"
+    assert judge_timer("mine", [msgspec.structs.replace(readings(), profiler_can_fail=False)]).outcome == "passed"
+
+
 def test_a_busy_machine_fails_nobody() -> None:
     """Where the readings spread too far nothing can be told, and more of them can tell."""
     wide = [readings(spread=0.1)]

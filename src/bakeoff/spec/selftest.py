@@ -20,6 +20,8 @@ class Profiled(msgspec.Struct, frozen=True):
     """What was read, or why nothing could be read: "torch.profiler, first operator to last"."""
     empty: bool = False
     """It works here, and yet saw nothing: steps of which it sees no operation have computed nothing."""
+    can_fail: bool = True
+    """False where such a span was never held against a clock that is right: then it proves no clock wrong."""
 
 
 class TimerTest(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +49,8 @@ class TimerTest(msgspec.Struct, frozen=True, kw_only=True):
     """What was read from the profiler, or why nothing could be read."""
     profiler_empty: bool = False
     """Every session of a profiler that works here saw no operation at all; False in records older than this field."""
+    profiler_can_fail: bool = True
+    """False: what the profiler says is told, and fails no timer; True in records older than this field."""
 
 
 class TimerCheck(msgspec.Struct, frozen=True, kw_only=True):

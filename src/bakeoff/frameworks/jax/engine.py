@@ -191,7 +191,8 @@ class Step:
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that JAX's profiler measured for some steps."""
-        return profiling.profiled(work, lambda: jax.device_get(self._results()))
+        device = _device(next(iter(self._state.parameters.values())))
+        return profiling.profiled(work, lambda: jax.device_get(self._results()), device)
 
     def _results(self) -> tuple[jax.Array | None, ...]:
         """Return what only a finished step has: the smallest parameter is as good as all of them."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import jax
 
-from bakeoff.spec.selftest import Profiled
+from bakeoff.frameworks import planes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bakeoff.spec.selftest import Profiled
 
-def profiled(work: Callable[[], None], fetch: Callable[[], object]) -> Profiled:
+
+def profiled(work: Callable[[], None], fetch: Callable[[], object], device: str) -> Profiled:
     """Do the work and return its span; `fetch` needs its results, so that none is still to come when the trace ends."""
     options = jax.profiler.ProfileOptions()
     # Python's own calls are not XLA's work, and tracing them costs more than the work.
@@ -27,10 +29,11 @@ def profiled(work: Callable[[], None], fetch: Callable[[], object]) -> Profiled:
         finally:
             jax.profiler.stop_trace()
         files = list(Path(folder).rglob("*.xplane.pb"))
-        planes = [plane for file in files for plane in jax.profiler.ProfileData.from_file(str(file)).planes]
-        events = [event for plane in planes for line in plane.lines for event in line.events]
-    if not events:
-        return Profiled(None, "jax.profiler saw no event", empty=True)
-    start_ns = min(event.start_ns for event in events)
-    end_ns = max(event.start_ns + event.duration_ns for event in events)
-    return Profiled(round(end_ns - start_ns), "jax.profiler, from XLA's first event to the end of the last")
+        found = [plane for file in files for plane in jax.profiler.ProfileData.from_file(str(file)).planes]
+        return planes.profiled(found, device, _ends_ns, "jax.profiler", "XLA's first event")
+
+
+def _ends_ns(line: Any, event: Any) -> tuple[float, float]:
+    """Return start and end of an event, in nanoseconds."""
+    del line
+    return event.start_ns, event.start_ns + event.duration_ns

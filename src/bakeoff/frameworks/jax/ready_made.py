@@ -87,7 +87,7 @@ class Step(KerasStep):
         """Read back what is in force."""
         reduced = jax.default_backend() != "cpu" and jax.config.jax_default_matmul_precision != "highest"
         return self.keras_settings() | {
-            "device": {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend()),
+            "device": _device(),
             "threads": None,
             "tf32_matmul": reduced,
             "tf32_convolution": reduced,
@@ -101,8 +101,13 @@ class Step(KerasStep):
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that JAX's profiler measured for some steps."""
-        return profiling.profiled(work, self.wait)
+        return profiling.profiled(work, self.wait, _device())
 
     def device_memory(self) -> DeviceMemory:
         """Return what the device's allocator has held."""
         return memory.reading(jax.devices()[0])
+
+
+def _device() -> str:
+    """Return what steps run on, by the name that the option `device` has for it."""
+    return {"gpu": "cuda"}.get(jax.default_backend(), jax.default_backend())

@@ -19,6 +19,11 @@ def has_gpu() -> bool:
     return bool(tf.config.list_logical_devices("GPU"))
 
 
+def device_name() -> str:
+    """Return what steps run on, by the name that the option `device` has for it."""
+    return "cuda" if has_gpu() else "cpu"
+
+
 def index_type() -> Any:
     """Return the type of labels and indices: int64 on a GPU, int32 on a processor.
 

@@ -190,7 +190,7 @@ class Step:
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that TensorFlow's profiler measured for some steps."""
         # The last result is another one after the work.
-        return profiling.profiled(work, lambda: self._last.numpy())  # noqa: PLW0108
+        return profiling.profiled(work, lambda: self._last.numpy(), devices.device_name())  # noqa: PLW0108
 
     def device_memory(self) -> DeviceMemory:
         """Return what the GPU's allocator has held; a processor has none."""

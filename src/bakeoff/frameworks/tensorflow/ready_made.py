@@ -66,7 +66,7 @@ class Step(KerasStep):
         """Read back what is in force."""
         tf32 = tf.config.experimental.tensor_float_32_execution_enabled()
         keras_settings = self.keras_settings()
-        device = "cuda" if devices.has_gpu() else "cpu"
+        device = devices.device_name()
         is_tf32 = tf32 and device == "cuda" and keras_settings["precision"] == "float32"
         return (
             switches.settings(device, str(keras_settings["mode"]))
@@ -88,7 +88,7 @@ class Step(KerasStep):
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that TensorFlow's profiler measured for some steps."""
-        return profiling.profiled(work, self.wait)
+        return profiling.profiled(work, self.wait, devices.device_name())
 
     def device_memory(self) -> DeviceMemory:
         """Return what the GPU's allocator has held; a processor has none."""
