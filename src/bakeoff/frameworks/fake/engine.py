@@ -14,6 +14,7 @@ import numpy as np
 from bakeoff.frameworks import denormals
 from bakeoff.frameworks.fake import peaks
 from bakeoff.frameworks.fake.faults import strike
+from bakeoff.frameworks.fake.stream import DISPATCH, Stream, ThreadStream, VirtualStream
 from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
 from bakeoff.frameworks.steps import WithoutLoss, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -41,9 +42,6 @@ LATE = 50
 
 MOVING = 50
 """Training steps that move the parameters: more than a certificate looks at, and few beside the late step of a race."""
-
-DISPATCH = 0.1
-"""Share of an asynchronous step that its dispatch takes."""
 
 LEARNED_STEPS = 10
 """Training steps after which the outputs name the labels."""
@@ -96,6 +94,11 @@ pass_time = _time.let_pass
 """Let so many nanoseconds pass."""
 
 
+def _stream() -> Stream:
+    """Make the stream of a step, in the time that the script has."""
+    return ThreadStream() if _time.real else VirtualStream(virtual_clock, pass_time)
+
+
 class Step:
     """One scripted step."""
 
@@ -127,6 +130,7 @@ class Step:
         """A number that the first batch gives, and the last: losses hang on them where training moves nothing."""
         self._pending_ns = 0
         """Of started steps, where the fault is that `wait` does not wait for them."""
+        self._stream = _stream() if options["stream"] == "device" else None
 
     def _number(self, name: str) -> float:
         return float(self._options[name])
@@ -160,7 +164,10 @@ class Step:
         self._trained += 1
         if self._options["mode"] == "compiled" and self._steps in (1, self._number("recompile_at")):
             duration_ns += self._compile()
-        if self._options["fault"] == "asynchronous":
+        if self._stream:
+            self._stream.start(int(duration_ns))
+            duration_ns *= DISPATCH
+        elif self._options["fault"] == "asynchronous":
             self._pending_ns += int(duration_ns * (1.0 - DISPATCH))
             duration_ns *= DISPATCH
         _time.let_pass(int(duration_ns))
@@ -190,23 +197,31 @@ class Step:
         return self._compilation
 
     def wait(self) -> None:
-        """Return at once: a scripted step is done when `run` returns; by its fault, an asynchronous one is not."""
+        """Join the stream, if there is one; else a step is done when `run` returns, but for an asynchronous fault."""
         self._started = 0
+        if self._stream and self._options["fault"] != "asynchronous":
+            self._stream.join()
 
     def _finish(self) -> None:
         """Let the time of steps pass that `wait` has not waited for."""
+        if self._stream:
+            self._stream.join()
         if self._pending_ns:
             _time.let_pass(self._pending_ns)
             self._pending_ns = 0
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that has passed in steps, by the script's own ledger."""
-        before_ns = _time.passed_ns
+        before_ns = self._ledger_ns()
         work()
         self._finish()
-        if _time.passed_ns == before_ns:
+        if self._ledger_ns() == before_ns:
             return Profiled(None, "the script's own ledger saw no step", empty=True)
-        return Profiled(_time.passed_ns - before_ns, "the script's own ledger")
+        return Profiled(self._ledger_ns() - before_ns, "the script's own ledger")
+
+    def _ledger_ns(self) -> int:
+        """Return the time that has passed in steps: on the device, where there is one."""
+        return self._stream.spent_ns if self._stream else _time.passed_ns
 
     def result(self) -> float:
         """Return a loss that falls from step to step."""
