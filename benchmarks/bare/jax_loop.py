@@ -1,6 +1,8 @@
-"""A training or inference loop in JAX as a user writes it: `python jax_loop.py WORKLOAD BATCH`, see loop.py."""
+"""A training or inference loop in JAX as a user writes it, see loop.py.
 
-import sys
+python jax_loop.py WORKLOAD BATCH [--device cuda]
+"""
+
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -9,9 +11,15 @@ import jax
 import jax.numpy as jnp
 import optax
 from flax import nnx
-from loop import batches, serve
+from loop import asked, batches, missing, serve
 
-workload, batch_size = sys.argv[1], int(sys.argv[2])
+workload, batch_size, device = asked()
+if device == "cuda":
+    try:
+        jax.config.update("jax_default_device", jax.devices(device)[0])
+    except RuntimeError as error:
+        missing(device, str(error))
+    jax.config.update("jax_default_matmul_precision", "highest")
 rngs = nnx.Rngs(0)
 
 

@@ -1,9 +1,13 @@
-"""What the bare loops share: their batches, and running as many steps as the other side of a pipe says.
+"""What the bare loops share: arguments, batches, and running as many steps as the other side of a pipe says.
 
 Nothing of bakeoff is imported or set here. The one thing a bare loop has in common with a bakeoff worker is the state
 of malloc: both have freed one large block, as any program that has loaded a data set did (docs/method.md).
+
+On a GPU each loop is to be the work that bakeoff's float32 is: TF32 off, labels where the loss takes them. Not run on a
+GPU by us.
 """
 
+import argparse
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +23,21 @@ COUNT = 16
 block = np.empty(SETTLING_BYTES, np.uint8)
 block[::4096] = 1
 del block
+
+
+def asked() -> tuple[str, int, str]:
+    """Read workload, batch size and device from the command line."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("workload", choices=SHAPES)
+    parser.add_argument("batch_size", type=int)
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    arguments = parser.parse_args()
+    return arguments.workload, arguments.batch_size, arguments.device
+
+
+def missing(device: str, why: str) -> None:
+    """End because the device is not there."""
+    sys.exit(f"{sys.argv[0]}: no device {device} here: {why}")
 
 
 def batches(workload: str, batch_size: int) -> list[tuple[np.ndarray, np.ndarray]]:

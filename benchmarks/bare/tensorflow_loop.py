@@ -1,13 +1,22 @@
-"""A training or inference loop in TensorFlow as a user writes it: `python tensorflow_loop.py WORKLOAD BATCH`."""
+"""A training or inference loop in TensorFlow as a user writes it, see loop.py.
 
-import sys
+python tensorflow_loop.py WORKLOAD BATCH [--device cuda]
+"""
 
 import keras
 import tensorflow as tf
 from keras import layers
-from loop import batches, serve
+from loop import asked, batches, missing, serve
 
-workload, batch_size = sys.argv[1], int(sys.argv[2])
+workload, batch_size, device = asked()
+if device == "cuda":
+    if not tf.config.list_physical_devices("GPU"):
+        missing(device, f"TensorFlow {tf.__version__} finds none")
+    tf.config.experimental.enable_tensor_float_32_execution(enabled=False)
+else:
+    tf.config.set_visible_devices([], "GPU")
+LABELS = tf.int64 if device == "cuda" else tf.int32
+"""On a GPU int32 would stay in the memory of the host."""
 
 
 def convolution(channels: int) -> list[keras.Layer]:
@@ -37,7 +46,7 @@ match workload:
         optimizer = keras.optimizers.SGD(0.15)
 
 criterion = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-data = [(tf.constant(x), tf.constant(y)) for x, y in batches(workload, batch_size)]
+data = [(tf.constant(x), tf.constant(y, LABELS)) for x, y in batches(workload, batch_size)]
 
 
 @tf.function
@@ -57,4 +66,12 @@ def infer(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     return model(x, training=False)
 
 
-serve(infer if workload == "mlp-1024" else train, data, wait=lambda result: result.numpy())
+def wait(result: tf.Tensor) -> None:
+    """Wait for the last result, on a GPU for all that it was given."""
+    if device == "cuda":
+        tf.test.experimental.sync_devices()
+    else:
+        result.numpy()
+
+
+serve(infer if workload == "mlp-1024" else train, data, wait=wait)
