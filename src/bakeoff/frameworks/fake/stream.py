@@ -28,7 +28,7 @@ class Stream(Protocol):
         """Put work of so many nanoseconds behind all that was started before."""
 
     def join(self) -> None:
-        """Return when all of it is done."""
+        """Wait until all of it is done."""
 
 
 class _Device:
@@ -75,7 +75,7 @@ class ThreadStream:
         self._work.put(duration_ns)
 
     def join(self) -> None:
-        """Return when the thread has nothing left to do."""
+        """Wait until the thread has nothing left to do."""
         with self._changed:
             self._changed.wait_for(lambda: self._open == 0)
 
