@@ -43,7 +43,13 @@ def torch() -> dict[str, Any]:
         switches.Switches(OPTIONS | {"conv_algorithm": algorithm})
         return switches._convolutions()
 
-    return told(on, chosen)
+    def words() -> list[str]:
+        from bakeoff.frameworks.torch import engine
+
+        with mock.patch.object(torch.version, "cuda", "13.0"):
+            return [engine.Engine().why_not("cuda"), engine.Engine().built_for().cuda]
+
+    return told(on, chosen) | {"words": words()}
 
 
 def jax() -> dict[str, Any]:
@@ -59,7 +65,17 @@ def jax() -> dict[str, Any]:
     def chosen(algorithm: str) -> Any:
         return switches.Switches(OPTIONS | {"conv_algorithm": algorithm}).settings("cuda", "compiled")["conv_algorithm"]
 
-    return told(on, chosen)
+    def words() -> list[str]:
+        from bakeoff.frameworks.jax import devices
+
+        full = RuntimeError(
+            "Unable to initialize backend 'cuda': INTERNAL: no supported devices found for platform CUDA"
+        )
+        without = devices.in_words("cuda", full)
+        with mock.patch.object(devices, "_plugin", return_value="jax-cuda13-plugin"):
+            return [devices.in_words("cuda", full), devices.built_for_cuda(), without]
+
+    return told(on, chosen) | {"words": words()}
 
 
 def tensorflow() -> dict[str, Any]:
@@ -84,7 +100,18 @@ def tensorflow() -> dict[str, Any]:
         switches.switch(OPTIONS | {"conv_algorithm": algorithm})
         return switches.settings("cuda", "graph")["conv_algorithm"]
 
-    return told(on, chosen)
+    def words() -> list[str]:
+        from bakeoff.frameworks.tensorflow import engine
+
+        build = {"cuda_version": "12.5.1", "cuda_compute_capabilities": ["sm_60", "compute_90"]}
+        with (
+            mock.patch.object(tf.test, "is_built_with_cuda", return_value=True),
+            mock.patch.object(tf.sysconfig, "get_build_info", return_value=build),
+        ):
+            built = engine.Engine().built_for()
+            return [engine.Engine().why_not("cuda"), built.cuda, *built.kernels]
+
+    return told(on, chosen) | {"words": words()}
 
 
 def told(on: Any, chosen: Any) -> dict[str, Any]:

@@ -55,10 +55,8 @@ def create(
     ] = False,
 ) -> None:
     """Make environments with pip, as each framework pins them for a device; what is there stays."""
-    from bakeoff.environments.create import make_planned, parse_version, planned
+    from bakeoff.environments.create import parse_version, planned
     from bakeoff.environments.declared import framework
-    from bakeoff.race.workers.guard import guarded, marked
-    from bakeoff.race.workers.process import MARK
     from bakeoff.spec.errors import UsageError
 
     asked = [parse_version(text) for text in frameworks]
@@ -75,9 +73,15 @@ def create(
         planned(declared, name=name, requirements=requirements, version=version, device=made_for)
         for (declared, version), made_for in zip(wanted, devices, strict=True)
     ]
-    if dry_run:
-        _tell_plans(plans)
-        return
+    (_tell_plans if dry_run else _make)(plans)
+
+
+def _make(plans: "list[Plan]") -> None:
+    """Make the environments, and tell how far each is."""
+    from bakeoff.environments.create import make_planned
+    from bakeoff.race.workers.guard import guarded, marked
+    from bakeoff.race.workers.process import MARK
+
     # When this process dies, pip and what it has started end, too.
     with guarded(MARK), marked(MARK):
         for plan in plans:

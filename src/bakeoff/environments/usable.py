@@ -91,8 +91,8 @@ def no_kernels(info: FrameworkInfo, answer: ProbeAnswer, facts: Facts) -> str:
 def kernels_for(capability: str, kernels: list[str]) -> str:
     """Return by which of its kernels a framework runs on a GPU: "sm_86", or "compute_90" that is compiled first; or "".
 
-    A binary for x.y runs on x.z with z >= y, and what is to be compiled on everything newer; with "a" either is for that
-    GPU alone, with "f" for its family (CUDA C++ Programming Guide, "Binary Compatibility", "PTX Compatibility").
+    A binary for x.y runs on x.z with z >= y, and what is to be compiled on everything newer; with "a" either is for
+    that GPU alone, with "f" for its family (CUDA C++ Programming Guide, "Binary Compatibility", "PTX Compatibility").
     """
     number = _number(capability)
     binary, compiled = "", ""
@@ -108,7 +108,7 @@ def kernels_for(capability: str, kernels: list[str]) -> str:
 
 
 def compiled_at_first(answer: ProbeAnswer, facts: Facts) -> str:
-    """Return the kernels that the driver compiles at the first start, which takes minutes; "" where there are binaries."""
+    """Return what the driver compiles at the first start, which takes minutes; "" where there are binaries."""
     capability = str(facts.get("gpu_compute_capability") or "")
     found = kernels_for(capability, answer.kernels) if capability else ""
     return found if found.startswith("compute") else ""

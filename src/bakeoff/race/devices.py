@@ -1,6 +1,6 @@
-"""Whether contenders can run where they are asked to: their interpreters are asked, all at once, before anything else.
+"""Contenders that cannot run on their device are found by asking all interpreters at once, before anything else.
 
-An environment without CUDA is told in the seconds that importing takes, and not after the reference's certificate.
+An environment without CUDA shows in the seconds that importing takes, and not after the reference's certificate.
 """
 
 from __future__ import annotations
