@@ -55,12 +55,17 @@ def name_for(name: str, device: str) -> str:
 
 def check_device(device: str) -> None:
     """Raise UsageError for a device that bakeoff does not have, with what is missing where it is a known one."""
-    if device in MISSING:
-        msg = f"device {device}: {MISSING[device]}. Valid: {', '.join(OPTIONS['device'].values)}"
-        raise UsageError(msg)
+    check_known(device)
     if device not in OPTIONS["device"].values:
         kind = "device"
         raise UnknownNameError(kind, device, OPTIONS["device"].values)
+
+
+def check_known(device: str) -> None:
+    """Raise UsageError for a device that is known to be missing, with what is missing."""
+    if device in MISSING:
+        msg = f"device {device}: {MISSING[device]}. Valid: {', '.join(OPTIONS['device'].values)}"
+        raise UsageError(msg)
 
 
 def chosen(declared: Framework, asked: str | None, facts: Facts) -> Choice:
