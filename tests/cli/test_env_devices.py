@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,6 +63,7 @@ def test_without_a_device_nvml_decides_and_it_is_said(cli: Cli, pretended_gpus: 
     listed = cli("env", "list").out
     assert listed.startswith("fake-cuda")
     assert "for cuda" in listed
+    assert re.search(r"for cuda +\S+/envs/fake-cuda/bin/python", cli("list", "frameworks", "fake").out)
     assert cli("env", "create", "fake", "--device", "cuda").out.count("already there") == 1
     assert "fake: done" in cli("env", "create", "fake", "--device", "cpu").out
     assert cli("env", "remove", "fake-cuda", "fake").code == 0

@@ -63,6 +63,13 @@ def _nothing_found_before(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"error": "ImportError: libnothing.so"}, L4, None, "cannot be used: ImportError: libnothing.so"),
         ({"kernels": ["sm_50", "sm_75"]}, L4, None, "has no kernels for compute capability 8.9, which NVIDIA L4 is of"),
         ({"kernels": ["sm_86"]}, L4, None, ""),
+        (
+            {},
+            L4 | {"gpu_compute_capability": "7.0"},
+            None,
+            "its compute capability is 7.0, and these wheels have kernels",
+        ),
+        ({"cuda": "12.0"}, L4 | {"gpu_compute_capability": "7.0"}, None, ""),
     ],
 )
 def test_each_cause_is_told_by_itself(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bakeoff.environments.builds import NVIDIA, too_old
+from bakeoff.environments.builds import NVIDIA, same_major, too_old, too_small
 from bakeoff.environments.interpreters import create_command
 
 if TYPE_CHECKING:
@@ -79,6 +79,11 @@ def _applies(need: Need, options: Mapping[str, str]) -> bool:
 def no_kernels(info: FrameworkInfo, answer: ProbeAnswer, facts: Facts) -> str:
     """Return that a framework has no kernels for the GPU, nor anything to compile them from; "" otherwise."""
     capability = str(facts.get("gpu_compute_capability") or "")
+    build = info.builds.get(NVIDIA)
+    if not answer.kernels and build is not None and same_major(answer.cuda, build.cuda):
+        # What does not say its kernels, but is of the CUDA of our own pins, has theirs.
+        problem = too_small(build, facts)
+        return f"{info.title} for CUDA {answer.cuda} on {facts.get('gpu')}: {problem}" if problem else ""
     if not capability or not answer.kernels or kernels_for(capability, answer.kernels):
         return ""
     return (
