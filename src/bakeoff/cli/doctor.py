@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bakeoff.cli import FAILED, parameters
+from bakeoff.cli import FAILED, completing, parameters
 from bakeoff.cli.columns import wrapped
 from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UsageError
@@ -41,6 +41,7 @@ def doctor(
             metavar="DEVICE",
             help="cuda or mps: check only whether races can run there; ends in ok, or in what to do and exit code 1.",
             show_default=False,
+            autocompletion=completing.option("device"),
         ),
     ] = None,
     json: parameters.Json = False,

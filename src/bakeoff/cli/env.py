@@ -49,6 +49,7 @@ def create(
             help="cpu, or cuda for NVIDIA's GPUs: an environment FRAMEWORK-cuda beside the usual one, which contenders "
             "with device=cuda find by themselves; what NVML reports of this machine decides, if not said.",
             show_default=False,
+            autocompletion=completing.option("device"),
         ),
     ] = None,
     dry_run: Annotated[
