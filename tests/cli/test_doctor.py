@@ -130,7 +130,7 @@ def test_the_object_of_the_doctor_is_documented(cli: Cli, monkeypatch: pytest.Mo
     quota = Advice(about="processor quota", why="a quota", do="docker run")
     monkeypatch.setattr(doctor, "_settings_advice", lambda _: [quota])
     told = json.loads(cli("doctor", "--json").out)
-    free = {"machine", "now", "frameworks[].versions"}
+    free = {"machine", "now", "gpus[]", "frameworks[].versions"}
 
     def keys(value: Any, path: str = "") -> set[str]:
         if isinstance(value, dict) and path not in free:

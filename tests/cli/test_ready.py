@@ -15,7 +15,6 @@ from bakeoff.cli import ready
 from bakeoff.environments import declared, interpreters
 from bakeoff.environments.probe import probe
 from bakeoff.measure import noise
-from bakeoff.report import gpu_words
 from bakeoff.spec.probe import ProbeAnswer
 
 if TYPE_CHECKING:
@@ -81,8 +80,9 @@ def test_a_gpu_that_lets_one_process_compute_is_told(cli: Cli, pretended_gpus: P
     pretended_gpus.set(0, compute_mode="3")
     said = cli("doctor", "--device", "cuda")
     assert said.code == 1
-    assert "compute mode exclusive process" in words(said.out)
-    assert "sudo nvidia-smi --compute-mode=DEFAULT" in said.out
+    assert "to do: GPU compute mode: compute mode exclusive process" in words(said.out)
+    assert "sudo nvidia-smi -i 0 -c 0" in said.out
+    assert "advice GPU clock" in words(said.out)
 
 
 def test_kernels_that_are_compiled_first_are_told(
@@ -124,6 +124,7 @@ def test_what_cannot_be_asked_is_refused(cli: Cli) -> None:
     said = cli("doctor", "--device", "rocm")
     assert said.code == 2
     assert "AMD's GPUs" in said.err
+    assert "names an NVIDIA GPU" in cli("doctor", "--device", "mps", "--gpu", "0").err
     said = cli("doctor", "--device", "cuda", "--self-test")
     assert said.code == 2
     assert "FRAMEWORK:device=cuda" in said.err
@@ -153,19 +154,6 @@ def test_the_plain_doctor_tells_a_gpu_that_no_environment_uses(
     said = cli("doctor").out
     assert "a GPU is here, and this environment is the processor's:" in said
     assert "bakeoff env create fake --device cuda" in said
-
-
-def test_a_fact_of_a_gpu_that_is_not_known_is_not_said() -> None:
-    """Facts are told by their names with their units, whatever NVML comes to tell."""
-    facts = {
-        "gpu": "NVIDIA L4",
-        "gpu_ecc": "on",
-        "gpu_power_limit_w": 72.0,
-        "gpu_mig": None,
-        "gpu_free_bytes": 23 * 10**9,
-    }
-    assert gpu_words.settings(facts) == "ECC on, power limit 72 W, free 23 GB"
-    assert gpu_words.identity(facts) == "NVIDIA L4"
 
 
 def test_a_probe_is_set_up_as_a_worker_on_the_device(pretended_gpus: PretendedGpus) -> None:

@@ -11,8 +11,9 @@ from tests.gpu.pretended import H100
 
 from bakeoff.measure import cuda, gpu_facts, gpus, machine
 from bakeoff.race.workers.process import ProcessWorker
-from bakeoff.spec.errors import UnavailableError, UsageError
+from bakeoff.spec.errors import StoreError, UnavailableError, UsageError
 from bakeoff.store.results import read_records
+from bakeoff.study.sweep import Axis, sweep_of
 from bakeoff.trial import device
 
 if TYPE_CHECKING:
@@ -54,7 +55,13 @@ def test_what_the_user_has_made_visible_is_respected(two: PretendedGpus) -> None
 
 @pytest.mark.parametrize(
     ("asked", "variables"),
-    [("2", {}), ("GPU-0", {}), ("NVIDIA L4", {}), (None, {"CUDA_VISIBLE_DEVICES": "GPU-00"}), (None, {gpus.VISIBLE: ""})],
+    [
+        ("2", {}),
+        ("GPU-0", {}),
+        ("NVIDIA L4", {}),
+        (None, {"CUDA_VISIBLE_DEVICES": "GPU-00"}),
+        (None, {gpus.VISIBLE: ""}),
+    ],
 )
 def test_a_gpu_that_there_is_not_is_told_with_those_that_there_are(
     two: PretendedGpus, asked: str | None, variables: dict[str, str]
@@ -70,7 +77,7 @@ def test_without_nvml_nothing_is_chosen(two: PretendedGpus) -> None:
     two.system(init="error:DRIVER_NOT_LOADED")
     assert gpus.choose() is None
     assert (machine.describe().get("gpu"), gpu_facts.state(two.uuid())) == (None, {})
-    with pytest.raises(UsageError, match="--gpu 0: NVML.*Driver Not Loaded"):
+    with pytest.raises(UsageError, match=r"--gpu 0: NVML.*Driver Not Loaded"):
         gpus.choose("0")
 
 
@@ -85,7 +92,7 @@ def test_parts_of_a_gpu_stand_in_its_place(two: PretendedGpus) -> None:
     part = two.add_mig(1)
     two.set(0, memory_other_bytes=20 * 10**9)
     assert (place(), place("1:0"), place(part)) == ("1:0", "1:0", "1:0")
-    with pytest.raises(UsageError, match="valid: 0 .*, 1:0 "):
+    with pytest.raises(UsageError, match=r"valid: 0 .*, 1:0 "):
         place("1")
     facts = gpu_facts.gpu(part)
     assert facts["gpu_memory_bytes"] == 9_856 * 2**20
@@ -148,6 +155,7 @@ def test_cuda_without_a_driver_shows_no_device(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_comparison_runs_on_the_gpu_that_was_named(race: Any, two: PretendedGpus) -> None:
     """The workers, which are processes, see that GPU alone; it is in the machine's facts, settings and variables."""
+    two.set(0, total_energy_mj=None)
     outcome = race("fake:device=cuda", launch=ProcessWorker, max_rounds=1, gpu="0")
     assert outcome.comparison.machine["gpu_uuid"] == two.uuid(0)
     records = read_records(Path(outcome.path)).records.values()
@@ -163,3 +171,24 @@ def test_a_gpu_without_a_contender_on_it_is_refused(race: Any, two: PretendedGpu
     del two
     with pytest.raises(UsageError, match="add --device cuda"):
         race("fake", gpu="0")
+
+
+def test_going_on_is_on_the_same_gpu(race: Any, two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others may have taken its memory meanwhile; a GPU that is named now is taken, and is another machine."""
+    two.set(1, total_energy_mj=None)
+    first = race("fake:device=cuda", max_rounds=1)
+    two.set(1, memory_other_bytes=80 * 10**9)
+    monkeypatch.delenv(gpus.VISIBLE)  # Set by the worker, which is this process.
+    again = race("fake:device=cuda", max_rounds=2, resume=True)
+    assert (again.path, again.comparison.machine["gpu_uuid"]) == (first.path, two.uuid(1))
+    with pytest.raises(StoreError, match="gpu was 'NVIDIA H100 80GB HBM3' and is 'NVIDIA L4' here"):
+        race("fake:device=cuda", max_rounds=2, resume=True, gpu="0")
+
+
+def test_a_sweep_has_its_gpu_where_contenders_are_on_one(request_of: Any, two: PretendedGpus) -> None:
+    """Points on a processor have none; a sweep on processors alone is refused, as a comparison is."""
+    del two
+    both = sweep_of(request_of("fake", gpu="1"), [Axis(name="device", values=("cpu", "cuda"))])
+    assert [point.request.gpu for point in both.points] == [None, "1"]
+    with pytest.raises(UsageError, match="there is none at any point"):
+        sweep_of(request_of("fake", gpu="1"), [Axis(name="threads", values=("1", "2"))])

@@ -1,4 +1,4 @@
-"""The GPU beside the blocks: a stand-in for NVML, real workers of the scripted framework."""
+"""A pretended GPU beside the blocks of the scripted framework: what is read, and which of it is a warning."""
 
 from __future__ import annotations
 
@@ -6,113 +6,151 @@ import os
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pynvml
 import pytest
 from tests.race.inline import InlineWorker
 from tests.report.shown import data_of
 
-from bakeoff.measure.gpu_clocks import PERIOD_S, NvidiaGpu, summary
+from bakeoff.judge.gpu import GpuRound
+from bakeoff.measure.gpu_clocks import PERIOD_S, summary, watched_gpu
+from bakeoff.race.workers import watched
 from bakeoff.race.workers.watched import WatchedWorker, watching
 from bakeoff.report.pages.comparison import cautions
+from bakeoff.report.sections.gpu import gpu_table
+from bakeoff.store.results import read_records
+
+if TYPE_CHECKING:
+    from tests.gpu.pretended import PretendedGpus
+
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.measure.gpu_clocks import NvidiaGpu
+
+BY_HAND, POWER, HEAT = (
+    pynvml.nvmlClocksThrottleReasonApplicationsClocksSetting,
+    pynvml.nvmlClocksThrottleReasonSwPowerCap,
+    pynvml.nvmlClocksThrottleReasonHwThermalSlowdown,
+)
 
 
-class NvmlError(Exception):
-    """NVML's error."""
+def gpu_of(gpus: PretendedGpus, **values: Any) -> NvidiaGpu:
+    """Return the first GPU as the parent watches it, with some other values, at work."""
+    gpus.set(0, clock_idle_mhz=None, power_idle_mw=None, **values)
+    gpu = watched_gpu(gpus.uuid())
+    assert gpu is not None
+    return gpu
 
 
-def nvml(**told: Any) -> SimpleNamespace:
-    """Make a stand-in for pynvml, of a GPU that is held at two thirds of its clock by its power limit."""
-
-    def refuse(*arguments: object) -> None:
-        raise NvmlError(*arguments)
-
-    def clock(handle: object, kind: int) -> int:
-        assert handle == "first"
-        return {0: 1000, 1: 2600}[kind]
-
-    def temperature(handle: object, sensor: int) -> int:
-        assert (handle, sensor) == ("first", 0)
-        return 81
-
-    functions = {
-        "nvmlDeviceGetHandleByIndex": lambda index: {0: "first"}[index],
-        "nvmlDeviceGetMaxClockInfo": lambda handle, kind: {("first", 0): 1500}[handle, kind],
-        "nvmlDeviceGetClockInfo": clock,
-        "nvmlDeviceGetTemperature": temperature,
-        "nvmlDeviceGetPowerUsage": refuse,
-        "nvmlDeviceGetCurrentClocksThrottleReasons": lambda handle: {"first": 0b100}[handle],
-        "nvmlDeviceGetComputeRunningProcesses": lambda handle: [SimpleNamespace(pid=1)] if handle else [],
-    }
-    constants = {"NVML_CLOCK_SM": 0, "NVML_CLOCK_MEM": 1, "NVML_TEMPERATURE_GPU": 0}
-    reasons = {"nvmlClocksThrottleReasonGpuIdle": 0b1, "nvmlClocksThrottleReasonSwPowerCap": 0b100}
-    return SimpleNamespace(nvmlInit=lambda: None, NVMLError=NvmlError, **(functions | constants | reasons | told))
-
-
-def test_a_gpu_that_is_held_back_is_a_warning_in_every_form_of_the_report(race: Any) -> None:
-    """Each block's record holds what was seen; the verdict stands."""
-
-    def launch(folder: Path, trial: Any, interpreter: str) -> WatchedWorker:
-        return WatchedWorker(InlineWorker(folder, trial, interpreter), NvidiaGpu(nvml()))
-
-    outcome = race("fake", "fake:step_ms=2", launch=launch, max_rounds=3)
-    first = outcome.contenders[0]
-    assert [one.round_number for one in first.gpu] == [1, 2, 3]
-    assert (first.gpu[0].clock_mhz, first.gpu[0].clock_limit_mhz, first.gpu[0].temperature_c) == (1000, 1500, 81)
-    (said, _) = [sentence for sentence in cautions(outcome) if "GPU" in sentence]
-    assert said == (
-        "fake: the GPU's clock was below 75 % of its 1,500 MHz in 3 of 3 rounds (power limit); "
-        "81 degrees Celsius at most. Let it cool, or fix the clocks (nvidia-smi -lgc), and run again."
-    )
-    assert data_of(outcome)["contenders"][0]["gpu"][0]["slowed"] == ["power limit"]
-
-
-def test_contenders_whose_clocks_part_are_told(race: Any) -> None:
-    """A ratio holds the difference of the clocks."""
-    outcome = race(
+@pytest.fixture
+def hot(race: Any, pretended_gpus: PretendedGpus) -> Outcome:
+    """Return a race of two on a GPU that heat holds at less than half of its clock."""
+    gpu = gpu_of(pretended_gpus, clock_mhz=1000, throttle_reasons=HEAT, temperature_c=92)
+    return race(
         "fake",
         "fake:step_ms=2",
+        launch=lambda *trial: WatchedWorker(InlineWorker(*trial), gpu),
         max_rounds=3,
-        launch=lambda *trial: WatchedWorker(InlineWorker(*trial), NvidiaGpu(nvml())),
     )
+
+
+def warnings(outcome: Outcome) -> list[str]:
+    """Return what is said of the GPU as a warning."""
+    return [sentence for sentence in cautions(outcome) if "GPU" in sentence]
+
+
+def with_second(outcome: Outcome, **values: Any) -> Outcome:
+    """Return the outcome with both contenders at full clock, and other values in the second one's rounds."""
     first, second = outcome.contenders
-    faster = [msgspec.structs.replace(one, clock_mhz=1400.0) for one in second.gpu]
-    parted = msgspec.structs.replace(outcome, contenders=[first, msgspec.structs.replace(second, gpu=faster)])
-    assert any("differed between contenders by more than 2 % in 3 rounds" in sentence for sentence in cautions(parted))
-    assert not any("differed" in sentence for sentence in cautions(outcome))
+    calm = {"clock_mhz": 2000.0, "slowed": []}
+
+    def changed(rounds: list[GpuRound], **others: Any) -> list[GpuRound]:
+        return [msgspec.structs.replace(one, **calm | others) for one in rounds]
+
+    contenders = [
+        msgspec.structs.replace(first, gpu=changed(first.gpu)),
+        msgspec.structs.replace(second, gpu=changed(second.gpu, **values)),
+    ]
+    return msgspec.structs.replace(outcome, contenders=contenders)
 
 
-def test_the_gpu_is_read_while_the_block_runs() -> None:
+def test_a_gpu_that_heat_holds_back_is_a_warning_in_every_form_of_the_report(hot: Outcome) -> None:
+    """Each block's record holds what was seen; the verdict stands."""
+    first = hot.contenders[0]
+    assert [one.round_number for one in first.gpu] == [1, 2, 3]
+    assert (first.gpu[0].clock_mhz, first.gpu[0].clock_limit_mhz, first.gpu[0].temperature_c) == (1000, 2040, 92)
+    assert warnings(hot)[0] == (
+        "fake: the GPU's clock was below 75 % of its 2,040 MHz in 3 of 3 rounds (thermal limit, by hardware); "
+        "92 degrees Celsius at most. Let it cool, or fix the clocks (sudo nvidia-smi -lgc MHZ), and run again."
+    )
+    assert data_of(hot)["contenders"][0]["gpu"][0]["slowed"] == ["thermal limit, by hardware"]
+    (line, _) = gpu_table(hot).lines
+    assert line.cells[:3] == ["fake", "1,000 of 2,040 MHz", "60 W"]
+
+    # What is the contender's own doing, or the user's, is none: the power limit, and clocks that were set by hand.
+    assert warnings(with_second(hot, clock_mhz=1400.0, slowed=["power limit"])) == []
+    assert warnings(with_second(hot, clock_mhz=1400.0, slowed=["clocks set by hand", "power limit"])) == []
+    (apart,) = warnings(with_second(hot, clock_mhz=1900.0))
+    assert apart.startswith("The GPU's clock differed between contenders by more than 2 % in 3 rounds, and not by")
+    low, apart = warnings(with_second(hot, clock_mhz=1400.0, slowed=["power brake", "power limit"]))
+    assert "below 75 %" in low
+    assert "differed" in apart
+
+
+@pytest.mark.parametrize(("clock_mhz", "target"), [(585, 2040), (900, 900)])
+def test_the_clock_is_held_against_the_one_that_the_gpu_goes_to(
+    pretended_gpus: PretendedGpus, clock_mhz: int, target: int
+) -> None:
+    """A clock for applications that was set by hand is the target; the one that a card has by itself is not."""
+    gpu = gpu_of(pretended_gpus, clock_application_mhz=clock_mhz, clock_default_mhz=585)
+    assert gpu.clock_limit_mhz == target
+
+
+def test_the_gpu_is_read_while_the_block_runs(pretended_gpus: PretendedGpus) -> None:
     """A block of several periods has several readings; the shortest one has one."""
-    gpu = NvidiaGpu(nvml())
+    gpu = gpu_of(pretended_gpus, throttle_reasons=BY_HAND | POWER)
     with gpu.watched() as readings:
         time.sleep(5 * PERIOD_S)
     assert len(readings) >= 2
+    assert readings[0].slowed == {"clocks set by hand", "power limit"}
     with gpu.watched() as readings:
         pass
     assert len(readings) == 1
 
 
-def test_what_a_driver_does_not_tell_is_unknown() -> None:
+def test_what_a_driver_does_not_tell_is_unknown(pretended_gpus: PretendedGpus) -> None:
     """Power is refused; processes are compared only where the driver names one of ours."""
-    own, other = os.getpid(), 1
-    gpu = NvidiaGpu(nvml())
-    state = summary(0, [gpu.read()], frozenset({own}), gpu.clock_limit_mhz)
-    assert (state.power_w, state.other_processes) == (None, None)
-    shared = nvml(nvmlDeviceGetComputeRunningProcesses=lambda _: [SimpleNamespace(pid=own), SimpleNamespace(pid=other)])
-    assert summary(0, [NvidiaGpu(shared).read()], frozenset({own}), None).other_processes == 1
+    own, other = os.getpid(), os.getppid()
+    gpu = gpu_of(pretended_gpus, power_mw="error:NO_PERMISSION")
+    pretended_gpus.hold(0, other, 5)
+    state = summary(0, [gpu.read()], frozenset({own}), gpu)
+    assert (state.power_w, state.other_processes, state.uuid) == (None, None, pretended_gpus.uuid())
+    pretended_gpus.hold(0, own, 7)
+    assert summary(0, [gpu.read()], frozenset({own}), gpu).other_processes == 1
 
 
-def test_only_workers_on_a_gpu_are_watched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_only_workers_on_a_gpu_are_watched(pretended_gpus: PretendedGpus, tmp_path: Path) -> None:
     """On a processor nothing asks NVML; where no GPU answers, a worker is left as it is."""
-    monkeypatch.setattr("bakeoff.race.workers.watched.first_gpu", lambda: None)
 
     def trial(device: str) -> Any:
-        return SimpleNamespace(contender=SimpleNamespace(options={"device": device}))
+        return SimpleNamespace(
+            contender=SimpleNamespace(options={"device": device}), gpu={"gpu_uuid": pretended_gpus.uuid()}
+        )
 
     start = watching(lambda *_: "worker")  # type: ignore[arg-type,return-value]
-    assert start(tmp_path, trial("cuda"), "") == "worker"
-    monkeypatch.setattr("bakeoff.race.workers.watched.first_gpu", lambda: NvidiaGpu(nvml()))
     assert isinstance(start(tmp_path, trial("cuda"), ""), WatchedWorker)
     assert start(tmp_path, trial("cpu"), "") == "worker"
+    pretended_gpus.system(init="error:DRIVER_NOT_LOADED")
+    assert start(tmp_path, trial("cuda"), "") == "worker"
+
+
+def test_processes_are_looked_through_once(race: Any, pretended_gpus: PretendedGpus, monkeypatch: Any) -> None:
+    """For each worker of a round, after its first block, and not after every one: an idle GPU's clocks fall."""
+    gpu, looked = gpu_of(pretended_gpus), []
+    monkeypatch.setattr(watched, "_own_processes", lambda: looked.append(1) or frozenset())
+    outcome = race(
+        "fake", "fake:step_ms=2", launch=lambda *trial: WatchedWorker(InlineWorker(*trial), gpu), max_rounds=1
+    )
+    found = [one.gpu for one in read_records(Path(outcome.path)).records.values() if one.gpu]
+    assert len(looked) == len(found) < sum(map(len, found))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 from tests.report.shown import data_of
 
@@ -10,6 +11,7 @@ from bakeoff.judge.ledger import Entry, ledger, mismatches
 from bakeoff.judge.outcome import ContenderOutcome
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.report.sections.figures import summary
+from bakeoff.report.sections.settings import SETTINGS
 from bakeoff.spec.comparison import ContenderPlan
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import StoreError
@@ -99,13 +101,23 @@ def test_unknown_is_no_difference() -> None:
     assert (found.kind, found.values["jax"]) == ("same", None)
 
 
-def test_a_variable_that_counts_for_one_only_is_a_mismatch() -> None:
-    """A variable of the user's environment is a setting of those that it counts for; for all alike it is none."""
-    one, other = contender("torch", {"OMP_NUM_THREADS": "4"}), contender("jax")
-    found = entry("OMP_NUM_THREADS", one, other)
-    assert (found.origin, found.kind, found.strays) == ("variable", "mismatch", ("torch",))
-    alike = contender("jax", {"OMP_NUM_THREADS": "4"})
-    assert entry("OMP_NUM_THREADS", one, alike).kind == "same"
+def test_a_variable_is_judged_among_those_that_it_means_something_to(race: Any) -> None:
+    """One framework's own is no mismatch beside others, and is still told; one contender's own is a mismatch."""
+    own, other = contender("torch", {"OMP_NUM_THREADS": "4"}), contender("jax")
+    found = entry("OMP_NUM_THREADS", own, other)
+    assert (found.origin, found.kind, found.strays) == ("variable", "nature", ())
+    assert entry("OMP_NUM_THREADS", own, contender("jax", {"OMP_NUM_THREADS": "4"})).kind == "same"
+    assert entry("OMP_NUM_THREADS", own, contender("torch:threads=1"), other).strays == ("torch",)
+    watching = [watched(one, "OMP_*") for one in (own, other)]
+    assert entry("OMP_NUM_THREADS", *watching).strays == ("torch",)
+    outcome = msgspec.structs.replace(race("fake", max_rounds=1), contenders=[own, other])
+    (said,) = [one for one in SETTINGS.cautions(outcome) if "OMP" in one]
+    assert said == "OMP_NUM_THREADS is set in the environment and counts for torch alone: 4."
+
+
+def watched(one: ContenderOutcome, *names: str) -> ContenderOutcome:
+    """Return a contender to which these variables mean something."""
+    return msgspec.structs.replace(one, plan=msgspec.structs.replace(one.plan, watched=names))
 
 
 def test_a_variable_stands_once() -> None:

@@ -21,7 +21,7 @@ from bakeoff.spec.record import Memory
 
 
 @contextmanager
-def scale(pids: object) -> Iterator[SimpleNamespace]:
+def scale(pids: object, uuid: str) -> Iterator[SimpleNamespace]:
     """Show 3 GB, read 40 times."""
     yield SimpleNamespace(peak_bytes=3_000_000_000, readings=40, reason="")
 
@@ -54,7 +54,7 @@ def test_only_memory_trials_on_cuda_are_weighed(tmp_path: Path) -> None:
 
     def is_weighed(purpose: str, device: str) -> bool:
         contender = SimpleNamespace(options={"device": device})
-        worker = launch(tmp_path, SimpleNamespace(purpose=purpose, contender=contender), "python")
+        worker = launch(tmp_path, SimpleNamespace(purpose=purpose, contender=contender, gpu=None), "python")
         return isinstance(worker, WeighedWorker)
 
     assert is_weighed("memory", "cuda")

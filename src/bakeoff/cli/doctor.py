@@ -44,6 +44,7 @@ def doctor(
             autocompletion=completing.option("device"),
         ),
     ] = None,
+    gpu: parameters.Gpu = None,
     json: parameters.Json = False,
 ) -> None:
     """Show the machine, its load now, each framework or why it is unavailable, and what to set before a race."""
@@ -53,11 +54,14 @@ def doctor(
             raise UsageError(msg)
         from bakeoff.cli import ready
 
-        if not ready.check(device, json=json):
+        if not ready.check(device, gpu=gpu, json=json):
             raise typer.Exit(FAILED)
         return
     if contenders and not self_test:
         msg = "contenders are for the self-test: bakeoff doctor --self-test CONTENDER ..."
+        raise UsageError(msg)
+    if gpu is not None and not self_test:
+        msg = "--gpu names the GPU of --self-test's contenders, or of --device cuda: without either every GPU is shown"
         raise UsageError(msg)
     if json and self_test:
         msg = "--self-test prints what it tests while it runs: leave out --json"
@@ -69,7 +73,7 @@ def doctor(
     if self_test:
         from bakeoff.cli import selftest
 
-        if not selftest.self_test(tuple(contenders or ())):
+        if not selftest.self_test(tuple(contenders or ()), gpu):
             raise typer.Exit(FAILED)
 
 
@@ -149,7 +153,7 @@ def _show_machine(facts: "Facts") -> None:
     _tell("memory", _memory(facts))
     hypervisor = ", on a hypervisor" if facts["hypervisor"] else ""
     _tell("system", f"{facts['system']} {facts['kernel']}, {facts['architecture']}{hypervisor}")
-    _tell("gpu", f"{facts['gpu']}, driver {facts['gpu_driver']}" if "gpu" in facts else "none that NVML reports")
+    _show_gpus()
     available, reason = meters("cuda" if "gpu" in facts else "cpu")
     _tell("energy", f"not available here, {reason}" if reason else ", ".join(meter.name for meter in available))
     now = _now()
@@ -162,6 +166,30 @@ def _show_machine(facts: "Facts") -> None:
         f"huge pages {shown['huge_pages']}, NUMA nodes {shown['numa_nodes']} (balancing {shown['numa_balancing']}), "
         f"sibling threads {shown['sibling_threads']}, addresses {shown['address_layout']}, {swap_text}",
     )
+
+
+def _show_gpus() -> None:
+    """Print every GPU: what it is, how it is set, and what goes on on it."""
+    from bakeoff.report.gpus import gpu_line
+
+    found = _gpus()
+    for place, facts, now in found:
+        _tell(f"gpu {place}", gpu_line(facts, now))
+    if not found:
+        _tell("gpu", "none that NVML reports")
+
+
+def _gpus() -> "list[tuple[str, Facts, Facts]]":
+    """Return every GPU's place, facts and state; one that does not answer is left out."""
+    from bakeoff.measure import gpu_facts
+    from bakeoff.measure.gpus import all_gpus
+    from bakeoff.spec.errors import UnavailableError
+
+    try:
+        found = [(gpu.place, gpu_facts.gpu(gpu.uuid), gpu_facts.state(gpu.uuid)) for gpu in all_gpus()]
+    except UnavailableError:
+        return []
+    return [one for one in found if one[1]]
 
 
 def _now() -> dict[str, Any]:
@@ -207,6 +235,7 @@ def _settings_advice(facts: "Facts") -> "list[Advice]":
     from bakeoff.measure import cgroups
     from bakeoff.measure.cores import one_of_each_core
     from bakeoff.measure.machine import available_memory_bytes
+    from bakeoff.report.gpus import advise_gpu
     from bakeoff.report.machine_advice import Limits, advise
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -216,7 +245,7 @@ def _settings_advice(facts: "Facts") -> "list[Advice]":
         available_bytes=available_memory_bytes(),
         one_of_each_core=one_of_each_core(),
     )
-    return advise(facts, _now(), limits)
+    return [*advise(facts, _now(), limits), *(one for _, *gpu in _gpus() for one in advise_gpu(*gpu))]
 
 
 def _show_advice(found: "Iterable[Advice]") -> None:
@@ -324,6 +353,7 @@ def _everything() -> dict[str, Any]:
         "executable": sys.executable,
         "machine": facts,
         "now": _now(),
+        "gpus": [{"index": place, **gpu, **now} for place, gpu, now in _gpus()],
         "limits": {
             "processors": cgroups.processors(),
             "memory_free_bytes": cgroups.free_memory_bytes(),

@@ -17,7 +17,9 @@ from bakeoff.environments.declared import framework, frameworks
 from bakeoff.environments.interpreters import available, create_command
 from bakeoff.environments.usable import compiled_at_first, kernels_for, missing_tools, why_not
 from bakeoff.report.called import pasteable
+from bakeoff.report.gpus import advise_gpu, gpu_line
 from bakeoff.report.machine_advice import Advice
+from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
     from bakeoff.measure.system_settings import Facts
@@ -35,6 +37,9 @@ NOTES = {
     "left, and their clocks, power and other processes are not read"
 }
 """What is missing on a device, whatever the machine is."""
+
+PREVENTS = ("GPU compute mode", "GPU in use")
+"""Of what there is to set on a GPU, by its subject: with it contenders do not fit side by side, or are disturbed."""
 
 _COMMAND = re.compile(r"(?P<why>.*): (?P<do>(?:bakeoff|sudo) .*)", re.DOTALL)
 """The end of a reason that is a command."""
@@ -61,6 +66,8 @@ class Machine(NamedTuple):
     absent: dict[str, str]
     """Frameworks that are not installed, with the command that makes their environments."""
     to_do: list[Advice]
+    advice: list[Advice]
+    """What to set besides: races run without it, with wider intervals."""
 
     @property
     def is_ready(self) -> bool:
@@ -68,13 +75,16 @@ class Machine(NamedTuple):
         return not self.to_do
 
 
-def check(device: str, *, json: bool) -> bool:
+def check(device: str, *, gpu: str | None, json: bool) -> bool:
     """Ask machine and frameworks, print what they say and what to do; return whether nothing is to do.
 
-    Raises UsageError for a device that bakeoff does not have.
+    `gpu` names the GPU, by index or UUID. Raises UsageError for a device that bakeoff does not have, or no such GPU.
     """
     check_device(device)
-    found = asked(device)
+    if gpu is not None and device != NVIDIA:
+        msg = f"--gpu {gpu} names an NVIDIA GPU, and the device is {device}: leave it out, or name --device {NVIDIA}"
+        raise UsageError(msg)
+    found = asked(device, gpu)
     if json:
         typer.echo(dumps(_data(found), indent=2))
     else:
@@ -82,13 +92,13 @@ def check(device: str, *, json: bool) -> bool:
     return found.is_ready
 
 
-def asked(device: str) -> Machine:
+def asked(device: str, gpu: str | None = None) -> Machine:
     """Ask NVML and every framework that has the device, all at once."""
     from bakeoff.measure import gpu_facts
     from bakeoff.measure.gpus import choose
     from bakeoff.measure.machine import describe
 
-    chosen = choose() if device == NVIDIA else None
+    chosen = choose(gpu) if device == NVIDIA else None
     uuid = chosen.gpu.uuid if chosen else ""
     facts = describe(gpu_facts.gpu(uuid) if chosen else None)
     now = gpu_facts.state(uuid) if chosen else {}
@@ -96,8 +106,10 @@ def asked(device: str) -> Machine:
     interpreters, reasons = available(device)
     checked = _checked({name: interpreters[name] for name in has if name in interpreters}, device, facts, uuid)
     absent = {name: create_command(name, _build(name, device)) for name in has if name in reasons}
-    to_do = [*_of_machine(device, facts), *_of_frameworks(device, facts, checked, absent)]
-    return Machine(device, facts, now, checked, absent, to_do)
+    advice = advise_gpu(facts, now) if chosen else []
+    to_do = [one for one in advice if one.about in PREVENTS]
+    to_do += [*_of_machine(device, facts), *_of_frameworks(device, facts, checked, absent)]
+    return Machine(device, facts, now, checked, absent, to_do, [one for one in advice if one not in to_do])
 
 
 def _devices(info: FrameworkInfo) -> tuple[str, ...]:
@@ -139,10 +151,6 @@ def _of_machine(device: str, facts: Facts) -> list[Advice]:
     if "gpu" not in facts:
         why = "NVML reports no NVIDIA GPU: its driver is missing, or a container was started without the GPU"
         return [Advice(about="gpu", why=why, do="install NVIDIA's driver; in a container: docker run --gpus all")]
-    mode = facts.get("gpu_compute_mode")
-    if mode not in (None, "default"):
-        why = f"compute mode {mode}: of several processes on the GPU only one may compute, or none"
-        return [Advice(about="gpu", why=why, do="sudo nvidia-smi --compute-mode=DEFAULT")]
     return []
 
 
@@ -179,13 +187,8 @@ def _advice(about: str, reason: str) -> Advice:
 
 def _show(found: Machine) -> None:
     """Print the machine's GPU, a line for each framework, and "ok" or what to do."""
-    from bakeoff.report.gpu_words import identity, settings
-
     if "gpu" in found.facts and found.device == NVIDIA:
-        _tell(f"gpu {found.facts.get('gpu_index') or 0}", identity(found.facts))
-        for head, said in (("set", settings(found.facts)), ("now", settings(found.now))):
-            if said:
-                _tell(head, said)
+        _tell(f"gpu {found.facts.get('gpu_index') or 0}", gpu_line(found.facts, found.now))
     if found.device in NOTES:
         _tell(found.device, NOTES[found.device])
     for one in found.checked:
@@ -194,11 +197,12 @@ def _show(found: Machine) -> None:
     for name, command in found.absent.items():
         _tell(name, "not installed here:")
         typer.echo(pasteable(f"{'':<{HEAD}}{command}"))
-    for advice in found.to_do:
-        _tell("to do:", f"{advice.about}: {advice.why}")
-        if advice.do:
-            # A command is pasted: it is not broken.
-            typer.echo(pasteable(f"{'':<{HEAD}}{advice.do}"))
+    for head, several in (("advice", found.advice), ("to do:", found.to_do)):
+        for advice in several:
+            _tell(head, f"{advice.about}: {advice.why}")
+            if advice.do:
+                # A command is pasted: it is not broken.
+                typer.echo(pasteable(f"{'':<{HEAD}}{advice.do}"))
     if found.is_ready:
         typer.echo("ok")
     sys.stdout.flush()
@@ -272,4 +276,5 @@ def _data(found: Machine) -> dict[str, Any]:
         ],
         "absent": found.absent,
         "to_do": msgspec.to_builtins(found.to_do),
+        "advice": msgspec.to_builtins(found.advice),
     }

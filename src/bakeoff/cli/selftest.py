@@ -35,16 +35,16 @@ SMALLEST_SHARE = 0.001
 """The smallest difference that is shown as a number: no step time stays the same to within a per mille for long."""
 
 
-def self_test(contenders: tuple[str, ...]) -> bool:
+def self_test(contenders: tuple[str, ...], gpu: str | None = None) -> bool:
     """Test the timers of these contenders, of every available framework if empty; return whether all is well."""
     with tempfile.TemporaryDirectory(prefix="bakeoff-") as folder:
-        timers = _check_timers(contenders, folder)
+        timers = _check_timers(contenders, folder, gpu)
         sound = [verdict for verdict in timers if verdict.outcome != "failed"]
         # A label is the contender's own text (the first of several of the same text), so that it can be raced again.
-        return _fair(sound[0].contender, folder) and len(sound) == len(timers) if sound else False
+        return _fair(sound[0].contender, folder, gpu) and len(sound) == len(timers) if sound else False
 
 
-def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict]:
+def _check_timers(contenders: tuple[str, ...], folder: str, gpu: str | None) -> list[TimerVerdict]:
     """Test each timer, print its checks, and return the verdicts."""
     from bakeoff.cli.progress import shown
     from bakeoff.cli.telling import timer_text
@@ -52,7 +52,7 @@ def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict
     from bakeoff.report.sections.timing import TIMER_WORDS
     from bakeoff.spec.request import Request
 
-    request = Request(workload=WORKLOAD, contenders=contenders, data="synthetic", results=folder)
+    request = Request(workload=WORKLOAD, contenders=contenders, data="synthetic", results=folder, gpu=gpu)
     with shown(sys.stderr) as observer:
         verdicts = conductor.check_timers(request, observer)
     for verdict in verdicts:
@@ -62,10 +62,10 @@ def _check_timers(contenders: tuple[str, ...], folder: str) -> list[TimerVerdict
     return verdicts
 
 
-def _fair(contender: str, folder: str) -> bool:
+def _fair(contender: str, folder: str, gpu: str | None) -> bool:
     """Race a contender against itself and print what can be resolved; return whether one race had no winner."""
     for _ in range(AGAINST_ITSELF.races):
-        outcome = _race_itself(contender, folder)
+        outcome = _race_itself(contender, folder, gpu)
         if not outcome.verdicts:
             reasons = {side.reason for side in outcome.contenders if side.reason}
             typer.echo(f"resolution  {contender} could not be raced against itself: {'; '.join(sorted(reasons))}")
@@ -79,10 +79,11 @@ def _fair(contender: str, folder: str) -> bool:
     return False
 
 
-def _race_itself(contender: str, folder: str) -> Outcome:
+def _race_itself(contender: str, folder: str, gpu: str | None) -> Outcome:
     """Return the outcome of a race of a contender against itself."""
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
+    from bakeoff.spec.contender import parse_contender
     from bakeoff.spec.request import Request
 
     request = Request(
@@ -93,6 +94,8 @@ def _race_itself(contender: str, folder: str) -> Outcome:
         budget_s=AGAINST_ITSELF.budget_s,
         self_test=False,
         results=folder,
+        # The contender that is raced may be one on a processor.
+        gpu=gpu if parse_contender(contender).options.get("device") == "cuda" else None,
     )
     with shown(sys.stderr) as observer:
         return conductor.run(request, observer)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.race.progress import Certified, PointEnded, PointStarted, StudyStarted, TimerTested, TrialEnded, Tried
+from bakeoff.report.gpus import busy, gpu_memory
 from bakeoff.report.standings import kind, ratio_text, slower_first
 from bakeoff.report.units import count, duration, elapsed, percent, size
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.pairs import is_open
 
 if TYPE_CHECKING:
+    from bakeoff.measure.system_settings import Facts
     from bakeoff.race.progress import Prepared, RoundEnded, StudyEvent, Waiting
     from bakeoff.spec.comparison import Comparison
     from bakeoff.spec.selftest import TimerVerdict
@@ -48,7 +50,18 @@ def notes(event: Prepared) -> list[str]:
         said.append(event.foreseen)
     if event.calm is False:
         said.append("other processes keep this machine busy: stop them, or wait for them with --wait-for-calm 60s")
+    if event.gpu:
+        said.append(chosen_gpu(event.comparison, event.gpu))
+        if doing := busy(event.gpu):
+            said.append(f"this GPU does not rest, {doing}: nvidia-smi names them; end them, or name another by --gpu")
     return said
+
+
+def chosen_gpu(comparison: Comparison, now: Facts) -> str:
+    """Return which GPU work on CUDA runs on, and why this one."""
+    machine, why = comparison.machine, f", {comparison.gpu_why}" if comparison.gpu_why else ""
+    number = f"GPU {machine.get('gpu_index')} of {machine.get('gpus')}{why}"
+    return f"on {number}: {machine.get('gpu')}, {machine.get('gpu_uuid')}, {gpu_memory(machine, now)}"
 
 
 def study_lines(event: StudyEvent) -> list[str]:

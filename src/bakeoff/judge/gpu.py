@@ -22,6 +22,8 @@ class GpuRound(msgspec.Struct, frozen=True, kw_only=True):
     clock_limit_mhz: int | None
     temperature_c: int | None
     """Highest temperature."""
+    power_w: float | None = None
+    """Mean power over the blocks."""
     slowed: list[str]
     other_processes: int | None
 
@@ -34,10 +36,12 @@ def gpu_rounds(timed: Iterable[Record]) -> list[GpuRound]:
             clock_mhz=statistics.fmean(clocks) if clocks else None,
             clock_limit_mhz=max((s.clock_limit_mhz for s in record.gpu if s.clock_limit_mhz is not None), default=None),
             temperature_c=max((s.temperature_c for s in record.gpu if s.temperature_c is not None), default=None),
+            power_w=statistics.fmean(powers) if powers else None,
             slowed=sorted({reason for state in record.gpu for reason in state.slowed}),
             other_processes=max((s.other_processes for s in record.gpu if s.other_processes is not None), default=None),
         )
         for record in timed
         if record.gpu
         for clocks in [[state.clock_mhz for state in record.gpu if state.clock_mhz is not None]]
+        for powers in [[state.power_w for state in record.gpu if state.power_w is not None]]
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -140,11 +141,25 @@ def _is_asked(name: str, reporting: Sequence[ContenderOutcome]) -> bool:
 
 
 def _variable(name: str, read: Sequence[ContenderOutcome]) -> Entry:
-    """Return the entry of a variable of the user's environment, which may concern all contenders or some."""
+    """Return the entry of a variable of the user's environment.
+
+    Those that it means something to have to have it alike. Where it is a variable of one framework, the others differ
+    by nature.
+    """
     values: dict[str, Value] = {one.label: one.inherited[name] for one in read if name in one.inherited}
-    is_common = len(values) == len(read) and len(set(values.values())) == 1
-    kind: Kind = "same" if is_common else "mismatch"
-    return Entry(key=name, origin="variable", kind=kind, values=values, strays=() if is_common else tuple(values))
+    frameworks = {one.plan.contender.framework for one in read if name in one.inherited}
+    concerned = [one for one in read if name in one.inherited or _watches(one, name, frameworks)]
+    is_alike = len(values) == len(concerned) and len(set(values.values())) == 1
+    kind: Kind = "mismatch" if not is_alike else "same" if len(concerned) == len(read) else "nature"
+    return Entry(key=name, origin="variable", kind=kind, values=values, strays=() if is_alike else tuple(values))
+
+
+def _watches(one: ContenderOutcome, name: str, frameworks: set[str]) -> bool:
+    """Return whether a variable means something to a contender; without a list of those that do, to its framework's."""
+    patterns = one.plan.watched
+    if not patterns:
+        return one.plan.contender.framework in frameworks
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _marked(one: ContenderOutcome, found: Sequence[Entry]) -> str:

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison
 
 
+GPU_SETTINGS = ("gpu_driver", "gpu_uuid", "gpu_power_limit_w", "gpu_clock_applications_mhz", "gpu_ecc", "gpu_pcie")
+"""How a GPU is set, and which one of its name it is."""
+
+
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """A pair in one comparison."""
 
@@ -162,7 +166,7 @@ def _versions(outcome: Outcome, verdict: Verdict) -> dict[str, str]:
 def _settings(comparison: Comparison) -> dict[str, Value]:
     """Return how the machine was set."""
     names = ("kernel", "huge_pages", "numa_balancing", "governor", "turbo", "sibling_threads", "address_layout")
-    return {name: comparison.machine.get(name) for name in (*names, "gpu_driver")}
+    return {name: comparison.machine.get(name) for name in (*names, *GPU_SETTINGS)}
 
 
 def _text(value: Value) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.measure.gpu_facts import Device
-from bakeoff.spec.record import GpuDuringBlock
+from bakeoff.spec.record import BY_HAND, POWER_LIMIT, GpuDuringBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,12 +23,12 @@ PERIOD_S = 0.05
 processor than the block."""
 
 SLOWED = {
-    "power limit": "nvmlClocksThrottleReasonSwPowerCap",
+    POWER_LIMIT: "nvmlClocksThrottleReasonSwPowerCap",
     "hardware slowdown": "nvmlClocksThrottleReasonHwSlowdown",
     "thermal limit, by software": "nvmlClocksThrottleReasonSwThermalSlowdown",
     "thermal limit, by hardware": "nvmlClocksThrottleReasonHwThermalSlowdown",
     "power brake": "nvmlClocksThrottleReasonHwPowerBrakeSlowdown",
-    "clocks set by hand": "nvmlClocksThrottleReasonApplicationsClocksSetting",
+    BY_HAND: "nvmlClocksThrottleReasonApplicationsClocksSetting",
 }
 """Reasons for a lower clock, with NVML's names for their bits. Idling, and following another GPU's clock, do not count:
 they do not slow work down."""

@@ -65,8 +65,8 @@ def why_late(trial: TrialSpec) -> str:
     if not slow:
         return ""
     return (
-        f"; the framework has no kernels for this GPU, and the driver may still have been compiling {slow}, which takes "
-        "30 minutes or longer: --trial-limit 1h, once"
+        f"; the framework has no kernels for this GPU, and the driver may still have been compiling {slow}, which "
+        "takes 30 minutes or longer: --trial-limit 1h, once"
     )
 
 

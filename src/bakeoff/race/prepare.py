@@ -50,9 +50,9 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     With `asking`, the interpreters of contenders on another device than the processor are asked for it first.
     """
     loaded, plans, excluded = checked(request)
-    machine = _machine(request, plans)
+    on = _machine(request, plans)
     if asking:
-        lacks = lacking(plans, machine)
+        lacks = lacking(plans, on[0])
         plans, excluded = [plan for plan in plans if plan.contender.label not in lacks], excluded | lacks
         _check_any(plans, excluded)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
@@ -62,7 +62,7 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
         size = loaded.size(request.size)
         whole = request.epochs is not None and request.steps is None
         inputs = data.prepare(source, workload, size, batch_size, request.seed, folder, whole=whole)
-        comparison = _comparison(request, loaded, inputs, plans, excluded, machine)
+        comparison = _comparison(request, loaded, inputs, plans, excluded, on)
         _check_text(comparison)
         yield comparison, folder
 
@@ -97,11 +97,12 @@ def _comparison(
     inputs: Inputs,
     plans: list[ContenderPlan],
     excluded: dict[str, str],
-    machine: Facts,
+    on: tuple[Facts, str],
 ) -> Comparison:
     """Return the comparison: all that is fixed before the first number is seen."""
     scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
     size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
+    machine, gpu_why = on
     return Comparison(
         id="",  # The name of its folder, which is made later.
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
@@ -121,22 +122,23 @@ def _comparison(
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
         no_energy=_no_energy(plans, machine),
         machine=machine,
+        gpu_why=gpu_why,
         command=request.command,
     )
 
 
-def _machine(request: Request, plans: list[ContenderPlan]) -> Facts:
-    """Return the machine's facts, with those of the GPU that work on CUDA runs on.
+def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
+    """Return the machine's facts, with those of the GPU that work on CUDA runs on, and why it is this one.
 
     Raises UsageError for a GPU that there is not, or that no contender would run on.
     """
     if any(map(on_cuda, plans)):
         chosen = choose(request.gpu)
-        return describe(gpu_facts.gpu(chosen.gpu.uuid) if chosen else None)
+        return (describe(gpu_facts.gpu(chosen.gpu.uuid)), chosen.why) if chosen else (describe(), "")
     if request.gpu is not None:
         msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and none of these is one: add --device cuda"
         raise UsageError(msg)
-    return describe()
+    return describe(), ""
 
 
 def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Comparison:
@@ -145,7 +147,7 @@ def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Compa
     is_named = request.gpu is not None or VISIBLE in os.environ
     if is_named or not uuid or wanted.machine.get("gpu_uuid") == uuid:
         return wanted
-    return msgspec.structs.replace(wanted, machine=describe(gpu_facts.gpu(uuid)))
+    return msgspec.structs.replace(wanted, machine=describe(gpu_facts.gpu(uuid)), gpu_why="as before")
 
 
 def on_cuda(plan: ContenderPlan) -> bool:

@@ -26,6 +26,8 @@ class Prepared(msgspec.Struct, frozen=True):
     """What the time budget cannot buy, and what would; that it is an A/A test; empty where nothing is foreseen."""
     again: tuple[str, ...] = ()
     """Trials that came to nothing before, and are done again."""
+    gpu: dict[str, str | int | float | None] = {}
+    """What goes on on the GPU before anything is started on it; empty where none of the contenders runs on one."""
 
 
 class TrialStarted(msgspec.Struct, frozen=True):

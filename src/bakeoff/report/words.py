@@ -52,8 +52,13 @@ def _gpu(machine: dict[str, str | int | float | None]) -> str:
     if not machine.get("gpu"):
         return ""
     known = {"driver": machine.get("gpu_driver"), "CUDA": machine.get("gpu_driver_cuda")}
-    versions = ", ".join(f"{name} {version}" for name, version in known.items() if version)
-    return f"{machine['gpu']} ({versions})" if versions else str(machine["gpu"])
+    said = [f"{name} {version}" for name, version in known.items() if version]
+    limit, usual = machine.get("gpu_power_limit_w"), machine.get("gpu_power_default_w")
+    if isinstance(limit, int | float) and isinstance(usual, int | float) and limit != usual:
+        said.append(f"limited to {limit:,.0f} of {usual:,.0f} W")
+    if machine.get("gpu_index") is not None and machine.get("gpus", 1) != 1:
+        said.insert(0, f"GPU {machine['gpu_index']} of {machine['gpus']}")
+    return f"{machine['gpu']} ({', '.join(said)})" if said else str(machine["gpu"])
 
 
 def measured_line(contenders: Iterable[ContenderOutcome | Found], bakeoff: str, created_at: str) -> str:

@@ -172,6 +172,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     no_energy: str = "the comparison was made before bakeoff measured it"
     """Why energy is not measured; empty where it is."""
     machine: dict[str, str | int | float | None]
+    gpu_why: str = ""
+    """Why work on CUDA runs on the GPU that is among the machine's facts; empty where none does."""
     command: str = ""
     """The command line that repeats it."""
 

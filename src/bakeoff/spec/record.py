@@ -115,7 +115,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     device_reserved_bytes: int | None = None
     device_preallocation: str | None = None
     device_process_bytes: int | None = None
-    """Peak of what the process and its children held on all NVIDIA GPUs together."""
+    """Peak of what the process and its children held on their NVIDIA GPU; in records without a GPU's UUID, on all."""
     device_readings: int = 0
     """How often `device_process_bytes` was read."""
     device_reason: str = ""
@@ -213,6 +213,11 @@ class InputPass(msgspec.Struct, frozen=True, kw_only=True):
     """Samples that came and are none of the batches', or came a second time."""
     in_order: bool
     """The samples came in the order of the batches."""
+
+
+POWER_LIMIT, BY_HAND = "power limit", "clocks set by hand"
+"""Reasons for a lower clock that are no disturbance: a contender draws as much power as the GPU may, which is its own
+doing; and the user has set the clocks, which is good practice."""
 
 
 class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from bakeoff.judge.ledger import ledger, mismatches
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.sections.tiers import preset_table
 from bakeoff.report.units import UNKNOWN, listed, size
+from bakeoff.spec.options import LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,8 +50,23 @@ def _side_by_side(
 
 
 def _cautions(outcome: Outcome) -> list[str]:
-    """Return every setting that differs although nobody asked for that."""
-    return [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
+    """Return every setting that differs although nobody asked for that, and variables that change what runs."""
+    found = [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
+    variables = [entry for entry in ledger(outcome.contenders) if entry.origin == "variable"]
+    found += [_of_some(entry) for entry in variables if entry.kind == "nature"]
+    return found + [_OTHER_LIBRARIES for entry in variables if entry.key == LIBRARIES]
+
+
+_OTHER_LIBRARIES = (
+    f"{LIBRARIES} leads to libraries of CUDA, which may be loaded in place of those that the environment's packages "
+    "have: their versions are then not those that are told. Unset it."
+)
+
+
+def _of_some(entry: Entry) -> str:
+    """Return the sentence on a variable that means nothing to the other contenders."""
+    (value, *_) = entry.values.values()
+    return f"{entry.key} is set in the environment and counts for {listed(entry.values)} alone: {value}."
 
 
 def _mismatch(entry: Entry, outcome: Outcome) -> str:
