@@ -332,6 +332,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that were in force, read back from the framework after the run."""
     variables: dict[str, str] = {}
     """Environment variables that the worker set for this framework."""
+    overridden: dict[str, str] = {}
+    """What the user's environment said of those of them that had another value there."""
     inherited: dict[str, str] = {}
     """Variables of the user's environment that matter to this framework, as they were when it was imported."""
     clock: Literal["monotonic", "virtual"] = "monotonic"
