@@ -78,9 +78,10 @@ BAD_INPUT = {
         "--direction, --how-much and --until-sure exclude each other",
     ),
     "threads": (["run", "mlp-mnist", "fake", "--threads", "0"], "threads 0"),
+    "no such device": (["run", "mlp-mnist", "fake", "--device", "rocm"], "device rocm: AMD's GPUs are no device"),
     "device": (
-        ["run", "mlp-mnist", "fake", "--device", "cuda"],
-        "asked of all contenders: Fake (scripted) does not have device=cuda",
+        ["run", "mlp-mnist", "fake", "--device", "mps"],
+        "asked of all contenders: Fake (scripted) does not have device=mps",
     ),
     "batch list": (["run", "mlp-mnist", "fake", "--batch-size", "8,x"], "batch size 'x' should be a valid integer"),
     "batch end": (["run", "mlp-mnist", "fake", "--batch-size", "8,"], "--batch-size '8,' lacks a value"),

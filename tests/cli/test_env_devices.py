@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -37,7 +38,7 @@ def test_a_dry_run_tells_pins_sizes_and_place_and_makes_nothing(cli: Cli, nothin
     said = cli("env", "create", "torch", "jax", "tensorflow", "--device", "cuda", "--dry-run")
     words = " ".join(said.out.split())
     assert said.code == 0
-    assert "torch, jax, tensorflow: for cuda, as asked for; NVML reports no GPU here" in words
+    assert "torch-cuda, jax-cuda, tensorflow-cuda: for cuda, as asked for; NVML reports no GPU here" in words
     for pin in ("jax-cuda: would be made in", "jax[cuda13]==", "tensorflow[and-cuda]==", "nvidia-cudnn-cu12=="):
         assert pin in said.out
     for size in ("2.67 GB to fetch, 4.75 GB on disk", "not installed by us", "GB that are free. Nothing was fetched"):
@@ -57,11 +58,12 @@ def test_without_a_device_nvml_decides_and_it_is_said(cli: Cli, pretended_gpus: 
     """Beside a GPU the environment for cuda is made, named so; where there is none the usual one."""
     assert pretended_gpus
     said = cli("env", "create", "fake")
-    assert "fake: for cuda, NVML reports NVIDIA L4, driver 580.95.05 runs CUDA 13.0" in " ".join(said.out.split())
+    assert "fake-cuda: for cuda, NVML reports NVIDIA L4, driver 580.95.05 runs CUDA 13.0" in " ".join(said.out.split())
     assert "fake-cuda: done" in said.out
     listed = cli("env", "list").out
     assert listed.startswith("fake-cuda")
     assert "for cuda" in listed
+    assert re.search(r"for cuda +\S+/envs/fake-cuda/bin/python", cli("list", "frameworks", "fake").out)
     assert cli("env", "create", "fake", "--device", "cuda").out.count("already there") == 1
     assert "fake: done" in cli("env", "create", "fake", "--device", "cpu").out
     assert cli("env", "remove", "fake-cuda", "fake").code == 0

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bakeoff.cli import FAILED, MISUSED
-from bakeoff.study.published import SHIPPED, names
+from bakeoff.spec.probe import ProbeAnswer
+from bakeoff.study.published import SHIPPED, load, names, place_for
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
+    from tests.gpu.pretended import PretendedGpus
 
 pytestmark = pytest.mark.slow
 
@@ -108,3 +110,19 @@ def test_shipped_studies_are_listed_with_their_documents(cli: Cli) -> None:
     assert [one["name"] for one in told] == names() == sorted(path.stem for path in SHIPPED.glob("*.toml"))
     assert all(one["document"] and one["hardware"] and one["scaled_minutes"] > 0 for one in told)
     assert all("scaled down" in cli("list", "studies", one["name"]).out for one in told)
+
+
+def test_a_gpu_is_used_where_all_that_are_here_can_use_it(
+    cli: Cli, own: str, pretended_gpus: PretendedGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NVML alone decides nothing: where an environment is the processor's, the study runs there and says so."""
+    study = load(own)
+    assert pretended_gpus
+    assert place_for(study) == ("cuda", "")
+    assert place_for(study, ["not-here"]).device == "cpu"
+    monkeypatch.setattr("bakeoff.environments.probe.probe", lambda *_, **__: ProbeAnswer(devices=["cpu"]))
+    said = cli("reproduce", own, "--dry-run", "--json")
+    assert "a GPU is here (NVIDIA L4), and the study runs on the processor: fake: " in said.err
+    assert "bakeoff env create fake --device cuda" in said.err
+    assert '"device": "cpu"' in said.out
+    assert cli("reproduce", own, "--device", "rocm", "--dry-run").code == MISUSED

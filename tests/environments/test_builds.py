@@ -77,6 +77,8 @@ def test_a_driver_that_is_too_old_is_told_before_anything_is_fetched(home: Path)
     """The driver's CUDA is held against the wheels', with what to do; a driver of the same major version will do."""
     with pytest.raises(UsageError, match=r"driver 570\.86\.15 runs CUDA 12\.8, these wheels need CUDA 13\.0.*580"):
         builds.chosen(framework("fake"), "cuda", OLD_DRIVER)
+    with pytest.raises(UsageError, match=r"compute capability is 7\.0, and these wheels have kernels from 7\.5 on"):
+        builds.chosen(framework("fake"), "cuda", OLD_GPU)
     assert not home.exists()
     assert builds.too_old("12.9", OLD_DRIVER) == ""
     assert builds.too_old("13.0", L4 | {"gpu_driver_cuda": "14.1"}) == ""

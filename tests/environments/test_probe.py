@@ -38,6 +38,18 @@ def test_a_framework_tells_its_devices_and_python() -> None:
     assert answer.python == ".".join(map(str, sys.version_info[:3]))
 
 
+def test_a_probe_is_set_up_as_a_worker_on_the_device(tmp_path: Path) -> None:
+    """What framework.toml sets for a device is set before the import, so that asking takes no whole GPU."""
+    folder = faulty(tmp_path, "import os; raise ImportError(os.environ.get('TAKES_ALL', 'not set'))")
+    variable = (
+        '[[variables]]\nname = "TAKES_ALL"\nvalue = "never"\nreason = "of this test"\nwhen = { device = "cuda" }\n'
+    )
+    declaration = folder / "framework.toml"
+    declaration.write_text(f"{declaration.read_text()}\n{variable}".replace('name = "fake"', 'name = "faulty"', 1))
+    assert probe(sys.executable, folder).error.endswith("not set")
+    assert probe(sys.executable, folder, device="cuda").error.endswith("never")
+
+
 def test_a_failing_import_is_told_with_its_reason(tmp_path: Path) -> None:
     """What the import raises is the reason, however much it prints."""
     assert "libnothing.so" in probe(sys.executable, faulty(tmp_path, NOISY)).error

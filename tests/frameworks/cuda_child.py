@@ -44,6 +44,13 @@ def torch() -> dict[str, Any]:
         switches.Switches(OPTIONS | {"conv_algorithm": algorithm})
         return switches._convolutions()
 
+    def words() -> list[str]:
+        from bakeoff.frameworks.torch import engine
+
+        with mock.patch.object(torch.version, "cuda", "13.0"):
+            return [engine.Engine().why_not("cuda"), engine.Engine().built_for().cuda]
+
+
     def kernels(device: str) -> list[str]:
         """Return the kernel that is read back where a device has foreach, for each way to ask."""
         weights = [torch.nn.Parameter(torch.zeros(2))]
@@ -59,6 +66,7 @@ def torch() -> dict[str, Any]:
         return call.call_args.kwargs
 
     return told(on, chosen) | {
+        "words": words(),
         "kernels": {"with foreach": kernels("cpu"), "without": kernels("cuda")},
         "compiled": {mode: compiled(mode) for mode in ("default", "reduce-overhead", "max-autotune")},
         "modes": sorted(torch._inductor.list_mode_options()),
@@ -78,9 +86,20 @@ def jax() -> dict[str, Any]:
     def chosen(algorithm: str) -> Any:
         return switches.Switches(OPTIONS | {"conv_algorithm": algorithm}).settings("cuda", "compiled")["conv_algorithm"]
 
+    def words() -> list[str]:
+        from bakeoff.frameworks.jax import devices
+
+        full = RuntimeError(
+            "Unable to initialize backend 'cuda': INTERNAL: no supported devices found for platform CUDA"
+        )
+        without = devices.in_words("cuda", full)
+        with mock.patch.object(devices, "_plugin", return_value="jax-cuda13-plugin"):
+            return [devices.in_words("cuda", full), devices.built_for_cuda(), without]
+
+
     own = switches.Switches(OPTIONS | {"conv_algorithm": "default"}).settings("cuda", "compiled")
     known = {name: own[name] for name in ("conv_algorithm", "command_buffers")}
-    return told(on, chosen) | {"flags": flags(switches), "own": known | xlas_own()}
+    return told(on, chosen) | {"words": words(), "flags": flags(switches), "own": known | xlas_own()}
 
 
 def xlas_own() -> dict[str, Any]:
@@ -155,8 +174,20 @@ def tensorflow() -> dict[str, Any]:
         switches.switch(OPTIONS | {"conv_algorithm": algorithm})
         return switches.settings("cuda", "graph")["conv_algorithm"]
 
+    def words() -> list[str]:
+        from bakeoff.frameworks.tensorflow import engine
+
+        build = {"cuda_version": "12.5.1", "cuda_compute_capabilities": ["sm_60", "compute_90"]}
+        with (
+            mock.patch.object(tf.test, "is_built_with_cuda", return_value=True),
+            mock.patch.object(tf.sysconfig, "get_build_info", return_value=build),
+        ):
+            built = engine.Engine().built_for()
+            return [engine.Engine().why_not("cuda"), built.cuda, *built.kernels]
+
+
     placed = labelled()
-    found = told(on, chosen) | {"placed": placed | {"scopes": sorted(placed["scopes"])}}
+    found = told(on, chosen) | {"words": words(), "placed": placed | {"scopes": sorted(placed["scopes"])}}
     # TensorFlow ends the process over a flag that XLA lacks.
     program = tf.function(lambda x: x + 1, autograph=False, jit_compile=True)
     return found | {"flags": {"all": str(float(program(tf.constant(1.0))))}, "said": os.environ["XLA_FLAGS"]}

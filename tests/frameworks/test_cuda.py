@@ -87,3 +87,18 @@ def test_a_mode_of_torch_compile_is_handed_on() -> None:
     """Each value of compile_mode is a mode that the installed PyTorch has, and is what its compiler is asked for."""
     assert told("torch")["compiled"] == {"default": {}} | {mode: {"mode": mode} for mode in MODES}
     assert set(MODES) <= set(told("torch")["modes"])
+
+
+def test_a_build_for_cuda_without_a_gpu_says_so_in_its_own_words() -> None:
+    """A missing package, and a backend that does not start, which JAX says of full memory, too, are told apart."""
+    own, cuda, without = told("jax")["words"]
+    assert own.endswith("INTERNAL: no supported devices found for platform CUDA")
+    assert "with jax-cuda13-plugin cannot start the device cuda" in own
+    assert cuda == "13.0"
+    assert without.endswith("is its build for processors: it lacks the package jax-cuda13-plugin")
+    found, cuda = told("torch")["words"]
+    assert found.endswith("with CUDA 13.0 finds none")
+    assert cuda == "13.0"
+    found, *built = told("tensorflow")["words"]
+    assert "with CUDA 12.5.1 finds no NVIDIA GPU" in found
+    assert built == ["12.5", "sm_60", "compute_90"]

@@ -11,11 +11,17 @@ import pytest
 from bakeoff.environments import usable
 from bakeoff.environments.declared import framework
 from bakeoff.race import devices
+from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
+from bakeoff.race.progress import silent
 from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.race.workers.worker import WorkerLostError
+from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.framework import Need
 from bakeoff.spec.probe import ProbeAnswer
+from bakeoff.spec.trial import TrialSpec
+from bakeoff.store.files import read_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +69,13 @@ def _nothing_found_before(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"error": "ImportError: libnothing.so"}, L4, None, "cannot be used: ImportError: libnothing.so"),
         ({"kernels": ["sm_50", "sm_75"]}, L4, None, "has no kernels for compute capability 8.9, which NVIDIA L4 is of"),
         ({"kernels": ["sm_86"]}, L4, None, ""),
+        (
+            {},
+            L4 | {"gpu_compute_capability": "7.0"},
+            None,
+            "its compute capability is 7.0, and these wheels have kernels",
+        ),
+        ({"cuda": "12.0"}, L4 | {"gpu_compute_capability": "7.0"}, None, ""),
     ],
 )
 def test_each_cause_is_told_by_itself(
@@ -165,3 +178,33 @@ def test_a_need_is_one_of_its_options_alone() -> None:
     info = msgspec.structs.replace(FAKE, needs=(need,))
     assert usable.missing_tools(info, answer(tools=[]), {"mode": "compiled"}) == ""
     assert "why" in usable.missing_tools(info, answer(tools=[]), {"mode": "compiled", "device": "cuda"})
+
+
+@pytest.mark.parametrize(("capability", "is_told"), [("12.0", "yes"), ("8.9", "")])
+def test_a_worker_that_is_late_may_have_waited_for_the_driver(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capability: str, is_told: str
+) -> None:
+    """On a GPU newer than the wheel, the reason of a time-out says what to allow; elsewhere it stays as it is."""
+    asked = devices._Question("python", "/frameworks/fake", "cuda", "GPU-1")
+    monkeypatch.setattr(devices, "_found", {asked: answer(kernels=["sm_89", "compute_90"])})
+    trial = TrialSpec(
+        comparison="c",
+        name="certify-fake",
+        purpose="certify",
+        contender=Contender(framework="fake", label="fake", options={"device": "cuda"}),
+        gpu={"gpu_compute_capability": capability},
+        framework_path="/frameworks/fake",
+        workload_path="w.py",
+        workload_name="w",
+        scenario="train",
+        size="full",
+        batch_size=1,
+        seed=0,
+        inputs_path="inputs",
+    )
+    runner = Runner(tmp_path, ProcessWorker, silent, limit_s=1.0)
+    (tmp_path / trial.name).mkdir()
+    runner._write_lost(trial, WorkerLostError("timeout", "no answer within the time limit of 600 s"))
+    reason = read_record(tmp_path / trial.name).reason
+    assert reason.startswith("no answer within the time limit of 600 s")
+    assert ("compiling compute_90" in reason and "--trial-limit 1h" in reason) == bool(is_told)

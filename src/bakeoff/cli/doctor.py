@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bakeoff.cli import FAILED, parameters
+from bakeoff.cli import FAILED, completing, parameters
 from bakeoff.cli.columns import wrapped
 from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UsageError
@@ -35,15 +35,33 @@ def doctor(
         bool,
         typer.Option("--self-test", help="Test each contender's timer, and what differences this machine can show."),
     ] = False,
+    device: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DEVICE",
+            help="cuda or mps: check only whether races can run there; ends in ok, or in what to do and exit code 1.",
+            show_default=False,
+            autocompletion=completing.option("device"),
+        ),
+    ] = None,
     gpu: parameters.Gpu = None,
     json: parameters.Json = False,
 ) -> None:
     """Show the machine, its load now, each framework or why it is unavailable, and what to set before a race."""
+    if device is not None:
+        if self_test:
+            msg = "--device asks what can run there; a self-test names that of each contender: FRAMEWORK:device=cuda"
+            raise UsageError(msg)
+        from bakeoff.cli import ready
+
+        if not ready.check(device, gpu=gpu, json=json):
+            raise typer.Exit(FAILED)
+        return
     if contenders and not self_test:
         msg = "contenders are for the self-test: bakeoff doctor --self-test CONTENDER ..."
         raise UsageError(msg)
     if gpu is not None and not self_test:
-        msg = "--gpu names the GPU of the self-test's contenders: without --self-test every GPU is shown"
+        msg = "--gpu names the GPU of --self-test's contenders, or of --device cuda: without either every GPU is shown"
         raise UsageError(msg)
     if json and self_test:
         msg = "--self-test prints what it tests while it runs: leave out --json"
@@ -88,13 +106,32 @@ def _show() -> None:
         _tell("advice", "none: nothing here is known to widen intervals")
     if interpreters:
         _tell("importing", f"{', '.join(interpreters)}, all at once: some seconds")
-    for name, answer in _probed(interpreters):
+    for name, answer in _probed(interpreters, facts):
         said = f"cannot be used: {answer.error}"
         if not answer.error:
             versions = ", ".join(f"{package} {version}" for package, version in answer.versions.items())
             said = f"{versions}; devices: {', '.join(answer.devices)}; Python {answer.python}"
         _tell(name, said)
         typer.echo(f"{'':<{HEAD}}{interpreters[name]}")
+        _show_idle_gpu(name, answer, facts)
+
+
+def _show_idle_gpu(name: str, answer: "ProbeAnswer", facts: "Facts") -> None:
+    """Print how a framework whose environment is the processor's gets the GPU that is here."""
+    from bakeoff.environments.builds import NVIDIA, name_for
+    from bakeoff.environments.declared import framework
+    from bakeoff.environments.installed import find
+    from bakeoff.environments.interpreters import create_command
+
+    info = framework(name).info
+    if "gpu" not in facts or NVIDIA not in info.builds or NVIDIA in answer.devices:
+        return
+    if find(name_for(name, NVIDIA)) is not None:
+        _tell("", f"with device={NVIDIA} it runs in {name_for(name, NVIDIA)}:")
+        typer.echo(pasteable(f"{'':<{HEAD}}bakeoff doctor --device {NVIDIA}"))
+        return
+    _tell("", "a GPU is here, and this environment is the processor's:")
+    typer.echo(pasteable(f"{'':<{HEAD}}{create_command(name, NVIDIA)}"))
 
 
 def _tell(name: str, said: str) -> None:
@@ -255,16 +292,20 @@ def _show_noise(noise: "Noise", neighbours: "list[Neighbour]") -> None:
         _tell("busiest", f"{', '.join(map(named, neighbours))}")
 
 
-def _probed(interpreters: dict[str, str]) -> "Iterator[tuple[str, ProbeAnswer]]":
+def _probed(interpreters: dict[str, str], facts: "Facts") -> "Iterator[tuple[str, ProbeAnswer]]":
     """Import all frameworks at once, each in its interpreter, and yield their answers as they come."""
     from concurrent.futures import ThreadPoolExecutor, as_completed
+    from functools import partial
 
+    from bakeoff.environments import probe
+    from bakeoff.environments.builds import NVIDIA
     from bakeoff.environments.declared import frameworks
-    from bakeoff.environments.probe import probe
 
     declared = frameworks()
+    # Beside a GPU they are set up as workers on it: by themselves some would take most of its memory.
+    ask = partial(probe.probe, device=NVIDIA) if "gpu" in facts else probe.probe
     with ThreadPoolExecutor(max_workers=max(1, len(interpreters))) as pool:
-        asked = {pool.submit(probe, path, declared[name].path): name for name, path in interpreters.items()}
+        asked = {pool.submit(ask, path, declared[name].path): name for name, path in interpreters.items()}
         try:
             for done in as_completed(asked):
                 yield asked[done], done.result()
@@ -303,7 +344,7 @@ def _everything() -> dict[str, Any]:
     meter, reason = meters("cuda" if "gpu" in facts else "cpu")
     interpreters, reasons = available()
     noise, neighbours = _watch(told=False)
-    answers = dict(_probed(interpreters))
+    answers = dict(_probed(interpreters, facts))
     advice = [*_settings_advice(facts), *advise_calm(noise, neighbours)]
     return {
         "version": VERSION,

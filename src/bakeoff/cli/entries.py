@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.environments.declared import framework, frameworks
-from bakeoff.environments.interpreters import available, resolve, versions_beside
+from bakeoff.environments.interpreters import available, made_for, resolve, versions_beside
 from bakeoff.environments.options import possible, supported
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError
@@ -68,6 +68,7 @@ def _framework(declared: Framework, interpreter: str | None, reason: str) -> Ent
         "interpreter": interpreter,
         "versions": versions_beside(interpreter, info) if interpreter else {},
         "reason": reason,
+        "made_for": {device: path for device in info.builds if (path := made_for(info, device))},
         "options": {name: support.default for name, support in supported(info).items()},
         "best": msgspec.to_builtins(info.best),
     }

@@ -10,6 +10,7 @@ from bakeoff.cli.columns import wrapped
 from bakeoff.report.called import pasteable
 
 if TYPE_CHECKING:
+    from bakeoff.environments.builds import Choice
     from bakeoff.environments.create import Plan
     from bakeoff.environments.declared import Framework
 
@@ -48,6 +49,7 @@ def create(
             help="cpu, or cuda for NVIDIA's GPUs: an environment FRAMEWORK-cuda beside the usual one, which contenders "
             "with device=cuda find by themselves; what NVML reports of this machine decides, if not said.",
             show_default=False,
+            autocompletion=completing.option("device"),
         ),
     ] = None,
     dry_run: Annotated[
@@ -55,10 +57,8 @@ def create(
     ] = False,
 ) -> None:
     """Make environments with pip, as each framework pins them for a device; what is there stays."""
-    from bakeoff.environments.create import make_planned, parse_version, planned
+    from bakeoff.environments.create import parse_version, planned
     from bakeoff.environments.declared import framework
-    from bakeoff.race.workers.guard import guarded, marked
-    from bakeoff.race.workers.process import MARK
     from bakeoff.spec.errors import UsageError
 
     asked = [parse_version(text) for text in frameworks]
@@ -70,35 +70,45 @@ def create(
         raise UsageError(msg)
     # All names are looked up before the first environment is made.
     wanted = [(framework(each), version) for each, version in asked]
-    devices = _devices([declared for declared, _ in wanted], device, pins_are_own=requirements is not None)
+    choices = _choices([declared for declared, _ in wanted], device, pins_are_own=requirements is not None)
     plans = [
-        planned(declared, name=name, requirements=requirements, version=version, device=made_for)
-        for (declared, version), made_for in zip(wanted, devices, strict=True)
+        planned(declared, name=name, requirements=requirements, version=version, device=choice.device)
+        for (declared, version), choice in zip(wanted, choices, strict=True)
     ]
-    if dry_run:
-        _tell_plans(plans)
-        return
+    _tell_choices(plans, choices)
+    (_tell_plans if dry_run else _make)(plans)
+
+
+def _make(plans: "list[Plan]") -> None:
+    """Make the environments, and tell how far each is."""
+    from bakeoff.environments.create import make_planned
+    from bakeoff.race.workers.guard import guarded, marked
+    from bakeoff.race.workers.process import MARK
+
     # When this process dies, pip and what it has started end, too.
     with guarded(MARK), marked(MARK):
         for plan in plans:
             make_planned(plan, typer.echo)
 
 
-def _devices(wanted: "list[Framework]", asked: str | None, *, pins_are_own: bool) -> list[str]:
-    """Return for which device each framework's environment is made, and say why; raise UsageError for what cannot."""
-    from bakeoff.environments.builds import PROCESSOR, check_device, chosen
+def _choices(wanted: "list[Framework]", asked: str | None, *, pins_are_own: bool) -> "list[Choice]":
+    """Return for which device each framework's environment is made, and why; raise UsageError for what cannot be."""
+    from bakeoff.environments.builds import PROCESSOR, Choice, check_device, chosen
     from bakeoff.measure.gpu_facts import gpu
 
     if pins_are_own:  # What they need of a driver is not known here.
         check_device(asked or PROCESSOR)
-        return [asked or PROCESSOR for _ in wanted]
+        return [Choice(device=asked or PROCESSOR, why="whatever its own file brings") for _ in wanted]
     facts = gpu()
-    choices = [chosen(declared, asked, facts) for declared in wanted]
+    return [chosen(declared, asked, facts) for declared in wanted]
+
+
+def _tell_choices(plans: "list[Plan]", choices: "list[Choice]") -> None:
+    """Print for which device environments are made, and why."""
     for choice in dict.fromkeys(choices):
-        of_it = [declared.info.name for declared, one in zip(wanted, choices, strict=True) if one == choice]
-        for told in wrapped(f"{', '.join(of_it)}: for {choice.device}, {choice.why}"):
+        names = [plan.name for plan, one in zip(plans, choices, strict=True) if one == choice]
+        for told in wrapped(f"{', '.join(names)}: for {choice.device}, {choice.why}"):
             typer.echo(pasteable(told))
-    return [choice.device for choice in choices]
 
 
 def _tell_plans(plans: "list[Plan]") -> None:

@@ -38,7 +38,8 @@ def _where(entry: Entry) -> str:
         why, command = parted(str(entry["reason"]))
         return f"{why.partition(';')[0]}: {command}" if command else why
     found = [f"{name} {version}" for name, version in entry["versions"].items()]
-    return found[0] if found else "available"
+    others = f", and for {', '.join(entry['made_for'])}" if entry["made_for"] else ""
+    return f"{found[0] if found else 'available'}{others}"
 
 
 def _default(value: str) -> str:
@@ -134,6 +135,7 @@ def _framework(entry: Entry) -> list[str]:
     facts = [
         ["packages", packages or ("known to its interpreter" if entry["available"] else "none")],
         ["interpreter", entry["interpreter"] or entry["reason"]],
+        *([f"for {device}", path] for device, path in entry["made_for"].items()),
         ["options", f"bakeoff list options {entry['name']}"],
     ]
     if best := _best(entry):

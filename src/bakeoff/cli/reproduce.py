@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bakeoff.cli import FAILED, completing, dryrun, parameters
+from bakeoff.report.called import pasteable
 
 Name = Annotated[
     str,
@@ -30,7 +31,11 @@ Full = Annotated[
 ]
 Device = Annotated[
     str | None,
-    typer.Option(metavar="DEVICE", help="cpu, cuda or mps; a GPU if there is one, if not said.", show_default=False),
+    typer.Option(
+        metavar="DEVICE",
+        help="cpu, cuda or mps; if not said, a GPU where one is and all environments are for it.",
+        show_default=False,
+    ),
 ]
 Budget = Annotated[
     str | None,
@@ -59,10 +64,18 @@ def reproduce(
 ) -> None:
     """Measure what a document published, and show its figures beside ours."""
     from bakeoff.cli import studies
-    from bakeoff.study.published import declare, load
+    from bakeoff.environments.builds import check_device
+    from bakeoff.study.published import declare, load, place_for
 
+    published = load(study)
+    if device is None:
+        place = place_for(published, contenders or ())
+        device = place.device
+        if place.told:
+            sys.stderr.write(f"{pasteable(place.told)}; --device cuda races those that can\n")
+    check_device(device)
     declared = declare(
-        load(study),
+        published,
         full=full,
         device=device,
         contenders=contenders or (),

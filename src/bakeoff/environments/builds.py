@@ -55,12 +55,17 @@ def name_for(name: str, device: str) -> str:
 
 def check_device(device: str) -> None:
     """Raise UsageError for a device that bakeoff does not have, with what is missing where it is a known one."""
-    if device in MISSING:
-        msg = f"device {device}: {MISSING[device]}. Valid: {', '.join(OPTIONS['device'].values)}"
-        raise UsageError(msg)
+    check_known(device)
     if device not in OPTIONS["device"].values:
         kind = "device"
         raise UnknownNameError(kind, device, OPTIONS["device"].values)
+
+
+def check_known(device: str) -> None:
+    """Raise UsageError for a device that is known to be missing, with what is missing."""
+    if device in MISSING:
+        msg = f"device {device}: {MISSING[device]}. Valid: {', '.join(OPTIONS['device'].values)}"
+        raise UsageError(msg)
 
 
 def chosen(declared: Framework, asked: str | None, facts: Facts) -> Choice:
@@ -80,7 +85,7 @@ def chosen(declared: Framework, asked: str | None, facts: Facts) -> Choice:
     if platform.system() != "Linux":
         msg = f"{info.name} for {asked}: NVIDIA's wheels are for Linux alone, and this is {platform.system()}"
         raise UsageError(msg)
-    if problem := too_old(info.builds[asked].cuda, facts):
+    if problem := too_old(info.builds[asked].cuda, facts) or too_small(info.builds[asked], facts):
         msg = f"{info.name} for {asked}: {problem}. Nothing was fetched"
         raise UsageError(msg)
     told = f"as asked for; {gpu_in_words(facts)}" if "gpu" in facts else "as asked for; NVML reports no GPU here"
@@ -94,9 +99,7 @@ def _for_this_machine(info: FrameworkInfo, facts: Facts) -> Choice:
     gpu = gpu_in_words(facts)
     if NVIDIA not in info.builds:
         return Choice(device=PROCESSOR, why=f"NVML reports {gpu}, and {info.title} has no environment for it")
-    if problem := too_old(info.builds[NVIDIA].cuda, facts):
-        return Choice(device=PROCESSOR, why=f"NVML reports {gpu}, but {problem}")
-    if problem := too_small(info.builds[NVIDIA], facts):
+    if problem := too_old(info.builds[NVIDIA].cuda, facts) or too_small(info.builds[NVIDIA], facts):
         return Choice(device=PROCESSOR, why=f"NVML reports {gpu}, but {problem}")
     return Choice(device=NVIDIA, why=f"NVML reports {gpu}; --device {PROCESSOR} makes the processor's")
 
@@ -145,6 +148,11 @@ def too_small(build: Build, facts: Facts) -> str:
         f"its compute capability is {capability}, and these wheels have kernels from {build.least_capability} on: "
         "install older wheels by --name NAME --requirements FILE"
     )
+
+
+def same_major(cuda: str, other: str) -> bool:
+    """Return whether two versions of CUDA have the same major number; an unknown one is nobody's."""
+    return bool(cuda and other) and _major(cuda) == _major(other)
 
 
 def _major(version: str) -> int:

@@ -79,7 +79,7 @@ def _find(info: FrameworkInfo, device: str) -> str:
 
     One for another device is the last: the processor is there in each of them.
     """
-    if device in info.builds and (own := _made(info, name_for(info.name, device))):
+    if device in info.builds and (own := made_for(info, device)):
         return own
     lacking = [module for module in (info.module, *info.companions) if module and not _is_here(module)]
     if not lacking:
@@ -94,6 +94,11 @@ def _find(info: FrameworkInfo, device: str) -> str:
     else:
         msg = f"installed here without {' and '.join(lacking)}: install that; {remedy}"
     raise UnavailableError(msg)
+
+
+def made_for(info: FrameworkInfo, device: str) -> str:
+    """Return the interpreter of the environment that was made for a framework on a device; "" where there is none."""
+    return _made(info, name_for(info.name, device))
 
 
 def _made(info: FrameworkInfo, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.environments.builds import check_known
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.framework import OptionSupport
 from bakeoff.spec.options import MOST_DIGITS, OPTIONS, WORKER_OPTIONS
@@ -53,6 +54,8 @@ def _check(info: FrameworkInfo, name: str, value: str, *, where: str) -> None:
     if name not in options:
         msg = f"{where}: {info.title} does not have the option {name!r}; it has: {', '.join(sorted(options))}"
         raise UsageError(msg)
+    if name == "device":
+        check_known(value)
     support = options[name]
     if not _is_possible(support, value):
         why = f" ({support.why})" if support.why else ""

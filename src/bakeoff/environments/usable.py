@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bakeoff.environments.builds import NVIDIA, too_old
+from bakeoff.environments.builds import NVIDIA, same_major, too_old, too_small
 from bakeoff.environments.interpreters import create_command
 
 if TYPE_CHECKING:
@@ -79,6 +79,11 @@ def _applies(need: Need, options: Mapping[str, str]) -> bool:
 def no_kernels(info: FrameworkInfo, answer: ProbeAnswer, facts: Facts) -> str:
     """Return that a framework has no kernels for the GPU, nor anything to compile them from; "" otherwise."""
     capability = str(facts.get("gpu_compute_capability") or "")
+    build = info.builds.get(NVIDIA)
+    if not answer.kernels and build is not None and same_major(answer.cuda, build.cuda):
+        # What does not say its kernels, but is of the CUDA of our own pins, has theirs.
+        problem = too_small(build, facts)
+        return f"{info.title} for CUDA {answer.cuda} on {facts.get('gpu')}: {problem}" if problem else ""
     if not capability or not answer.kernels or kernels_for(capability, answer.kernels):
         return ""
     return (
@@ -91,8 +96,8 @@ def no_kernels(info: FrameworkInfo, answer: ProbeAnswer, facts: Facts) -> str:
 def kernels_for(capability: str, kernels: list[str]) -> str:
     """Return by which of its kernels a framework runs on a GPU: "sm_86", or "compute_90" that is compiled first; or "".
 
-    A binary for x.y runs on x.z with z >= y, and what is to be compiled on everything newer; with "a" either is for that
-    GPU alone, with "f" for its family (CUDA C++ Programming Guide, "Binary Compatibility", "PTX Compatibility").
+    A binary for x.y runs on x.z with z >= y, and what is to be compiled on everything newer; with "a" either is for
+    that GPU alone, with "f" for its family (CUDA C++ Programming Guide, "Binary Compatibility", "PTX Compatibility").
     """
     number = _number(capability)
     binary, compiled = "", ""
@@ -108,7 +113,7 @@ def kernels_for(capability: str, kernels: list[str]) -> str:
 
 
 def compiled_at_first(answer: ProbeAnswer, facts: Facts) -> str:
-    """Return the kernels that the driver compiles at the first start, which takes minutes; "" where there are binaries."""
+    """Return what the driver compiles at the first start, which takes minutes; "" where there are binaries."""
     capability = str(facts.get("gpu_compute_capability") or "")
     found = kernels_for(capability, answer.kernels) if capability else ""
     return found if found.startswith("compute") else ""

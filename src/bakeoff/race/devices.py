@@ -1,6 +1,6 @@
-"""Whether contenders can run where they are asked to: their interpreters are asked, all at once, before anything else.
+"""Contenders that cannot run on their device are found by asking all interpreters at once, before anything else.
 
-An environment without CUDA is told in the seconds that importing takes, and not after the reference's certificate.
+An environment without CUDA shows in the seconds that importing takes, and not after the reference's certificate.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.declared import framework
 from bakeoff.environments.probe import probe
-from bakeoff.environments.usable import why_not
+from bakeoff.environments.usable import compiled_at_first, why_not
 from bakeoff.measure.gpus import variables_for
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bakeoff.measure.system_settings import Facts
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.probe import ProbeAnswer
+    from bakeoff.spec.trial import TrialSpec
 
 
 class _Question(NamedTuple):
@@ -51,6 +52,22 @@ def lacking(plans: Sequence[ContenderPlan], machine: Facts) -> dict[str, str]:
             if reason := why_not(info, answer, contender.options, machine, contender.environment):
                 found[contender.label] = reason
     return found
+
+
+def why_late(trial: TrialSpec) -> str:
+    """Return what a worker that did not answer in time may have waited for; "" where nothing is known of that.
+
+    A driver that compiles a framework's kernels for a GPU newer than the wheel takes longer than a trial may.
+    """
+    device = trial.contender.options.get("device", PROCESSOR)
+    asked = [one for one in _found if (one.folder, one.device) == (trial.framework_path, device)]
+    slow = next((found for one in asked if (found := compiled_at_first(_found[one], trial.gpu or {}))), "")
+    if not slow:
+        return ""
+    return (
+        f"; the framework has no kernels for this GPU, and the driver may still have been compiling {slow}, which "
+        "takes 30 minutes or longer: --trial-limit 1h, once"
+    )
 
 
 def _device(plan: ContenderPlan) -> str:

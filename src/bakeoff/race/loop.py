@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bakeoff.measure.machine import describe
+from bakeoff.race.devices import why_late
 from bakeoff.race.progress import TrialEnded, TrialStarted
 from bakeoff.race.stages.stage import Adopted, Checkpoint, Session, Team, Wanted
 from bakeoff.race.workers.worker import QUIT_LIMIT_S, WorkerLostError
@@ -166,7 +167,7 @@ class Runner:
         record = Record(
             trial=spec,
             outcome=lost.outcome,
-            reason=lost.reason,
+            reason=f"{lost.reason}{why_late(spec) if lost.outcome == 'timeout' else ''}",
             detail=lost.detail,
             started_at=datetime.now(UTC).isoformat(timespec="seconds"),
             machine=describe(spec.gpu),

@@ -51,9 +51,9 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     With `asking`, the interpreters of contenders on another device than the processor are asked for it first.
     """
     loaded, plans, excluded = checked(request)
-    machine = _machine(request, plans)
+    on = _machine(request, plans)
     if asking:
-        lacks = lacking(plans, machine[0])
+        lacks = lacking(plans, on[0])
         plans, excluded = [plan for plan in plans if plan.contender.label not in lacks], excluded | lacks
         _check_any(plans, excluded)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
@@ -63,7 +63,7 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
         size = loaded.size(request.size)
         whole = request.epochs is not None and request.steps is None
         inputs = data.prepare(source, workload, size, batch_size, request.seed, folder, whole=whole)
-        comparison = _comparison(request, loaded, inputs, plans, excluded, machine)
+        comparison = _comparison(request, loaded, inputs, plans, excluded, on)
         _check_text(comparison)
         yield comparison, folder
 

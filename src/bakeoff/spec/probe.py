@@ -16,8 +16,8 @@ class ProbeAnswer(msgspec.Struct, frozen=True, kw_only=True):
     cuda: str = ""
     """The CUDA that the framework is built for, such as "13.0"; empty where it is built without, or does not say."""
     kernels: list[str] = []
-    """What it has kernels for, in NVIDIA's names: "sm_89" for that GPU, "compute_90" to be compiled for newer ones. Empty
-    where the framework does not say."""
+    """What it has kernels for, in NVIDIA's names: "sm_89" for that GPU, "compute_90" to be compiled for newer ones.
+    Empty where the framework does not say."""
     packages: dict[str, str] = {}
     """Versions of NVIDIA's own packages beside it, by name."""
     tools: list[str] = []

@@ -9,14 +9,18 @@ from __future__ import annotations
 import shlex
 import sys
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from bakeoff.environments import probe
+from bakeoff.environments.builds import NVIDIA, PROCESSOR
 from bakeoff.environments.declared import framework, frameworks
 from bakeoff.environments.interpreters import resolve
 from bakeoff.environments.options import resolve_options
+from bakeoff.environments.usable import why_not
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
@@ -27,6 +31,7 @@ from bakeoff.spec.study import Point, Study
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bakeoff.measure.system_settings import Facts
     from bakeoff.spec.published import Declared, PublishedRow
 
 SHIPPED = Path(__file__).with_name("shipped")
@@ -96,12 +101,46 @@ def _twice(kind: str, given: list[str]) -> list[str]:
     return [f"{kind} {name!r} is there twice" for name in sorted({name for name in given if given.count(name) > 1})]
 
 
-def accelerator() -> str | None:
-    """Return the GPU that contenders could use here; None where there is none."""
+class Place(NamedTuple):
+    """Where a study runs that the user names no device for."""
+
+    device: str
+    told: str = ""
+    """Why it is the processor although a GPU is here; "" otherwise."""
+
+
+def place_for(published: PublishedStudy, contenders: Sequence[str] = ()) -> Place:
+    """Return where a study runs: on a GPU only where every framework of its rows that is here can use it.
+
+    Their interpreters are asked, where NVML reports a GPU. `contenders` race in place of the document's rows.
+    """
     machine = describe()
     if machine.get("gpu"):
-        return "cuda"
-    return "mps" if sys.platform == "darwin" and "arm" in str(machine.get("architecture", "")) else None
+        texts = contenders or [row.contender for row in published.rows]
+        here = [text for text in dict.fromkeys(texts) if not _problem(text, NVIDIA)]
+        lacks = _without_gpu(here, machine)
+        if lacks:
+            reasons = "; ".join(f"{name}: {why}" for name, why in lacks.items())
+            told = f"a GPU is here ({machine['gpu']}), and the study runs on the processor: {reasons}"
+            return Place(PROCESSOR, told)
+        return Place(NVIDIA if here else PROCESSOR)
+    return Place("mps" if sys.platform == "darwin" and "arm" in str(machine.get("architecture", "")) else PROCESSOR)
+
+
+def _without_gpu(texts: Sequence[str], machine: Facts) -> dict[str, str]:
+    """Return, by contender, why those that are here cannot use the GPU."""
+
+    def ask(text: str) -> str:
+        contender = parse_contender(text)
+        declared = framework(contender.framework)
+        interpreter = resolve(contender, declared, NVIDIA)
+        options = {name: support.default for name, support in declared.info.options.items()}
+        options |= contender.options | {"device": NVIDIA}
+        answer = probe.probe(interpreter, declared.path, device=NVIDIA)
+        return why_not(declared.info, answer, options, machine, contender.environment)
+
+    with ThreadPoolExecutor(max_workers=max(1, len(texts))) as pool:
+        return {text: why for text, why in zip(texts, pool.map(ask, texts), strict=True) if why}
 
 
 def declare(  # noqa: PLR0913 - as many as the command has
@@ -118,7 +157,7 @@ def declare(  # noqa: PLR0913 - as many as the command has
 
     `contenders` race in place of the document's; one that is a row's own, in whatever environment, stands for that row.
     """
-    device = device or accelerator() or "cpu"
+    device = device or place_for(published, contenders).device
     here = Reproduces(published=published, scaled=not full, device=device)
     wanted = [declared for declared in published.comparisons if full or declared.scaled]
     points = [_point(here, declared, contenders, seed) for declared in wanted]
