@@ -33,6 +33,7 @@ def acceptance_page(outcome: AcceptanceOutcome) -> Page:
             Section(caption="Checks, in the order in which they are made", tables=[table(acceptance)]),
             Section(words=sentences(acceptance)),
         ],
+        unpictured=tuple(f"{check.title}: {check.state}" for check in acceptance.checks),
         begun=f"bakeoff {acceptance.bakeoff}, acceptance {acceptance.id}, begun {acceptance.created_at}.",
         measured=f"Measured on {acceptance.created_at.partition('T')[0]} with bakeoff {acceptance.bakeoff}",
         command=acceptance.command,
