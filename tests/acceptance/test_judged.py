@@ -98,6 +98,14 @@ def test_two_step_times_agree_by_the_whole_interval(low: float, high: float, sta
     assert acceptance.bare(AgainstBare(label="torch", rounds=2)).state == "inconclusive"
 
 
+def test_a_busy_machine_refuses_nothing() -> None:
+    """Two times that differ there say nothing of bakeoff; two that agree do."""
+    apart, same = (Interval(estimate=one, low=one, high=one) for one in (1.2, 1.0))
+    for found, calm, state in ((apart, False, "inconclusive"), (apart, True, "failed"), (same, False, "passed")):
+        assert acceptance.ping_pong([TwoWays(label="torch", rounds=5, quickest=found)], calm=calm).state == state
+        assert acceptance.bare(AgainstBare(label="torch", rounds=5, ratio=found), calm=calm).state == state
+
+
 def test_a_timer_that_was_not_tested_is_not_passed() -> None:
     """Nor is one that was untold, on a busy machine."""
     passed, untold = (TimerVerdict(contender=name, outcome=name) for name in ("passed", "untold"))  # type: ignore[arg-type]
