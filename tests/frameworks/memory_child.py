@@ -40,7 +40,26 @@ def torch() -> list[Any]:
     torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
     torch.backends.cuda.matmul.allow_fp16_accumulation = True
     switched = [accumulation(dtype, "cuda") for dtype in (half, short)]
-    return [*answers, sums, switched, exhausted(is_exhausted, lambda: torch.empty(TOO_MUCH)), torch_words()]
+    return [
+        *answers,
+        sums,
+        switched,
+        exhausted(is_exhausted, lambda: torch.empty(TOO_MUCH)),
+        torch_words(),
+        torch_limit(),
+    ]
+
+
+def torch_limit() -> list[Any]:
+    """Return what CUDA's allocator is asked for under a limit of 9 GiB on a GPU of 12."""
+    import torch
+
+    from bakeoff.frameworks.torch import memory
+
+    asked: list[Any] = []
+    torch.cuda.set_per_process_memory_fraction = lambda *given: asked.extend(given)
+    memory.limit(9 << 30, 12 << 30)
+    return asked
 
 
 def judged(module: Any, errors: list[BaseException]) -> list[str]:
@@ -140,7 +159,24 @@ def tensorflow() -> list[Any]:
         if forced:
             os.environ["TF_FORCE_GPU_ALLOW_GROWTH"] = forced
         answers.append(reading())
-    return [*answers, exhausted(is_exhausted, lambda: tf.zeros([TOO_MUCH >> 20, 1 << 20])), tensorflow_words()]
+    return [
+        *answers,
+        exhausted(is_exhausted, lambda: tf.zeros([TOO_MUCH >> 20, 1 << 20])),
+        tensorflow_words(),
+        tensorflow_limit(),
+    ]
+
+
+def tensorflow_limit() -> list[Any]:
+    """Return what the runtime is asked for under a limit of 9 GiB, in MiB."""
+    import tensorflow as tf
+
+    from bakeoff.frameworks.tensorflow import memory
+
+    asked: list[Any] = []
+    tf.config.set_logical_device_configuration = lambda gpu, given: asked.extend([gpu, given[0].memory_limit])
+    memory.limit("gpu", 9 << 30)
+    return asked
 
 
 def tensorflow_words() -> list[str]:

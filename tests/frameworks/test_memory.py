@@ -46,6 +46,7 @@ NOTHING = memory(None, None, None)
                 memory(2, None, "nearly all that is free of the GPU; allocator default"),
                 [True, False],
                 ["yes", "yes", "yes", "maybe", "maybe", "maybe", "no"],
+                ["gpu", 9216],
             ],
         ),
     ],
@@ -61,9 +62,10 @@ def test_peak_reserve_and_policy_are_read_back(framework: str, answers: list[Any
 
 def test_torch_tells_its_memory_and_its_sums() -> None:
     """Nothing is taken beforehand; the switches of half precision decide in which type products are summed on CUDA."""
-    gpu, processor, sums, switched, exhausted, words = told("torch")
+    gpu, processor, sums, switched, exhausted, words, limited = told("torch")
     assert (gpu, processor) == (memory(1, 2, "none; allocator native"), NOTHING)
     assert sums == ["float32, partial sums may be in float16", "float32, partial sums may be in bfloat16", None, None]
     assert switched == ["float16", "float32"]
     assert exhausted == [True, False]
     assert words == ["yes"] * 4 + ["maybe"] * 3 + ["no"] * 2
+    assert limited == [0.75, 0]

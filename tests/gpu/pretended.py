@@ -167,7 +167,9 @@ def pretend(monkeypatch: pytest.MonkeyPatch, folder: Path, libraries: Path) -> P
     for name, value in gpus.environment.items():
         monkeypatch.setenv(name, value)
     for name in ("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER"):
-        monkeypatch.delenv(name, raising=False)
+        # A worker in this very process sets them: what is set here is undone in the end.
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
     # nvidia-ml-py keeps the library that it has loaded, and its functions.
     monkeypatch.setattr(pynvml, "nvmlLib", ctypes.CDLL(str(libraries / "libnvidia-ml.so.1")))
     monkeypatch.setattr(pynvml, "_nvmlGetFunctionPointer_cache", {})

@@ -11,8 +11,9 @@ from tests.gpu.pretended import H100
 
 from bakeoff.measure import cuda, gpu_facts, gpus, machine
 from bakeoff.race.workers.process import ProcessWorker
-from bakeoff.spec.errors import UnavailableError, UsageError
+from bakeoff.spec.errors import StoreError, UnavailableError, UsageError
 from bakeoff.store.results import read_records
+from bakeoff.study.sweep import Axis, sweep_of
 from bakeoff.trial import device
 
 if TYPE_CHECKING:
@@ -170,3 +171,24 @@ def test_a_gpu_without_a_contender_on_it_is_refused(race: Any, two: PretendedGpu
     del two
     with pytest.raises(UsageError, match="add --device cuda"):
         race("fake", gpu="0")
+
+
+def test_going_on_is_on_the_same_gpu(race: Any, two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others may have taken its memory meanwhile; a GPU that is named now is taken, and is another machine."""
+    two.set(1, total_energy_mj=None)
+    first = race("fake:device=cuda", max_rounds=1)
+    two.set(1, memory_other_bytes=80 * 10**9)
+    monkeypatch.delenv(gpus.VISIBLE)  # Set by the worker, which is this process.
+    again = race("fake:device=cuda", max_rounds=2, resume=True)
+    assert (again.path, again.comparison.machine["gpu_uuid"]) == (first.path, two.uuid(1))
+    with pytest.raises(StoreError, match="gpu was 'NVIDIA H100 80GB HBM3' and is 'NVIDIA L4' here"):
+        race("fake:device=cuda", max_rounds=2, resume=True, gpu="0")
+
+
+def test_a_sweep_has_its_gpu_where_contenders_are_on_one(request_of: Any, two: PretendedGpus) -> None:
+    """Points on a processor have none; a sweep on processors alone is refused, as a comparison is."""
+    del two
+    both = sweep_of(request_of("fake", gpu="1"), [Axis(name="device", values=("cpu", "cuda"))])
+    assert [point.request.gpu for point in both.points] == [None, "1"]
+    with pytest.raises(UsageError, match="there is none at any point"):
+        sweep_of(request_of("fake", gpu="1"), [Axis(name="threads", values=("1", "2"))])

@@ -76,3 +76,19 @@ def test_a_machine_that_cannot_tell_says_why(race: Any, monkeypatch: pytest.Monk
     assert outcome.comparison.no_energy == meters()[1]
     assert energy_line(outcome).startswith("Energy: not available here, no RAPL package under")
     assert not list(Path(outcome.path).glob("energy*"))
+
+
+def test_contenders_on_different_devices_share_no_meters(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each has its own device's, and it is said that the figures are not to be compared."""
+    names = {"cpu": "package-0", "cuda": "GPU 0 only"}
+
+    def meters_of(device: str, uuid: str) -> tuple[list[Meter], str]:
+        meter = Meter()
+        meter.name = names[device] + uuid
+        return [meter], ""
+
+    for module in (energy, prepare):
+        monkeypatch.setattr(module, "meters", meters_of)
+    outcome = race("fake", "fake:device=cuda", max_rounds=1)
+    assert [one.energy.source for one in outcome.contenders] == ["package-0", "GPU 0 only"]
+    assert energy_line(outcome).endswith("their figures are not to be compared.")

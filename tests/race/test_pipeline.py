@@ -14,8 +14,8 @@ from tests.race.inline import InlineWorker
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
+from bakeoff.race import fitting
 from bakeoff.race.progress import Certified, Event, Finished, Prepared, RoundEnded, RoundStarted, TrialEnded
-from bakeoff.race.stages import stage
 from bakeoff.race.workers.worker import WorkerLostError
 from bakeoff.spec.protocol import Answer, Command, RunBlock
 from bakeoff.spec.record import Record
@@ -345,7 +345,7 @@ def test_workers_that_do_not_fit_run_one_after_another(
     race: Any, monkeypatch: pytest.MonkeyPatch, free: int | None
 ) -> None:
     """With too little memory, or where it is not known, workers are not resident together; the verdict is the same."""
-    monkeypatch.setattr(stage, "available_memory_bytes", lambda: free)
+    monkeypatch.setattr(fitting, "available_memory_bytes", lambda: free)
     outcome = race("fake:step_ms=50", "fake:step_ms=60")
     assert [(v.verdict, v.rounds) for v in outcome.verdicts] == [("faster", LOOKS[0])]
     assert not outcome.resident

@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.race.inline import InlineWorker
+from tests.gpu.pretended import PretendedGpus
 from tests.report.shown import data_of, markdown
 
-from bakeoff.race.stages.stage import State
 from bakeoff.race.workers import watched
 from bakeoff.race.workers.watched import WeighedWorker, weighing
 from bakeoff.report.sections.memory import device_memory_table
@@ -26,30 +25,20 @@ def scale(pids: object, uuid: str) -> Iterator[SimpleNamespace]:
     yield SimpleNamespace(peak_bytes=3_000_000_000, readings=40, reason="")
 
 
-def test_what_was_seen_from_outside_is_in_the_record(race: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_seen_from_outside_is_in_the_record(
+    race: Any, monkeypatch: pytest.MonkeyPatch, pretended_gpus: PretendedGpus
+) -> None:
     """The parent hands over what it has read; it is in the record beside what the process tells of itself."""
     monkeypatch.setattr(watched, "peak_watched", scale)
-
-    def launch(folder: Path, trial: Any, interpreter: str) -> Any:
-        worker = InlineWorker(folder, trial, interpreter)
-        return WeighedWorker(worker) if trial.purpose == "memory" else worker
-
-    given = State.racing
-
-    def on_cuda(state: State) -> list[Any]:
-        plans = given(state)
-        for plan in plans:
-            plan.contender.options["device"] = "cuda"
-        return plans
-
-    monkeypatch.setattr(State, "racing", on_cuda)
-    memory = race("fake", launch=launch, max_rounds=3).contenders[0].memory
+    assert pretended_gpus.uuid()
+    memory = race("fake:gpu_kib=1024", device="cuda", max_rounds=3).contenders[0].memory
     assert (memory.device_process_bytes, memory.device_readings, memory.device_reason) == (3_000_000_000, 40, "")
+    assert memory.device_reserved_bytes == 1 << 20
     assert memory.peak_bytes is not None
 
 
-def test_only_memory_trials_on_cuda_are_weighed(tmp_path: Path) -> None:
-    """On a processor, and in all other trials, nothing is read beside the worker."""
+def test_only_trials_that_hold_what_a_round_will_are_weighed(tmp_path: Path) -> None:
+    """The certificate's on CUDA, before the first round, and those of memory alone; nothing beside what is timed."""
     launch = weighing(lambda folder, trial, interpreter: SimpleNamespace())
 
     def is_weighed(purpose: str, device: str) -> bool:
@@ -58,6 +47,7 @@ def test_only_memory_trials_on_cuda_are_weighed(tmp_path: Path) -> None:
         return isinstance(worker, WeighedWorker)
 
     assert is_weighed("memory", "cuda")
+    assert is_weighed("certify", "cuda")
     assert not is_weighed("memory", "cpu")
     assert not is_weighed("time", "cuda")
 

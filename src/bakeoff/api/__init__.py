@@ -109,8 +109,8 @@ def max_batch(
     """Search each contender's largest batch within a limit of memory, as `bakeoff run --max-batch` does.
 
     `progress`, `observer` and `options` are those of `compare`, but for what only a race has. `memory_bytes` is
-    resident memory beyond the import; None: a share of what is available. Raises UsageError for what cannot be,
-    StoreError when results cannot be written.
+    resident memory beyond the import, on CUDA that of the GPU; None: a share of what is available. Raises
+    UsageError for what cannot be, StoreError when results cannot be written.
     """
     strange = sorted(conductor.RACE_ONLY & set(options))
     if strange:

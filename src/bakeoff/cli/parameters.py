@@ -235,7 +235,8 @@ MemoryLimit = Annotated[
     typer.Option(
         metavar="SIZE",
         help="Of --max-batch: resident memory that an attempt may take beyond its import: 4GiB, 500MB; 70% of what is "
-        "available if not said. On an accelerator its own memory is the limit.",
+        "available if not said. On CUDA it is memory of the GPU, for each framework's allocator alike, and 90% of what "
+        "is free if not said; on Apple's GPUs there is no limit to set.",
         show_default=False,
     ),
 ]

@@ -93,6 +93,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, str | int | float | bool | None] = {}
     inherited: dict[str, str] = {}
     """Variables of the user's environment that counted for it."""
+    overridden: dict[str, str] = {}
+    """Those that bakeoff has set to other values, which are the framework's `variables`, with what they were."""
     versions: dict[str, str] = {}
     python: str = ""
     counters: BlockCounters = BlockCounters()
@@ -138,6 +140,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """The steps of training behind the state that every timed part began with; None where each went on training."""
     resident: bool = True
     """Workers of a round were resident together, alternating blocks; False: one after another."""
+    apart: str = ""
+    """Why workers of the latest such round ran one after another; empty where none did, and in older records."""
     calm: bool | None = None
     foreign_share: float | None = None
     """Median over blocks of the processor share of other processes."""

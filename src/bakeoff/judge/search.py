@@ -41,6 +41,8 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory | None
     peak_bytes: int | None
     """Of the host, beyond the import, from the first step on; None where the process did not get so far."""
+    suspected: bool = False
+    """It failed in words that may mean exhausted memory: that is what they mean where a smaller batch has run."""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,8 +120,21 @@ def found_of(search: Search, plan: ContenderPlan, records: Mapping[str, Record],
 
 
 def attempts_of(search: Search, records: Iterable[Record]) -> list[Attempt]:
-    """Return one contender's attempts; a batch fits if the system's high-water mark stays within the limit."""
-    return [_attempt(search, record) for record in records if record.trial.purpose == "batch"]
+    """Return one contender's attempts.
+
+    A batch fits if the system's high-water mark stays within the limit, and on CUDA what the allocator has reserved.
+    """
+    found = [_attempt(search, record) for record in records if record.trial.purpose == "batch"]
+    ran = [one.batch_size for one in found if one.outcome == "done"]
+    return [_settled(one, any(size < one.batch_size for size in ran)) for one in found]
+
+
+def _settled(attempt: Attempt, ran_smaller: bool) -> Attempt:  # noqa: FBT001 - whether fewer samples ran
+    """Return an attempt whose words may mean exhausted memory as one that does not fit, where fewer samples ran."""
+    if attempt.fits is not None or not (attempt.suspected and ran_smaller):
+        return attempt
+    reason = f"{attempt.reason} (the same step ran with fewer samples)"
+    return msgspec.structs.replace(attempt, fits=False, reason=reason)
 
 
 def tried(attempts: Iterable[Attempt]) -> dict[int, bool]:
@@ -128,11 +143,15 @@ def tried(attempts: Iterable[Attempt]) -> dict[int, bool]:
 
 
 def following(search: Search, attempts: Iterable[Attempt]) -> int | None:
-    """Return the batch size to try next; None at the end, or after a failure for another reason than memory."""
+    """Return the batch size to try next; None at the end, or after a failure for another reason than memory.
+
+    Where memory is suspected, a smaller batch tells.
+    """
     known = list(attempts)
-    if any(one.fits is None for one in known):
+    if any(one.fits is None and not one.suspected for one in known):
         return None
-    return next_batch(search.plan.batch_size, tried(known), search.precision, _guess(search, known))
+    sizes = tried(known) | {one.batch_size: False for one in known if one.fits is None}
+    return next_batch(search.plan.batch_size, sizes, search.precision, _guess(search, known))
 
 
 def _guess(search: Search, known: Iterable[Attempt]) -> float | None:
@@ -156,8 +175,8 @@ def _attempt(search: Search, record: Record) -> Attempt:
     fits: bool | None = None
     reason = record.reason
     if record.outcome == "done":
-        fits = peak_bytes is None or peak_bytes <= search.limit_bytes
-        reason = "" if fits else f"its steps took {(peak_bytes or 0) / 1e6:,.0f} MB beyond its import"
+        reason = _beyond(search, record, peak_bytes)
+        fits = not reason
     elif record.outcome in TOO_MUCH:
         fits = False
     return Attempt(
@@ -167,7 +186,19 @@ def _attempt(search: Search, record: Record) -> Attempt:
         reason=reason,
         memory=memory,
         peak_bytes=peak_bytes,
+        suspected=record.memory_suspected,
     )
+
+
+def _beyond(search: Search, record: Record, peak_bytes: int | None) -> str:
+    """Return by how much an attempt went beyond its limit: on CUDA the GPU's, else the host's; empty within it."""
+    memory = record.memory
+    if search.gpu_limit_bytes is not None and record.trial.contender.options.get("device") == "cuda":
+        held = (memory.device_reserved_bytes or memory.device_peak_bytes or 0) if memory else 0
+        return f"its steps took {held / 1e6:,.0f} MB of the GPU" if held > search.gpu_limit_bytes else ""
+    if peak_bytes is None or peak_bytes <= search.limit_bytes:
+        return ""
+    return f"its steps took {peak_bytes / 1e6:,.0f} MB beyond its import"
 
 
 def _state(search: Search, attempts: list[Attempt], certificate: Certificate) -> tuple[State, str]:
@@ -175,10 +206,11 @@ def _state(search: Search, attempts: list[Attempt], certificate: Certificate) ->
     if not certificate.passed:
         return "uncertified", certificate.reason
     failed = next((one for one in attempts if one.fits is None), None)
-    if failed is not None:
+    more = following(search, attempts) is not None
+    if failed is not None and not more:
         return "stopped", f"batch {failed.batch_size}: {failed.reason}"
     low, high = bracket(tried(attempts))
-    if following(search, attempts) is not None:
+    if more:
         return "unfinished", "more sizes are to be tried"
     if not low:
         return "nothing", next(one.reason for one in attempts if one.batch_size == high)

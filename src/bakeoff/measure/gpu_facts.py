@@ -29,7 +29,7 @@ class Device:
             self.whole = pynvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle(handle)
 
     def ask(self, function: str, *arguments: Any, part: bool = False) -> Any:
-        """Return what a function of NVML answers for the whole GPU, or for its part; None where it is not told."""
+        """Return what a function of NVML answers for the whole GPU, or for its part; None where it is unknown."""
         try:
             return getattr(self._nvml, function)(self.handle if part else self.whole, *arguments)
         except self._nvml.NVMLError:

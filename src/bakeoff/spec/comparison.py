@@ -187,10 +187,17 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     plan: Comparison
     """Workload, contenders, data and machine, as for a race; its batch size is the first to be tried."""
     limit_bytes: int
-    """Resident memory that a worker may take beyond what it holds after importing the framework."""
+    """Resident memory that a worker may take beyond what it holds after importing the framework; on CUDA, too, where
+    `gpu_limit_bytes` decides what fits."""
     asked_bytes: int | None = None
     """The limit that the user set; None: it is a share of what was available."""
     available_bytes: int
     """Memory that was available without swapping when the search began."""
+    gpu_limit_bytes: int | None = None
+    """Of a GPU's memory, what each framework's allocator may take; the process's context is beyond it. None: nobody
+    runs on CUDA, NVML does not tell how much is free, or the search is older than this field."""
+    gpu_free_bytes: int | None = None
+    """Of the GPU, when the search began."""
+    gpu_total_bytes: int | None = None
     precision: float
     """The search ends when the smallest batch that did not fit exceeds the largest that did by at most this share."""

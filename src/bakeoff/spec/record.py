@@ -115,7 +115,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     device_reserved_bytes: int | None = None
     device_preallocation: str | None = None
     device_process_bytes: int | None = None
-    """Peak of what the process and its children held on all NVIDIA GPUs together."""
+    """Peak of what the process and its children held on their NVIDIA GPU; in records without a GPU's UUID, on all."""
     device_readings: int = 0
     """How often `device_process_bytes` was read."""
     device_reason: str = ""
@@ -332,6 +332,8 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """The settings that were in force, read back from the framework after the run."""
     variables: dict[str, str] = {}
     """Environment variables that the worker set for this framework."""
+    overridden: dict[str, str] = {}
+    """What the user's environment said of those of them that had another value there."""
     inherited: dict[str, str] = {}
     """Variables of the user's environment that matter to this framework, as they were when it was imported."""
     clock: Literal["monotonic", "virtual"] = "monotonic"

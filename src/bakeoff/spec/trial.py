@@ -55,7 +55,7 @@ KINDS: dict[Purpose, Kind] = {
     "reference": Kind(steps=False, folder="reference"),
     # A contender's own code in float64: the first stage of its certificate.
     "program": Kind(steps=False),
-    "certify": Kind(steps=False, learns=True),
+    "certify": Kind(steps=False, learns=True, weighed=True),
     "memory": Kind(weighed=True, cached=True),
     "compile": Kind(folder="compile-{cache}-{label}"),
     "energy": Kind(cached=True, folder="energy{round}-{label}"),
@@ -122,8 +122,13 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     contender left it; empty where it keeps nothing."""
     ceiling_bytes: int | None = None
     """In an attempt at a batch size: the process is ended when it holds more than this beyond its import."""
+    gpu_limit_bytes: int | None = None
+    """In such an attempt on CUDA: the framework's allocator takes no more than this of a GPU of `gpu_total_bytes`."""
+    gpu_total_bytes: int | None = None
     resident: bool = False
     """True: the round's workers are alive together and run their blocks in turns."""
+    apart: str = ""
+    """Why a round's workers run one after another; empty where they do not, and in trials older than this field."""
     certify_steps: int = 5
     learning_steps: int = 0
     spreads: tuple[str, ...] = ()

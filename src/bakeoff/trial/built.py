@@ -96,6 +96,8 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     feed = feed_of(trial, step, opened.batches)
     batches = feed or resident(step, opened.batches)
     memory.reset_peak()
+    if hasattr(step, "reset_device_peak"):
+        step.reset_device_peak()
     stepper = Stepper(step, batches, clock)
     before = step.compilation()
     (first_step_ns,) = stepper.fenced(1)

@@ -140,6 +140,9 @@ def certify(unrun: Unrun, draft: Draft, command: protocol.Certify) -> None:
     seen = input_pass(opened.trial, step, opened.batches)
     evidence = gather(opened.engine, step, unrun.model, opened.trial, opened.batches, draft.folder)
     held = Memory(baseline_bytes=opened.baseline_bytes, peak_bytes=memory.peak_resident_bytes())
+    if opened.trial.contender.options.get("device", "cpu") != "cpu":
+        with suppress(Exception):  # A memory that cannot be read costs no race: its workers run one after another.
+            held = _held(opened, step)
     draft.put(memory=held)
     draft.put(evidence=msgspec.structs.replace(evidence, input_pass=seen))
 
@@ -159,14 +162,19 @@ def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemo
 
 def _memory(running: Running) -> Memory:
     """Return the peaks so far."""
-    device = running.step.device_memory()
+    return _held(running.opened, running.step, running.stepper.position)
+
+
+def _held(opened: Opened, step: Step, steps: int = 0) -> Memory:
+    """Return what this process held at most, after so many steps."""
+    device = step.device_memory()
     return Memory(
-        baseline_bytes=running.opened.baseline_bytes,
+        baseline_bytes=opened.baseline_bytes,
         peak_bytes=memory.peak_resident_bytes(),
         device_peak_bytes=device.peak_bytes,
         device_reserved_bytes=device.reserved_bytes,
         device_preallocation=device.preallocation,
-        steps=running.stepper.position,
+        steps=steps,
     )
 
 
@@ -176,7 +184,7 @@ def measure_peaks(opened: Opened, draft: Draft, command: protocol.MeasurePeaks) 
     draft.put(peaks=peaks.reading(opened))
 
 
-def note_gpu_memory(running: Running, draft: Draft, command: protocol.NoteGpuMemory) -> None:
+def note_gpu_memory(running: Running | Unrun, draft: Draft, command: protocol.NoteGpuMemory) -> None:
     """Note what the parent saw this process hold of GPUs."""
     del running
     draft.amend(
@@ -194,7 +202,10 @@ def note(running: Running, draft: Draft, command: protocol.Note) -> None:
     draft.put(**{name: msgspec.convert(value, types[name]) for name, value in command.facts.items()})
 
 
-HANDLERS: dict[type[Any], tuple[type[Running | Unrun | Opened], Callable[..., protocol.Answer | None]]] = {
+State = type[Running | Unrun | Opened] | tuple[type[Running], type[Unrun]]
+"""What a trial has to be for a command."""
+
+HANDLERS: dict[type[Any], tuple[State, Callable[..., protocol.Answer | None]]] = {
     protocol.Warm: (Running, warm),
     protocol.Fence: (Running, fence),
     protocol.RunBlock: (Running, run_block),
@@ -206,7 +217,7 @@ HANDLERS: dict[type[Any], tuple[type[Running | Unrun | Opened], Callable[..., pr
     protocol.MeasureSpread: (Unrun, measure_spread),
     protocol.MeasureMemory: (Running, measure_memory),
     protocol.MeasurePeaks: (Opened, measure_peaks),
-    protocol.NoteGpuMemory: (Running, note_gpu_memory),
+    protocol.NoteGpuMemory: ((Running, Unrun), note_gpu_memory),
     protocol.Note: (Running, note),
 }
 """For each command, the state that a trial has to be in, and what is done."""
@@ -216,6 +227,7 @@ def handle(built: Unrun | Running | Opened | None, draft: Draft, command: protoc
     """Do one command; raise RuntimeError where the trial is not in the state that the command needs."""
     state, handler = HANDLERS[type(command)]
     if not isinstance(built, state):
-        msg = f"{type(command).__name__} needs a trial that is {state.__name__}; this one is {type(built).__name__}"
+        needed = " or ".join(one.__name__ for one in (state if isinstance(state, tuple) else (state,)))
+        msg = f"{type(command).__name__} needs a trial that is {needed}; this one is {type(built).__name__}"
         raise RuntimeError(msg)  # noqa: TRY004 - a wrong order of commands, no wrong type
     return handler(built, draft, command) or protocol.Done()

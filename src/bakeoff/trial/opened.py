@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.measure import memory
 from bakeoff.measure.clock import Clock, monotonic
-from bakeoff.spec.errors import UnavailableError
+from bakeoff.spec.errors import UnavailableError, UnsupportedError
 from bakeoff.spec.options import inherited
 from bakeoff.store.fingerprints import check_unchanged, folder_sha256
 from bakeoff.trial.device import device_settings
@@ -63,6 +63,7 @@ def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
     """
     folder = Path(trial.framework_path)
     check_unchanged(f"the framework's folder {folder}", trial.framework_sha256, folder_sha256(folder))
+    draft.put(overridden=_overridden(trial.variables))
     set_variables(trial.variables)
     set_denormals(trial.contender.options)
     seen = inherited(trial.watched, os.environ)
@@ -85,9 +86,27 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
     """Configure the engine and map the batches; return the trial, and how long import and configuring took in ns."""
     if hasattr(imported.engine, "preload"):
         imported.engine.preload(trial.scenario)
+    _limit(trial, imported.engine)
     imported.engine.configure(trial.options)
     import_ns = time.perf_counter_ns() - imported.began_ns
     draft.put(import_ns=import_ns, versions=imported.engine.versions())
     baseline_bytes = memory.resident_bytes()
     device = device_settings(trial)
     return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes, device), import_ns
+
+
+def _overridden(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the values that the user's environment has for variables which are to be set to others."""
+    return {
+        name: os.environ[name] for name, value in variables.items() if name in os.environ and os.environ[name] != value
+    }
+
+
+def _limit(trial: TrialSpec, engine: Engine) -> None:
+    """Have the framework's allocator keep a limit, where the trial has one; raise UnsupportedError where it cannot."""
+    if trial.gpu_limit_bytes is None or trial.gpu_total_bytes is None:
+        return
+    if not hasattr(engine, "limit_memory"):
+        msg = f"{trial.contender.framework} has no limit for the memory that it takes of a GPU"
+        raise UnsupportedError(msg)
+    engine.limit_memory(trial.gpu_limit_bytes, trial.gpu_total_bytes)

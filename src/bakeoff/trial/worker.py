@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.measure import gpu_room
+from bakeoff.measure import gpu_left
 from bakeoff.measure.clock import collected_garbage
 from bakeoff.spec import protocol
 from bakeoff.spec.errors import ChangedError, StoreError, UnavailableError, UnsupportedError
@@ -142,7 +142,7 @@ class TrialProcess:
         if not any(map(may_say_so, causes)):
             return None
         self._draft.put(memory_suspected=True)
-        left = gpu_room.left_share() if self._trial.contender.options.get("device") == "cuda" else None
+        left = gpu_left.left_share() if self._trial.contender.options.get("device") == "cuda" else None
         if left is None or left >= FULL_SHARE:
             return None
         return f" (the GPU had {100 * left:.1f} % of its memory left)"

@@ -62,6 +62,10 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
 
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have the GPU's allocator keep a limit: its client, which `configure` makes, reads it from a variable."""
+        memory.limit(limit_bytes, total_bytes)
+
     def configure(self, options: Mapping[str, str]) -> None:
         """Set platform and precision, whatever the user's environment says of them; NPROC has set the threads."""
         for option, valid in (("mode", _MODES), ("device", devices.PLATFORMS)):

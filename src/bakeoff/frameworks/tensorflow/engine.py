@@ -37,11 +37,20 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
     _mode = "graph"
+    _limit_bytes: int | None = None
+    """Of the GPU's allocator."""
+
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have the GPU's allocator keep a limit, from `configure` on."""
+        del total_bytes
+        self._limit_bytes = limit_bytes
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads, before TensorFlow's runtime starts."""
         self._mode = options["mode"]
         _set_device(options["device"])
+        if self._limit_bytes is not None:
+            memory.limit(_gpus()[0], self._limit_bytes)
         # Both pools, because one thread in each operation still leaves several operations side by side.
         threads = int(options["threads"])
         tf.config.threading.set_intra_op_parallelism_threads(threads)

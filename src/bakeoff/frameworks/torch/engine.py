@@ -53,11 +53,17 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
+    _limit: tuple[int, int] | None = None
+    """Of CUDA's allocator, and the GPU's memory, in bytes."""
 
     def preload(self, scenario: Scenario) -> None:
         """Import what making the first optimiser imports, a second's work: torch._dynamo and all that it needs."""
         if SCENARIOS[scenario].trains:
             importlib.import_module("torch._dynamo")
+
+    def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
+        """Have CUDA's allocator keep a limit, from `configure` on."""
+        self._limit = limit_bytes, total_bytes
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads; raise UnsupportedError for what this PyTorch or machine lacks."""
@@ -68,6 +74,8 @@ class Engine:
         self._device = options["device"]
         if reason := _why_unavailable(self._device):
             raise UnsupportedError(reason)
+        if self._limit is not None:
+            memory.limit(*self._limit)
         self._precision = Precision(options["precision"], self._device)
         self._switches = Switches(options)
         _set_threads(int(options["threads"]))

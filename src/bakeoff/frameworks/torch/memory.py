@@ -56,9 +56,8 @@ def policy(device: Any) -> str | None:
     return None if device.type == "cpu" else "grow"
 
 
-def limit(limit_bytes: int) -> None:
-    """Have CUDA's allocator take no more than this in all; the context is beyond it."""
-    total_bytes = torch.cuda.get_device_properties(0).total_memory
+def limit(limit_bytes: int, total_bytes: int) -> None:
+    """Have CUDA's allocator take no more than this of a GPU of this size; the context is beyond it."""
     torch.cuda.set_per_process_memory_fraction(min(1.0, limit_bytes / total_bytes), 0)
 
 

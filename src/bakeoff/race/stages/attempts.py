@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.search import attempts_of, following
+from bakeoff.measure import gpu_memory
 from bakeoff.measure.machine import available_memory_bytes
+from bakeoff.race.fitting import gpu_of
 from bakeoff.race.progress import Event, Tried
 from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, built_then
 from bakeoff.spec.comparison import Search
@@ -17,6 +19,7 @@ from bakeoff.spec.protocol import MeasureMemory
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bakeoff.measure.gpu_memory import Room
     from bakeoff.spec.comparison import Comparison, ContenderPlan
 
 
@@ -28,6 +31,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     it, and for its import."""
     largest_share: float = 0.9
     """That a user may name: beyond, the machine would swap."""
+    gpu_share: float = 0.9
+    """Of what is free of a GPU, for each framework's allocator: the rest is for the context (0.3 to 0.6 GB in public
+    reports) and the libraries' own buffers, which no framework's limit counts. A user may name no more."""
 
 
 LIMITS = Limits()
@@ -52,29 +58,55 @@ def within(plan: Comparison, asked_bytes: int | None) -> Search:
     Raises UsageError for a limit that the machine cannot keep.
     """
     available = available_memory_bytes()
-    on_device = {one.contender.options.get("device", "cpu") for one in plan.contenders} - {"cpu"}
-    if asked_bytes is not None and on_device:
-        devices = ", ".join(sorted(on_device))
-        msg = f"a memory limit is of the host's memory, and on {devices} the device's own is the limit: leave it out"
+    devices = {one.contender.options.get("device", "cpu") for one in plan.contenders}
+    if asked_bytes is not None and (len(devices) > 1 or "mps" in devices):
+        where = ", ".join(sorted(devices))
+        msg = f"a memory limit is of the host's memory or of one GPU's on CUDA, and these run on {where}: leave it out"
         raise UsageError(msg)
+    room = gpu_memory.room_of(gpu_of(plan)) if "cuda" in devices else None
+    on_gpu = None if room is None else _on_gpu(room, asked_bytes)
     if available is None:
         msg = "this system does not tell how much memory is available, so a search for the largest batch is not safe"
         raise UsageError(msg)
-    most = LIMITS.largest_share * available
-    if asked_bytes is not None and asked_bytes < LEAST_BYTES:
-        msg = f"a memory limit of {asked_bytes} bytes cannot be: valid is from {LEAST_BYTES:,} bytes on, which is 1 MB"
-        raise UsageError(msg)
-    if asked_bytes is not None and asked_bytes > most:
-        limit = f"a memory limit of {asked_bytes / 1e9:,.2f} GB cannot be"
-        msg = f"{limit}: valid is up to {most / 1e9:,.2f} GB now, 90 % of what is available"
-        raise UsageError(msg)
+    if asked_bytes is not None and room is None:
+        _check(asked_bytes, LIMITS.largest_share * available, "available")
     return Search(
         plan=plan,
-        limit_bytes=int(LIMITS.share * available) if asked_bytes is None else asked_bytes,
+        limit_bytes=int(LIMITS.share * available) if asked_bytes is None or room is not None else asked_bytes,
         asked_bytes=asked_bytes,
         available_bytes=available,
+        gpu_limit_bytes=on_gpu,
+        gpu_free_bytes=room.free_bytes if room else None,
+        gpu_total_bytes=room.total_bytes if room else None,
         precision=PRECISION,
     )
+
+
+def _on_gpu(room: Room, asked_bytes: int | None) -> int | None:
+    """Return the limit for each framework's allocator; None where none was asked for and NVML does not tell the room.
+
+    Raises UsageError for a limit that the GPU cannot keep.
+    """
+    if room.free_bytes is None:
+        if asked_bytes is None:
+            return None
+        msg = f"a memory limit needs to know what is free of the GPU, and that is not known: {room.reason}"
+        raise UsageError(msg)
+    most = int(LIMITS.gpu_share * room.free_bytes)
+    if asked_bytes is not None:
+        _check(asked_bytes, most, "free of the GPU")
+    return most if asked_bytes is None else asked_bytes
+
+
+def _check(asked_bytes: int, most_bytes: float, whereof: str) -> None:
+    """Raise UsageError for a limit that is too small for any step, or more than there is."""
+    if asked_bytes < LEAST_BYTES:
+        msg = f"a memory limit of {asked_bytes} bytes cannot be: valid is from {LEAST_BYTES:,} bytes on, which is 1 MB"
+        raise UsageError(msg)
+    if asked_bytes > most_bytes:
+        limit = f"a memory limit of {asked_bytes / 1e9:,.2f} GB cannot be"
+        msg = f"{limit}: valid is up to {most_bytes / 1e9:,.2f} GB now, 90 % of what is {whereof}"
+        raise UsageError(msg)
 
 
 def ceiling_bytes(search: Search) -> int:
@@ -96,6 +128,9 @@ def _attempt(search: Search, state: State, plan: ContenderPlan, batch_size: int)
     size = state.comparison.workload.sizes[state.comparison.size]
     copies_bytes = COPIES * batch_size * size.sample.sample_bytes
     trial = state.specs.trial(plan, "batch", batch_size=batch_size, ceiling_bytes=search.limit_bytes + copies_bytes)
+    if plan.contender.options.get("device") == "cuda":
+        limits = {"gpu_limit_bytes": search.gpu_limit_bytes, "gpu_total_bytes": search.gpu_total_bytes}
+        trial = trial._replace(spec=msgspec.structs.replace(trial.spec, **limits))
     return alone(trial, built_then(f"batch {batch_size}", MeasureMemory(steps=STEPS)))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.race import fitting
 from bakeoff.race.progress import Certified, Event
 from bakeoff.race.remembered import keep, name_of, recall
 from bakeoff.race.stages.stage import Adopted, State, Wanted, alone, built_then, in_turn
@@ -70,10 +71,16 @@ def _started_together(state: State, asked: Sequence[Wanted | Adopted]) -> Iterat
     yield from (one for one in asked if isinstance(one, Adopted))
     missing = [one for one in asked if isinstance(one, Wanted) and one.trials[0].spec.name not in state.records]
     work = state.comparison.work
-    if work is None or work.macs > SMALL_MACS:
+    if work is None or work.macs > SMALL_MACS or _apart_on_the_gpu(state, missing):
         yield from missing
     elif missing:
         yield in_turn(missing)
+
+
+def _apart_on_the_gpu(state: State, asked: Sequence[Wanted]) -> str:
+    """Return why small trials cannot start together on a GPU, before anything of them is measured; empty else."""
+    named = [fitting.small_need(trial.spec.contender) for one in asked for trial in one.trials]
+    return fitting.why_apart_on_the_gpu(state.comparison, [one for one in named if one.on_cuda])
 
 
 every_one = partial(wanted, anew=True)

@@ -52,6 +52,10 @@ class BlockSizes(msgspec.Struct, frozen=True, kw_only=True):
     timed_s: float = 0.075
     """The timed part lasts about this long in the middle of the contenders, who all time the same steps: long beside
     the clock's resolution, short beside the bursts of other processes, so that neighbours share them."""
+    cold_lead_s: float = 1.0
+    """The first lead-in of a worker that has a GPU for itself: a GPU's clock falls while nothing runs on it, as it does
+    while a process starts, and rises again over some tenths of a second of work. In rounds of resident workers it
+    is kept busy by whoever runs. Not measured by us on a GPU."""
     fewest_steps: int = 2
     """In the timed part, however long they are."""
 
@@ -96,7 +100,8 @@ def course_of(timed: Iterable[Record]) -> Course:
     return Course(
         turns=sum(block.repeats is None for block in first.blocks),
         steps={label: len(record.blocks[0].steps_ns) for label, record in known.items()},
-        leads={label: record.blocks[0].lead_steps for label, record in known.items()},
+        # The first lead-in of a worker that has a GPU for itself is longer.
+        leads={label: record.blocks[-1].lead_steps for label, record in known.items()},
         warm={label: len(record.warm_steps_ns) for label, record in known.items()},
     )
 
@@ -118,11 +123,12 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
             yield Checkpoint()
         began_s = state.elapsed_s()
         yield RoundStarted(number, tuple(plan.contender.label for plan in plans))
-        if _fit_together(state, plans):
+        apart = _why_apart(state, plans)
+        if not apart:
             yield together(state, plans, number)
         else:
             for plan in state.specs.shuffled(plans, number):
-                yield by_itself(state, plan, number, len(plans))
+                yield by_itself(state, plan, number, len(plans), apart)
         now_s = state.elapsed_s()
         rest_s = None if limit is None else (now_s - began_s) * (limit - number)
         left_s = min((some for some in (rest_s, state.left_s()) if some is not None), default=None)
@@ -176,12 +182,12 @@ def together(state: State, plans: Sequence[ContenderPlan], number: int) -> Wante
     return Wanted(trials, partial(_alternate, state, number, state.elapsed_s(), len(plans)))
 
 
-def by_itself(state: State, plan: ContenderPlan, number: int, contenders: int) -> Wanted:
-    """Return a contender's part of a round whose workers run one after another, so many of them.
+def by_itself(state: State, plan: ContenderPlan, number: int, contenders: int, apart: str) -> Wanted:
+    """Return a contender's part of a round whose workers run one after another for this reason, so many of them.
 
     Nobody's turns are neighbours here, so each times as many steps as are long enough for it, from the same state.
     """
-    trial = state.specs.trial(plan, "time", number)
+    trial = state.specs.trial(plan, "time", number, apart=apart)
     return Wanted((trial,), partial(_alternate, state, number, state.elapsed_s(), contenders))
 
 
@@ -196,7 +202,7 @@ def _alternate(state: State, number: int, began_s: float, contenders: int, team:
     steps = max(fixed, default=0) or timed_steps(list(steps_s.values()))
     turn_s = sum((leads[label] + steps) * one for label, one in steps_s.items())
     turns = course.turns or _turns(state, began_s, turn_s, contenders / len(steps_s))
-    blocks = Blocks(team, leads, steps)
+    blocks = Blocks(team, leads, steps, _first_leads(state, team, steps_s))
     orders = turn_orders(team.labels, state.comparison.procedure.seed, number, turns)
     disturbed = [turn for turn, order in enumerate(orders) if blocks.run(order, turn, f"block {turn + 1} of {turns}")]
     # Where most turns are disturbed the machine is busy, and repeated ones would be disturbed, too.
@@ -222,20 +228,28 @@ def _warmed_up(team: Team, course: Course) -> dict[str, float]:
 class Blocks:
     """Runs one turn after another of a round."""
 
-    def __init__(self, team: Team, leads: Mapping[str, int], steps: int) -> None:
-        """Take the workers, and the sizes of their blocks."""
-        self._team, self._leads, self._steps = team, leads, steps
+    def __init__(self, team: Team, leads: Mapping[str, int], steps: int, first: Mapping[str, int]) -> None:
+        """Take the workers, and the sizes of their blocks; `first` are longer lead-ins of the first block of some."""
+        self._team, self._leads, self._steps, self._first = team, leads, steps, dict(first)
 
     def run(self, order: Sequence[str], turn: int, doing: str, repeats: int | None = None) -> bool:
         """Run one block of each contender; return whether others disturbed any, by counters and never by its time."""
         seen: list[Signals] = []
         for label in order:
-            command = RunBlock(lead=self._leads[label], steps=self._steps, turn=turn, repeats=repeats)
+            lead = max(self._leads[label], self._first.pop(label, 0))
+            command = RunBlock(lead=lead, steps=self._steps, turn=turn, repeats=repeats)
             answer = self._team.ask(label, doing, command)
             if isinstance(answer, Ran):
                 self._team.report(label, BlockTimed(label, answer.elapsed_ns * 1e-9 / answer.steps))
                 seen += [answer.signals] if answer.signals is not None else []
         return is_disturbed(seen)
+
+
+def _first_leads(state: State, team: Team, steps_s: Mapping[str, float]) -> dict[str, int]:
+    """Return the steps of the first lead-in of a worker that has a GPU for itself."""
+    options = {plan.contender.label: plan.contender.options for plan in state.comparison.contenders}
+    cold = [label for label in team.labels if len(steps_s) == 1 and options[label].get("device", "cpu") != "cpu"]
+    return {label: math.ceil(BLOCK.cold_lead_s / steps_s[label]) for label in cold}
 
 
 def _fence(session: Session, lead: int) -> None:
@@ -249,10 +263,12 @@ def _rounds(state: State) -> int:
     return max((record.trial.round_number for record in state.of("time")), default=0)
 
 
-def _fit_together(state: State, plans: Sequence[ContenderPlan]) -> bool:
-    """Return whether a round's workers fit in memory together, and rest while another one runs."""
-    loads = any(plan.contender.options.get("input") == LOADING for plan in plans)
-    return not loads and state.fit_together(plans)
+def _why_apart(state: State, plans: Sequence[ContenderPlan]) -> str:
+    """Return why a round's workers cannot be resident together; empty where they fit, and rest while another runs."""
+    loading = [plan.contender.label for plan in plans if plan.contender.options.get("input") == LOADING]
+    if loading and len(plans) > 1:
+        return f"input={LOADING}: {', '.join(loading)} would go on loading while another one runs"
+    return state.why_apart(plans)
 
 
 def _turns(state: State, began_s: float, turn_s: float, parts: float) -> int:

@@ -12,7 +12,7 @@ import msgspec
 from bakeoff.judge.certificate import certificate_of
 from bakeoff.judge.comparison import assess
 from bakeoff.judge.timer import timer_verdict
-from bakeoff.measure.machine import available_memory_bytes
+from bakeoff.race import fitting
 from bakeoff.race.progress import Event, Running
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.worker import Worker, WorkerLostError
@@ -46,15 +46,6 @@ WARM_UP = WarmUp()
 
 UNDISTURBED = 10
 """One warm step in so many, at least, is taken for undisturbed."""
-
-MEMORY_SHARE = 0.7
-"""Workers are resident together only if their peaks fit in this share of the available memory: the rest is for other
-processes, and for peaks that were not seen."""
-
-SAVED_COPIES = 3
-"""Of parameters and the optimiser's state, beside its own: an early and a late one, and one while it is put back."""
-
-BYTES_OF_A_NUMBER = 4
 
 PROCESS_S = 4.0
 """About what a trial takes beside its own work, to start, import and build: a budget with less left starts none."""
@@ -215,7 +206,7 @@ def behind(state: State, asked: Sequence[Wanted], needs_s: float) -> Iterator[Wa
     labels = {trial.spec.contender.label for one in asked for trial in one.trials}
     plans = [plan for plan in state.comparison.contenders if plan.contender.label in labels]
     left_s = state.left_s()
-    if len(asked) > 1 and (left_s is None or left_s > needs_s) and state.fit_together(plans):
+    if len(asked) > 1 and (left_s is None or left_s > needs_s) and not state.why_apart(plans):
         yield in_turn(asked)
         return
     for one in asked:
@@ -289,25 +280,14 @@ class State:
         }
         return [plan for plan in self.certified() if plan.contender.label not in failed]
 
-    def fit_together(self, plans: Sequence[ContenderPlan]) -> bool:
-        """Return whether workers of these contenders fit in memory together.
+    def why_apart(self, plans: Sequence[ContenderPlan]) -> str:
+        """Return why workers of these contenders cannot be resident together; empty where they can."""
+        return fitting.why_apart(self.comparison, [self._need(plan) for plan in plans])
 
-        What a worker takes is known from its last round or, before the first, from its certificate's trial, which
-        computes the same steps and more.
-        """
-        free_bytes = available_memory_bytes()
-        peaks = [self._peak_bytes(plan) for plan in plans]
-        if free_bytes is None or None in peaks:
-            return False
-        return sum(filter(None, peaks)) <= MEMORY_SHARE * free_bytes
-
-    def _peak_bytes(self, plan: ContenderPlan) -> int | None:
-        """Return the most that a contender's workers were seen to hold, with what they save; None: not known."""
+    def _need(self, plan: ContenderPlan) -> fitting.Need:
+        """Return what a contender's workers hold, by the rounds and the certificate's trial."""
         records = [*self.of("time", plan), *self.of("certify", plan)]
-        peaks = [one.memory.peak_bytes for one in records if one.memory and one.memory.peak_bytes]
-        work = self.comparison.work
-        saved = 0 if work is None else SAVED_COPIES * BYTES_OF_A_NUMBER * (work.parameters + work.state)
-        return max(peaks) + saved if peaks else None
+        return fitting.need_of(self.comparison, plan, [one.memory for one in records if one.memory])
 
     def outcome(self) -> Outcome:
         """Return the judgement on the records so far."""

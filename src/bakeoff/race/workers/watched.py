@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import psutil
@@ -34,6 +34,8 @@ class WatchedWorker:
         self._worker = worker
         self._gpu = gpu
         self._states: list[GpuDuringBlock] = []
+        self.pid = getattr(worker, "pid", None)
+        """Of its process; None in a worker without one."""
         self._own: frozenset[int] | None = None
         """The comparison's processes: those of the round are all there when its first block has run."""
 
@@ -91,15 +93,24 @@ class WeighedWorker:
     def ask(self, command: Command, limit_s: float) -> Answer:
         """Return the answer to a command; note what was seen when the memory has been measured."""
         if isinstance(command, protocol.Build):
-            self._scale = self._weighing.enter_context(peak_watched(_own_processes, self._uuid))
+            self._scale = self._weighing.enter_context(peak_watched(self._processes, self._uuid))
         answer = self._worker.ask(command, limit_s)
-        if isinstance(command, protocol.MeasureMemory):
+        if isinstance(command, protocol.MeasureMemory | protocol.Certify):
             self._weighing.close()
             seen = self._scale
             assert seen is not None
             note = protocol.NoteGpuMemory(peak_bytes=seen.peak_bytes, readings=seen.readings, reason=seen.reason)
             self._worker.ask(note, limit_s)
         return answer
+
+    def _processes(self) -> frozenset[int]:
+        """Return the worker and its children: others may be resident beside it."""
+        pid = getattr(self._worker, "pid", None)
+        if pid is None:
+            return _own_processes()
+        with suppress(psutil.NoSuchProcess):
+            return frozenset({pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))})
+        return frozenset({pid})
 
     def end(self) -> None:
         """End the weighing and the worker."""
@@ -124,7 +135,7 @@ def _uuid(trial: TrialSpec) -> str:
 
 
 def _own_processes() -> frozenset[int]:
-    """Return the processes below this one, which are the workers' own."""
+    """Return the processes below this one, which are a worker's without a process of its own."""
     return frozenset(process.pid for process in psutil.Process().children(recursive=True))
 
 
@@ -134,6 +145,7 @@ class BoundedWorker:
     def __init__(self, worker: ProcessWorker, ceiling_bytes: int) -> None:
         """Take a started worker."""
         self._worker = worker
+        self.pid = worker.pid
         self._ceiling_bytes = ceiling_bytes
         self._watch: MemoryLimit | None = None
 

@@ -183,6 +183,7 @@ def _comparison(outcome: Outcome) -> dict[str, Any]:
         "first_step": outcome.first_step,
         "repeated_turns": outcome.repeated_turns,
         "resident": outcome.resident,
+        "apart": outcome.apart,
         "ended": outcome.ended,
     }
 

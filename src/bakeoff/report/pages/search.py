@@ -15,6 +15,7 @@ from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
     from bakeoff.judge.search import Attempt, Found, SearchOutcome
+    from bakeoff.spec.comparison import Search
     from bakeoff.spec.record import Memory
 
 VERSION = 1
@@ -93,12 +94,10 @@ def attempt_table(outcome: SearchOutcome) -> Table:
 def sentences(outcome: SearchOutcome) -> list[str]:
     """Return what the figures are, and what they are not."""
     search, plan = outcome.search, outcome.search.plan
-    share = f"{percent(search.limit_bytes / search.available_bytes)} of the {size(search.available_bytes)} available"
-    asked = "as asked" if search.asked_bytes else share
     meaning = ON_DEVICE if _all_on_device(outcome) else ON_HOST
     ends = f"a search ends within {percent(search.precision)}"
     said = [
-        f"Limit: {size(search.limit_bytes)} of resident memory beyond the import ({asked}), on an accelerator its own.",
+        _limit(search),
         f"Memory: {meaning}, from the first step on.",
         f"Each attempt is a process of its own, and {ends}; no interval stands behind these figures.",
     ]
@@ -107,6 +106,22 @@ def sentences(outcome: SearchOutcome) -> list[str]:
     said += [f"Taken beforehand on the device: {listed(told)}."] if told else []
     said += [f"{label} was left out: {reason}." for label, reason in plan.excluded.items()]
     return said + [f"Not used: {sentence}." for sentence in outcome.damaged]
+
+
+def _limit(search: Search) -> str:
+    """Return what all attempts had to keep within."""
+    if search.gpu_limit_bytes is not None:
+        share = f"{percent(search.gpu_limit_bytes / (search.gpu_free_bytes or 1))} of the {size(search.gpu_free_bytes)}"
+        asked = "as asked" if search.asked_bytes else f"{share} that were free"
+        return (
+            f"Limit: {size(search.gpu_limit_bytes)} of the GPU for each framework's allocator ({asked}), set by its "
+            "own means; the process's context, 0.3 to 0.6 GB in most, is beyond it."
+        )
+    share = f"{percent(search.limit_bytes / search.available_bytes)} of the {size(search.available_bytes)} available"
+    asked = "as asked" if search.asked_bytes else share
+    return (
+        f"Limit: {size(search.limit_bytes)} of resident memory beyond the import ({asked}), on an accelerator its own."
+    )
 
 
 def _work(outcome: SearchOutcome) -> str:
@@ -158,7 +173,8 @@ def _all_on_device(outcome: SearchOutcome) -> bool:
 def _data(outcome: SearchOutcome) -> dict[str, Any]:
     """Return the JSON object; null is not known."""
     search, plan = outcome.search, outcome.search.plan
-    limits = {name: getattr(search, name) for name in ("limit_bytes", "asked_bytes", "available_bytes", "precision")}
+    names = ("limit_bytes", "asked_bytes", "available_bytes", "gpu_limit_bytes", "gpu_free_bytes", "precision")
+    limits = {name: getattr(search, name) for name in names}
     document = {
         "version": VERSION,
         "bakeoff": plan.bakeoff,
@@ -200,6 +216,6 @@ def _fields(one: Found) -> dict[str, Any]:
 def _attempt(attempt: Attempt) -> dict[str, Any]:
     """Return one attempt, with what its record holds of a device."""
     fields: dict[str, Any] = msgspec.to_builtins(attempt)
-    del fields["memory"]
+    del fields["memory"], fields["suspected"]
     names = ("device_peak_bytes", "device_reserved_bytes", "device_process_bytes", "device_preallocation")
     return fields | {name: getattr(attempt.memory, name, None) for name in names}

@@ -39,7 +39,10 @@ def energy_line(outcome: Outcome) -> str:
         return f"Energy: not available here, {reason}."
     if not any(one.energy for one in ranked(outcome)):
         return "Energy: not measured, no time was left after the rounds."
-    return "Energy is that of all that the meters see, idle power and other processes too, in trials of their own."
+    said = "Energy is that of all that the meters see, idle power and other processes too, in trials of their own."
+    if len({one.energy.source for one in ranked(outcome) if one.energy}) > 1:
+        return f"{said} Contenders have different meters here: their figures are not to be compared."
+    return said
 
 
 def _sections(outcome: Outcome) -> list[Section]:

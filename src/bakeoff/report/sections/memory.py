@@ -68,11 +68,19 @@ def _words(table: Table) -> list[str]:
     return [f"Held of the device by the whole process: {', '.join(each)}."] if each else []
 
 
+def _apart(outcome: Outcome) -> list[str]:
+    """Return why workers were not resident together; nothing where they were."""
+    return [f"Workers of a round ran one after another: {outcome.apart}."] if outcome.apart else []
+
+
 def _sections(outcome: Outcome) -> list[Section]:
-    """Return the sentence on accelerators, and its part of the fold."""
+    """Return the sentences on accelerators and on who was resident, and their part of the fold."""
     on_device = device_memory_table(outcome)
     tables, notes = [memory_table(outcome), on_device], [_NOTE, *counters.fault_notes(outcome)]
-    return [Section(words=_words(on_device)), Section(kind="fold", title=FOLD, notes=notes, tables=tables)]
+    return [
+        Section(words=[*_words(on_device), *_apart(outcome)]),
+        Section(kind="fold", title=FOLD, notes=notes, tables=tables),
+    ]
 
 
 def _fields(contender: ContenderOutcome) -> dict[str, Any]:

@@ -84,9 +84,18 @@ def _mismatch(entry: Entry, outcome: Outcome) -> str:
     return f"{entry.key} differs although nobody asked for that: {values}."
 
 
+def _overridden(contender: ContenderOutcome) -> list[str]:
+    """Return which variables of the user's environment did not count for a contender; nothing where all did."""
+    if not contender.overridden:
+        return []
+    names = listed(f"{name}={value}" for name, value in sorted(contender.overridden.items()))
+    return [f"{contender.label}: {names} in the environment did not count: bakeoff sets it for all alike."]
+
+
 def _sections(outcome: Outcome) -> list[Section]:
     """Return the fold with all settings."""
     notes = ["Read back from each framework after its run; differences that nobody asked for are marked."]
+    notes += [said for one in outcome.contenders for said in _overridden(one)]
     return [
         Section(kind="fold", title="Settings", notes=notes, tables=[settings_table(outcome), preset_table(outcome)])
     ]
