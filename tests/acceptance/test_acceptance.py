@@ -85,7 +85,7 @@ def test_what_a_processor_lacks_is_not_applicable(accepting: Accept) -> None:
         ("fault=asynchronous", "timers", "failed"),
         ("fault=idle", "timers", "failed"),
         ("step_ms=2", "bare-fake-step_ms=2", "2.0000 [2.0000, 2.0000]"),
-        ("fault=raise,fault_at=block", "ping-pong", "no interval"),
+        ("fault=raise,fault_at=block", "ping-pong", "a scripted failure"),
     ],
 )
 def test_a_planted_fault_is_refused_by_its_check(accepting: Accept, options: str, key: str, told: str) -> None:

@@ -200,8 +200,10 @@ def ping_pong(setting: Setting) -> Finding:
     with setting.launching.watching() as observe:
         records = both_ways(request, setting.folder, rounds, observe, launch=setting.launching.launch)
     found = [two_ways(one.label, records) for one in parse_contenders(contenders)]
-    share = flagged_share([record for some in records.values() for record in some])[0]
-    return acceptance.ping_pong(found, calm=None if share is None else share < FOREIGN_LIMIT)
+    every = [record for some in records.values() for record in some]
+    share = flagged_share(every)[0]
+    lost = sorted({f"{one.trial.contender.label}: {one.reason}" for one in every if one.outcome != "done"})
+    return acceptance.ping_pong(found, calm=None if share is None else share < FOREIGN_LIMIT, lost=lost)
 
 
 def bare(setting: Setting, contender: str) -> Finding:

@@ -167,11 +167,14 @@ def _below(one: ContenderOutcome) -> Finding:
 BUSY = "; other processes were busy: make it again when they rest"
 
 
-def ping_pong(found: Sequence[TwoWays], *, calm: bool | None = None) -> Finding:
-    """Return whether every contender's step takes as long in ping-pong as alone; a busy machine cannot deny it."""
+def ping_pong(found: Sequence[TwoWays], *, calm: bool | None = None, lost: Sequence[str] = ()) -> Finding:
+    """Return whether every contender's step takes as long in ping-pong as alone; a busy machine cannot deny it.
+
+    `lost` says which trials failed, and of what.
+    """
     states: list[State] = [_agreement(one.agrees, calm=calm) for one in found]
     told = [f"{one.label} {_interval(one.quickest)}, {one.rounds} rounds" for one in found]
-    return Finding(worst(states), "; ".join(told) + (BUSY if calm is False else ""))
+    return Finding(worst(states), "; ".join([*told, *lost]) + (BUSY if calm is False else ""))
 
 
 def bare(found: AgainstBare, *, calm: bool | None = None) -> Finding:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.request import Request
 
 
+APART = "each is alone by intent, to be compared with rounds together"
+
+
 def both_ways(
     request: Request,
     folder: Path,
@@ -49,7 +52,7 @@ def both_ways(
                 break
             for place, way in enumerate(WAYS if number % 2 == 0 else WAYS[::-1]):
                 round_number, plans = 2 * number + place + 1, comparison.contenders
-                ready = [by_itself(state, plan, round_number, len(plans)) for plan in plans]
+                ready = [by_itself(state, plan, round_number, len(plans), APART) for plan in plans]
                 wanted = ready if way == "alone" else [together(state, plans, round_number)]
                 records[way] += [record for one in wanted for record in runner.run(one)]
                 # What the first round has fixed holds for all: the same steps of training in both ways.
