@@ -1,7 +1,7 @@
 """Each framework alone on the machine, and in ping-pong with the others: the same step time within 2 %?
 
     python benchmarks/ping_pong.py [--frameworks NAME ...] [--rounds 5] [--budget 240] [--threads N]
-                                  [--output STEM]
+                                  [--device cpu] [--output STEM]
 
 Fresh processes each time, alone and in ping-pong by turns, in the order that alternates: alone, ping-pong, ping-pong,
 alone ... Both are bakeoff's own rounds. The ratio is that of the step time in ping-pong over the one alone, twice:
@@ -11,7 +11,7 @@ alone ... Both are bakeoff's own rounds. The ratio is that of the step time in p
   slows some blocks, and those are not among the quickest. So this one is the test.
 - medians: by process medians over rounds, the interval by t. On a machine with bursts this one tells of the bursts.
 
-"yes" is said where all of the interval is within 2 %, "no" where all of it is outside.
+"yes" is said where all of the interval is within 2 %, "no" where all of it is outside. Not run on a GPU by us.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import devices
 from results import write
 
 from bakeoff.judge.counters import flagged_share
@@ -44,6 +45,7 @@ def measure(asked: argparse.Namespace, folder: Path) -> dict[Way, list[Record]]:
         workload="mlp-mnist",
         contenders=tuple(asked.frameworks),
         threads=asked.threads,
+        device=asked.device,
         batch_size=32,
         data="synthetic",
         budget_s=asked.budget,
@@ -82,7 +84,9 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=240.0)
     parser.add_argument("--threads", type=int, help="of each framework; all processors, if not said")
     parser.add_argument("--output", type=Path)
+    devices.add_argument(parser)
     options = parser.parse_args()
+    devices.check(parser, options.frameworks, options.device)
     before = probe()
     with tempfile.TemporaryDirectory() as folder:
         records = measure(options, Path(folder).resolve())

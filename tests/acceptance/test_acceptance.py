@@ -38,6 +38,12 @@ def accepting(tmp_path: Path) -> Accept:
     return make
 
 
+@pytest.fixture(autouse=True)
+def calm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the machine be calm, whatever else runs beside the tests."""
+    monkeypatch.setattr(checks.noise, "probe", lambda _: SimpleNamespace(calm=True))
+
+
 def the(acceptance: Acceptance, key: str) -> CheckResult:
     """Return the check of this key."""
     return next(check for check in acceptance.checks if check.key == key)
@@ -79,7 +85,7 @@ def test_what_a_processor_lacks_is_not_applicable(accepting: Accept) -> None:
         ("fault=asynchronous", "timers", "failed"),
         ("fault=idle", "timers", "failed"),
         ("step_ms=2", "bare-fake-step_ms=2", "2.0000 [2.0000, 2.0000]"),
-        ("fault=raise,fault_at=block", "ping-pong", "no interval"),
+        ("fault=raise,fault_at=block", "ping-pong", "a scripted failure"),
     ],
 )
 def test_a_planted_fault_is_refused_by_its_check(accepting: Accept, options: str, key: str, told: str) -> None:
@@ -117,7 +123,6 @@ def test_tf32_that_is_not_faster_is_refused(accepting: Accept, pretended_gpus: P
     pretended_gpus.set(0, capability="7.5")
     older = accepting("fake:reduced_factor=1", device="cuda", seed=1, only=(key, "planted-fake-reduced_factor=1"))
     assert states(older)[key] == "not applicable"
-    assert "bfloat16" not in the(older, "planted-fake-reduced_factor=1").expected
     assert states(older)["planted-fake-reduced_factor=1"] == "passed"
 
 
@@ -129,15 +134,15 @@ def test_a_certificate_that_lets_tf32_pass_is_refused(accepting: Accept, monkeyp
 
 
 def test_what_is_done_is_not_done_again(accepting: Accept) -> None:
-    """The same command makes the checks that are missing; with `again` those that failed as well."""
-    first = accepting("fake:wrong=tf32", only=("certificates-mlp-mnist",))
-    assert states(first)["devices"] == "not reached"
-    second = accepting("fake:wrong=tf32", only=("certificates-mlp-mnist", "devices"))
+    """The same command makes the checks that are missing; with `again` those that carried no answer as well."""
+    first = accepting("fake", only=("light",))
+    assert (states(first)["light"], states(first)["devices"]) == ("inconclusive", "not reached")
+    second = accepting("fake", only=("light", "devices"))
     assert second.id == first.id
-    assert the(second, "certificates-mlp-mnist") == the(first, "certificates-mlp-mnist")
+    assert the(second, "light") == the(first, "light")
     assert states(second)["devices"] == "passed"
-    third = accepting("fake:wrong=tf32", only=("certificates-mlp-mnist", "devices"), again=True)
-    assert the(third, "certificates-mlp-mnist").took_s != the(first, "certificates-mlp-mnist").took_s
+    third = accepting("fake", only=("light", "devices"), again=True)
+    assert the(third, "light").took_s != the(first, "light").took_s
     assert the(third, "devices") == the(second, "devices")
 
 

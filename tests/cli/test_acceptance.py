@@ -64,8 +64,8 @@ def test_an_interrupt_shows_what_is_known_and_how_to_go_on(cli: Cli, monkeypatch
         raise KeyboardInterrupt
 
     monkeypatch.setattr(checks, "timers", interrupted)
-    monkeypatch.setattr(sys, "argv", ["bakeoff", *RUN])
-    said = cli(*RUN)
+    monkeypatch.setattr(sys, "argv", ["bakeoff", *RUN, "--only", "devices,timers", "--again"])
+    said = cli(*RUN, "--only", "devices,timers", "--again")
     assert said.code == INTERRUPTED
     assert "1 of 11 checks passed, 10 not reached" in said.out
     assert said.err == f"interrupted; go on with\n  bakeoff {' '.join(RUN)}\n"
@@ -78,6 +78,7 @@ def test_an_interrupt_shows_what_is_known_and_how_to_go_on(cli: Cli, monkeypatch
         (["acceptance", "fake", "--device", "gpu"], "--device gpu: valid: cpu, cuda, mps"),
         ([*RUN, "--only", "timer"], "unknown check 'timer'; did you mean 'timers'?"),
         ([*RUN, "--bundle", "out.zip"], "--bundle out.zip: the file must end in .tar.gz"),
+        ([*RUN, "--bundle", "mine.tar.gz"], "--bundle mine.tar.gz: a file is there that is no bundle"),
         ([*RUN, "--budget", "soon"], "--budget 'soon' is not a duration"),
         ([*RUN, "--gpu", "0"], "it needs --device cuda"),
         (["acceptance", "--read", "none.tar.gz"], "--read none.tar.gz: no bundle of an acceptance can be read there"),
@@ -86,6 +87,7 @@ def test_an_interrupt_shows_what_is_known_and_how_to_go_on(cli: Cli, monkeypatch
 )
 def test_what_cannot_be_is_refused(cli: Cli, arguments: list[str], told: str) -> None:
     """One message, exit code 2, and nothing is begun."""
+    Path("mine.tar.gz").write_text("my own")
     said = cli(*arguments)
     assert (said.code, said.out) == (MISUSED, "")
     assert told in said.err

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.conftest import ROOT
+from tests.report.accepted.conftest import accepted
 from tests.report.reproduced.conftest import article, figure, full, scaled
 from tests.report.search.conftest import device, host
 from tests.report.shown import check_golden, html, json_text, markdown, printed, visible
@@ -14,7 +15,7 @@ from tests.report.study.conftest import batches, empty, modes, threads
 
 from bakeoff.judge.comparison import judge_comparison
 
-__all__ = ["article", "batches", "device", "empty", "figure", "full", "host", "modes", "scaled", "threads"]
+__all__ = ["accepted", "article", "batches", "device", "empty", "figure", "full", "host", "modes", "scaled", "threads"]
 
 COMPARISONS = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare", "lit")
 STUDIES = ("batches", "modes", "threads", "empty")
@@ -26,7 +27,7 @@ NAMES = {name: name for name in COMPARISONS}
 NAMES |= {name: f"study-{name}" for name in STUDIES}
 NAMES |= {name: f"reproduced-{name}" for name in REPRODUCED}
 NAMES |= {name: f"search-{name}" for name in SEARCHES}
-NAMES |= {"record": "record"}
+NAMES |= {"accepted": "accepted", "record": "record"}
 
 CASES = list(NAMES)
 

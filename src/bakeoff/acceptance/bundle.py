@@ -19,7 +19,7 @@ import msgspec
 import bakeoff
 from bakeoff.acceptance.redacted import Redactor, redactor
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome
-from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.spec.errors import BakeoffError, StoreError, UsageError
 from bakeoff.store.acceptances import ACCEPTANCE_FILE
 from bakeoff.store.files import RECORD_FILE, write_atomically
 from bakeoff.store.reading import MOST_BYTES, check_version, decoded, read_bounded
@@ -41,11 +41,17 @@ MOST_MEMBERS = 10_000
 """Of a bundle that is read: one of a whole hour has some hundreds."""
 
 
-def check_name(path: Path) -> None:
-    """Raise UsageError for a name that no bundle has."""
+def check_writable(path: Path) -> None:
+    """Raise UsageError for a name that no bundle has, and for a file that is there and is none."""
     if not path.name.endswith(ENDING) or path.is_dir():
         msg = f"--bundle {path}: the file must end in {ENDING}"
         raise UsageError(msg)
+    if path.exists():
+        try:
+            read_bundle(path)
+        except BakeoffError as error:
+            msg = f"--bundle {path}: a file is there that is no bundle; name another one, or remove it"
+            raise UsageError(msg) from error
 
 
 def write_bundle(outcome: AcceptanceOutcome, path: Path | None = None, using: Redactor | None = None) -> Path:

@@ -14,7 +14,10 @@ from bakeoff.environments.probe import probe
 from bakeoff.environments.usable import why_not
 from bakeoff.judge import acceptance
 from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.counters import flagged_share
 from bakeoff.judge.ping_pong import two_ways
+from bakeoff.measure import noise
+from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.measure.gpus import variables_for
 from bakeoff.race import conductor
 from bakeoff.race.bare import against_bare, has_bare_loop
@@ -50,6 +53,9 @@ RACES = 2
 
 BATCH_LIMIT_BYTES = 1 << 30
 """Of the search for the largest batch on a processor, whose memory belongs to others, too."""
+
+LEAST_PEAKS_S = 120.0
+"""Of the race that goes on for the machine's peaks: late steps and self-tests come before them."""
 
 REDUCED = ("tf32", "bfloat16", "float16")
 """What may be planted in the place of float32, the most like it first."""
@@ -181,7 +187,8 @@ def light(setting: Setting) -> Finding:
     outcome = judge_comparison(found[-1])
     if outcome.rounds and any(one.status == "ranked" and one.light is None for one in outcome.contenders):
         goes_on = {"results": str(folder), "resume": True, "max_rounds": outcome.rounds}
-        outcome = _raced(setting, _race_workload(setting), budget_s=setting.most_s, self_test=True, **goes_on)
+        budget_s = max(setting.most_s, LEAST_PEAKS_S)
+        outcome = _raced(setting, _race_workload(setting), budget_s=budget_s, self_test=True, **goes_on)
     return acceptance.light(outcome)
 
 
@@ -192,7 +199,11 @@ def ping_pong(setting: Setting) -> Finding:
     rounds = QUICK_ROUNDS if setting.quick else ROUNDS
     with setting.launching.watching() as observe:
         records = both_ways(request, setting.folder, rounds, observe, launch=setting.launching.launch)
-    return acceptance.ping_pong([two_ways(one.label, records) for one in parse_contenders(contenders)])
+    found = [two_ways(one.label, records) for one in parse_contenders(contenders)]
+    every = [record for some in records.values() for record in some]
+    share = flagged_share(every)[0]
+    lost = sorted({f"{one.trial.contender.label}: {one.reason}" for one in every if one.outcome != "done"})
+    return acceptance.ping_pong(found, calm=None if share is None else share < FOREIGN_LIMIT, lost=lost)
 
 
 def bare(setting: Setting, contender: str) -> Finding:
@@ -202,10 +213,13 @@ def bare(setting: Setting, contender: str) -> Finding:
     if not has_bare_loop(plans[0].framework_path):
         return Finding("not applicable", "its folder holds no bare loop")
     rounds = QUICK_ROUNDS if setting.quick else ROUNDS
+    before = noise.probe(setting.launching.probe_s).calm
     try:
-        return acceptance.bare(against_bare(request, rounds, launch=setting.launching.launch))
+        found = against_bare(request, rounds, launch=setting.launching.launch)
     except WorkerLostError as lost:
         return Finding("failed", lost.reason)
+    after = noise.probe(setting.launching.probe_s).calm
+    return acceptance.bare(found, calm=False if False in (before, after) else before)
 
 
 def batches(setting: Setting) -> Finding:

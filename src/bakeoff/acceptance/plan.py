@@ -41,7 +41,7 @@ def _check(key: str, title: str, expected: str, most_s: float, make: Callable[[S
 def _certificates(workload: str, most_s: float, *, quick: bool) -> Check:
     """Return the check of one workload's certificates."""
     seeds = checks.QUICK_SEEDS if quick else checks.SEEDS
-    expected = f"{seeds} seeds pass, errors up to {ROOM:g} of what is allowed"
+    expected = f"pass at {seeds} seeds, within {ROOM:g} of what is allowed"
     make = partial(checks.certificates, workload=workload)
     return _check(f"certificates-{workload}", f"same work: {workload}", expected, most_s, make)
 
@@ -76,11 +76,11 @@ def _precision(contenders: tuple[str, ...], device: str) -> list[Check]:
 def _times(contenders: tuple[str, ...], *, quick: bool) -> list[Check]:
     """Return the checks of the times, and the certificates that take longest."""
     first, names = contenders[0], folder_names(contenders)
-    beside = "within 0.98 to 1.02 of the time alone"
-    loop = "within 0.98 to 1.02 of a bare loop"
+    beside = "as long as alone, within 2 %"
+    loop = "as long as a bare loop, within 2 %"
     found = [
         _check("itself", f"{first} against itself", "no winner", 150, checks.itself),
-        _check(checks.RACE, "race of all", "all certified and timed to the end", 600, checks.race),
+        _check(checks.RACE, "race of all", "every contender certified and timed", 600, checks.race),
         _check("light", "rates of work", "FLOP/s below the machine's measured peak", 120, checks.light),
         _check("ping-pong", "ping-pong against alone", beside, 240, checks.ping_pong),
         *(

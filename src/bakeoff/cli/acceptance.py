@@ -15,7 +15,7 @@ from bakeoff.spec.errors import UsageError
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import TextIO
 
     from bakeoff.acceptance.run import Asked, CheckEvent
@@ -87,11 +87,11 @@ def acceptance(
             f"--device {device}: valid: {', '.join(DEVICES)}" if device else f"--device is needed: {', '.join(DEVICES)}"
         )
         raise UsageError(msg)
-    from bakeoff.acceptance.bundle import check_name
+    from bakeoff.acceptance.bundle import check_writable
     from bakeoff.acceptance.run import Asked
 
     if bundle is not None:
-        check_name(bundle)
+        check_writable(bundle)
     asked = Asked(
         contenders=tuple(contenders or ()),
         device=device,
@@ -103,11 +103,22 @@ def acceptance(
         only=tuple(only.split(",")) if only else (),
         again=again,
         results=results,
-        command=shlex.join(["bakeoff", *sys.argv[1:]]),
+        command=_whole(sys.argv[1:]),
     )
     outcome = _accepted(asked, bundle, json=json)
     if not outcome.acceptance.has_passed:
         raise typer.Exit(FAILED)
+
+
+def _whole(arguments: Sequence[str]) -> str:
+    """Return the command that makes every check, whichever are made now."""
+    words, kept = iter(arguments), ["bakeoff"]
+    for word in words:
+        if word == "--only":
+            next(words, None)
+        elif word != "--again" and not word.startswith("--only="):
+            kept.append(word)
+    return shlex.join(kept)
 
 
 def _accepted(asked: Asked, bundle: Path | None, *, json: bool) -> AcceptanceOutcome:

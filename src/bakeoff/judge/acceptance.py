@@ -164,19 +164,25 @@ def _below(one: ContenderOutcome) -> Finding:
     return Finding("passed", f"{one.label} {rate:,.4g} GFLOP/s, {share}")
 
 
-def ping_pong(found: Sequence[TwoWays]) -> Finding:
-    """Return whether every contender's step takes as long in ping-pong as alone."""
-    states: list[State] = [_agreement(one.agrees) for one in found]
+BUSY = "; other processes were busy: make it again when they rest"
+
+
+def ping_pong(found: Sequence[TwoWays], *, calm: bool | None = None, lost: Sequence[str] = ()) -> Finding:
+    """Return whether every contender's step takes as long in ping-pong as alone; a busy machine cannot deny it.
+
+    `lost` says which trials failed, and of what.
+    """
+    states: list[State] = [_agreement(one.agrees, calm=calm) for one in found]
     told = [f"{one.label} {_interval(one.quickest)}, {one.rounds} rounds" for one in found]
-    return Finding(worst(states), "; ".join(told))
+    return Finding(worst(states), "; ".join([*told, *lost]) + (BUSY if calm is False else ""))
 
 
-def bare(found: AgainstBare) -> Finding:
-    """Return whether bakeoff's step takes as long as the framework's bare loop."""
+def bare(found: AgainstBare, *, calm: bool | None = None) -> Finding:
+    """Return whether bakeoff's step takes as long as the framework's bare loop; a busy machine cannot deny it."""
     said = f"{_interval(found.ratio)}, {found.rounds} rounds"
     if found.bakeoff_s is not None and found.bare_s is not None:
         said += f"; {1e3 * found.bakeoff_s:.4g} ms against {1e3 * found.bare_s:.4g} ms"
-    return Finding(_agreement(found.agrees), said)
+    return Finding(_agreement(found.agrees, calm=calm), said + (BUSY if calm is False else ""))
 
 
 def batches(outcome: SearchOutcome) -> Finding:
@@ -192,9 +198,11 @@ def batches(outcome: SearchOutcome) -> Finding:
     return Finding(worst(states.get(one.state, "failed") for one in outcome.found), f"{'; '.join(told)}; {limit}")
 
 
-def _agreement(agrees: bool | None) -> State:  # noqa: FBT001 - an answer, and no switch
+def _agreement(agrees: bool | None, *, calm: bool | None) -> State:  # noqa: FBT001 - an answer, and no switch
     """Return the state that an agreement stands for."""
-    return "inconclusive" if agrees is None else "passed" if agrees else "failed"
+    if agrees is None or (not agrees and calm is False):
+        return "inconclusive"
+    return "passed" if agrees else "failed"
 
 
 def _interval(ratio: Interval | None) -> str:

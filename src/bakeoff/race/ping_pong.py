@@ -29,6 +29,9 @@ APART = "a round alone is held against one together"
 """Why a contender runs by itself, in the words of a trial's record."""
 
 
+APART = "each is alone by intent, to be compared with rounds together"
+
+
 def both_ways(
     request: Request,
     folder: Path,

@@ -119,6 +119,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     lines: list[str] = []
     """Under the title."""
     sections: list[Section]
+    unpictured: tuple[str, ...] = ("Nothing was timed.",)
+    """What a picture of the page says where no section has one, in lines."""
     begun: str = ""
     """When, and by which version of bakeoff."""
     measured: str

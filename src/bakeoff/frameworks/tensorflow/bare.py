@@ -70,4 +70,10 @@ def make(workload: str, batches: list[tuple[Any, Any]], device: str) -> tuple[Ca
         del y
         return model(x, training=False)
 
-    return infer if workload == "mlp-1024" else train, data, lambda result: result.numpy()
+    def wait(result: tf.Tensor) -> None:
+        if device == "cuda":
+            tf.test.experimental.sync_devices()
+        else:
+            result.numpy()
+
+    return infer if workload == "mlp-1024" else train, data, wait

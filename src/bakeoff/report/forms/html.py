@@ -102,7 +102,11 @@ def _part(section: Section, name: str, captions: Counter[str]) -> Part:
     heading = found.wide.title if found else section.title
     cards = section.kind == "open"
     tables = [
-        Shown(table, _caption(heading, table, captions), cards and len(table.lines) <= MOST_CARDS)
+        Shown(
+            table,
+            _caption(heading, table, captions),
+            cards and (table.prose is not None or len(table.lines) <= MOST_CARDS),
+        )
         for table in section.tables
         if table.lines
     ]

@@ -64,7 +64,7 @@ def _lay(sheet: _Sheet, page: Page, number: int) -> None:
     pictures = [section.picture for section in page.sections if section.picture]
     if not pictures:
         sheet.space(_MARGIN)
-        sheet.text(["Nothing was timed."], FONT_SIZE)
+        sheet.text(page.unpictured, FONT_SIZE)
     for index, picture in enumerate(pictures):
         found = drawing(picture.draw(WIDE), name=f"c{number}-{index}", is_on_page=False)
         sheet.space(_MARGIN)

@@ -33,6 +33,7 @@ def acceptance_page(outcome: AcceptanceOutcome) -> Page:
             Section(caption="Checks, in the order in which they are made", tables=[table(acceptance)]),
             Section(words=sentences(acceptance)),
         ],
+        unpictured=tuple(f"{check.title}: {check.state}" for check in acceptance.checks),
         begun=f"bakeoff {acceptance.bakeoff}, acceptance {acceptance.id}, begun {acceptance.created_at}.",
         measured=f"Measured on {acceptance.created_at.partition('T')[0]} with bakeoff {acceptance.bakeoff}",
         command=acceptance.command,
@@ -76,7 +77,10 @@ def sentences(acceptance: Acceptance) -> list[str]:
     if acceptance.count("not reached"):
         said.append(with_command("Checks that were not reached are made by the same command", acceptance.command))
     if any(acceptance.count(state) for state in ("failed", "inconclusive")):
-        said.append("What failed or was inconclusive is made again by the same command with --again.")
+        again = f"{acceptance.command} --again" if acceptance.command else ""
+        said.append(
+            with_command("What failed or was inconclusive is made again by the same command with --again", again)
+        )
     if acceptance.device != "cpu":
         said.append("This was not run on a GPU by us: please send the bundle in, whatever it says (docs/gpu.md).")
     return said

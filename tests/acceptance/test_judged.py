@@ -1,0 +1,127 @@
+"""What an acceptance concludes of outcomes, each made by hand."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.report.conftest import JAX, TORCH, certificate, outcome, verdict
+
+from bakeoff.judge import acceptance
+from bakeoff.judge.bare import AgainstBare
+from bakeoff.judge.ping_pong import TwoWays
+from bakeoff.spec.acceptance import Acceptance, CheckResult, State
+from bakeoff.spec.selftest import TimerVerdict
+from bakeoff.spec.verdict import Certificate, Check, Interval, VerdictKind
+
+
+def held(share: float, *, passed: bool = True) -> Certificate:
+    """Make a certificate whose gradients use this share of what is allowed."""
+    check = Check(name="gradients", stage="timed", passed=passed, detail="", error=share * 1e-4, allowed=1e-4)
+    return Certificate(
+        contender="torch", reference="jax in float64", passed=passed, checks=(check,), reason="gradients"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "state"),
+    [
+        ({0: [held(0.3)], 1: [held(0.5)]}, "passed"),
+        ({0: [held(0.3)]}, "inconclusive"),
+        ({0: [held(0.3)], 1: [held(0.6)]}, "inconclusive"),
+        ({0: [held(0.3)], 1: [held(1.2, passed=False)]}, "failed"),
+        ({0: [held(1.2, passed=False)]}, "failed"),
+        ({}, "inconclusive"),
+        ({0: [certificate("torch", reason="no")], 1: []}, "failed"),
+    ],
+)
+def test_certificates_pass_at_every_seed_and_with_room(found: dict[int, list[Certificate]], state: State) -> None:
+    """One that is refused fails; too few seeds, or errors near what is allowed, carry no answer."""
+    assert acceptance.certificates(found, 2).state == state
+
+
+def test_the_closest_error_is_named() -> None:
+    """With its contender, its check and its seed."""
+    assert (
+        "largest error: 0.50 of what is allowed (torch, gradients, seed 1)"
+        in acceptance.certificates({0: [held(0.3)], 1: [held(0.5)]}, 2).found
+    )
+
+
+@pytest.mark.parametrize(
+    ("planted", "state"),
+    [(held(3.0, passed=False), "passed"), (held(0.3), "failed"), (certificate("torch", reason="no"), "inconclusive")],
+)
+def test_a_planted_fault_is_refused_for_its_arithmetic(planted: Certificate, state: State) -> None:
+    """A certificate that came to nothing for another reason proves nothing."""
+    assert acceptance.injected(planted, "float32", "tf32").state == state
+
+
+@pytest.mark.parametrize(
+    ("kinds", "rounds", "state"),
+    [
+        (["equal"], 8, "passed"),
+        (["undecided"], 8, "passed"),
+        (["undecided"], 2, "inconclusive"),
+        (["faster", "equal"], 8, "passed"),
+        (["faster", "slower"], 8, "failed"),
+    ],
+)
+def test_a_contender_against_itself_has_no_winner(kinds: list[VerdictKind], rounds: int, state: State) -> None:
+    """One winner may be chance, and is told; a second one is not."""
+    races = [
+        outcome(
+            [TORCH, TORCH], [msgspec.structs.replace(verdict("torch", "torch (2)", kind, 1.0, 0.9, 1.1), rounds=rounds)]
+        )
+        for kind in kinds
+    ]
+    assert acceptance.itself(races).state == state
+
+
+@pytest.mark.parametrize(("kind", "state"), [("slower", "passed"), ("equal", "failed"), ("undecided", "inconclusive")])
+def test_tf32_is_faster(kind: VerdictKind, state: State) -> None:
+    """Float32 is named first, so it has to be the slower one; the pair may be written either way."""
+    mirrored: dict[VerdictKind, VerdictKind] = {"slower": "faster"}
+    assert acceptance.tf32(outcome([TORCH, JAX], [verdict("torch", "jax", kind, 2.0, 1.9, 2.1)])).state == state
+    other = verdict("jax", "torch", mirrored.get(kind, kind), 0.5, 0.4, 0.6)
+    assert acceptance.tf32(outcome([TORCH, JAX], [other])).state == state
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "state"),
+    [(0.99, 1.01, "passed"), (1.03, 1.2, "failed"), (0.9, 0.97, "failed"), (0.97, 1.01, "inconclusive")],
+)
+def test_two_step_times_agree_by_the_whole_interval(low: float, high: float, state: State) -> None:
+    """In ping-pong and alone, of bakeoff and of a bare loop; an interval across the limit carries no answer."""
+    ratio = Interval(estimate=(low + high) / 2, low=low, high=high)
+    assert acceptance.ping_pong([TwoWays(label="torch", rounds=5, quickest=ratio)]).state == state
+    assert acceptance.bare(AgainstBare(label="torch", rounds=5, ratio=ratio)).state == state
+    assert acceptance.bare(AgainstBare(label="torch", rounds=2)).state == "inconclusive"
+
+
+def test_a_busy_machine_refuses_nothing() -> None:
+    """Two times that differ there say nothing of bakeoff; two that agree do."""
+    apart, same = (Interval(estimate=one, low=one, high=one) for one in (1.2, 1.0))
+    for found, calm, state in ((apart, False, "inconclusive"), (apart, True, "failed"), (same, False, "passed")):
+        assert acceptance.ping_pong([TwoWays(label="torch", rounds=5, quickest=found)], calm=calm).state == state
+        assert acceptance.bare(AgainstBare(label="torch", rounds=5, ratio=found), calm=calm).state == state
+
+
+def test_a_timer_that_was_not_tested_is_not_passed() -> None:
+    """Nor is one that was untold, on a busy machine."""
+    passed, untold = (TimerVerdict(contender=name, outcome=name) for name in ("passed", "untold"))  # type: ignore[arg-type]
+    assert acceptance.timers([passed], ["passed"]).state == "passed"
+    assert acceptance.timers([passed], ["passed", "lost"]).state == "failed"
+    assert acceptance.timers([passed, untold], ["passed", "untold"]).state == "inconclusive"
+
+
+def test_what_is_not_applicable_does_not_keep_an_acceptance_from_passing() -> None:
+    """Everything else does."""
+    states: tuple[State, ...] = ("passed", "not applicable")
+    checks = [CheckResult(key=one, title=one, expected="", most_s=1.0, state=one) for one in states]
+    whole = Acceptance(
+        id="", created_at="", bakeoff="", contenders=(), device="cuda", size="full", machine={}, checks=checks
+    )
+    assert whole.has_passed
+    for state in ("failed", "inconclusive", "not reached"):
+        worse = [*checks, msgspec.structs.replace(checks[0], state=state)]
+        assert not msgspec.structs.replace(whole, checks=worse).has_passed
