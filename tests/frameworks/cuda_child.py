@@ -50,7 +50,6 @@ def torch() -> dict[str, Any]:
         with mock.patch.object(torch.version, "cuda", "13.0"):
             return [engine.Engine().why_not("cuda"), engine.Engine().built_for().cuda]
 
-
     def kernels(device: str) -> list[str]:
         """Return the kernel that is read back where a device has foreach, for each way to ask."""
         weights = [torch.nn.Parameter(torch.zeros(2))]
@@ -95,7 +94,6 @@ def jax() -> dict[str, Any]:
         without = devices.in_words("cuda", full)
         with mock.patch.object(devices, "_plugin", return_value="jax-cuda13-plugin"):
             return [devices.in_words("cuda", full), devices.built_for_cuda(), without]
-
 
     own = switches.Switches(OPTIONS | {"conv_algorithm": "default"}).settings("cuda", "compiled")
     known = {name: own[name] for name in ("conv_algorithm", "command_buffers")}
@@ -184,7 +182,6 @@ def tensorflow() -> dict[str, Any]:
         ):
             built = engine.Engine().built_for()
             return [engine.Engine().why_not("cuda"), built.cuda, *built.kernels]
-
 
     placed = labelled()
     found = told(on, chosen) | {"words": words(), "placed": placed | {"scopes": sorted(placed["scopes"])}}
