@@ -77,6 +77,8 @@ def test_doctor_shows_every_gpu_and_a_wrong_one_is_told(cli: Cli, pretended_gpus
     assert said.code == 2
     assert f"0 (NVIDIA L4, {pretended_gpus.uuid()}), 1 (NVIDIA" in " ".join(said.err.split())
     assert cli("doctor", "--gpu", "0").code == 2
+    told = cli("run", "mlp-mnist", "fake:device=cuda", "--gpu", "1", "--dry-run").out
+    assert "on GPU 1 of 2, asked for: NVIDIA L4, GPU-00000000-" in " ".join(told.split())
 
 
 def test_variables_are_watched_where_they_matter(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_gpu_that_heat_holds_back_is_a_warning_in_every_form_of_the_report(hot
     )
     assert data_of(hot)["contenders"][0]["gpu"][0]["slowed"] == ["thermal limit, by hardware"]
     (line, _) = gpu_table(hot).lines
-    assert line.cells[:3] == ["fake", "1,000 MHz of 2,040 MHz", "60 W"]
+    assert line.cells[:3] == ["fake", "1,000 of 2,040 MHz", "60 W"]
 
     # What is the contender's own doing, or the user's, is none: the power limit, and clocks that were set by hand.
     assert warnings(with_second(hot, clock_mhz=1400.0, slowed=["power limit"])) == []

@@ -278,7 +278,8 @@ def noisy() -> Outcome:
         clock_mhz=1000.0,
         clock_limit_mhz=1500,
         temperature_c=81,
-        slowed=["power limit"],
+        power_w=61.5,
+        slowed=["thermal limit, by software"],
         other_processes=1,
     )
     slow = msgspec.structs.replace(

@@ -99,6 +99,8 @@ def _labels(told: Forecast) -> list[str]:
 
 def _work(told: Forecast) -> list[str]:
     """Return the work, and who would do it."""
+    from bakeoff.cli.telling import chosen_gpu
+
     comparison = told.comparison
     size = comparison.workload.sizes[comparison.size]
     facts = [comparison.workload.name, comparison.scenario, f"{comparison.size} size", f"batch {comparison.batch_size}"]
@@ -113,6 +115,7 @@ def _work(told: Forecast) -> list[str]:
         *columns(rows, indent=INDENT),
         *columns(left_out, indent=INDENT),
         *columns([["reference", reference]], indent=INDENT),
+        *(wrapped(chosen_gpu(comparison, {})) if comparison.machine.get("gpu_uuid") else []),
     ]
 
 

@@ -110,13 +110,13 @@ def gpu_table(outcome: Outcome) -> Table:
 def _line(contender: ContenderOutcome) -> Line:
     """Return one contender's state over all of its rounds."""
     rounds = contender.gpu
-    clock = _over(rounds, lambda one: one.clock_mhz, statistics.fmean, "MHz")
+    clock = _over(rounds, lambda one: one.clock_mhz, statistics.fmean, "")
     limit = max((one.clock_limit_mhz for one in rounds if one.clock_limit_mhz), default=None)
     slowed = sorted({reason for one in rounds for reason in one.slowed})
     return Line(
         [
             contender.label,
-            f"{clock} of {limit:,} MHz" if limit else clock,
+            f"{clock} of {limit:,} MHz" if limit else f"{clock} MHz",
             _over(rounds, lambda one: one.power_w, statistics.fmean, "W"),
             _over(rounds, lambda one: one.temperature_c, max, "degrees Celsius"),
             listed(slowed) if slowed else "nothing",
