@@ -53,7 +53,12 @@ def _side_by_side(
 
 def _cautions(outcome: Outcome) -> list[str]:
     """Return every setting that differs although nobody asked for that."""
-    return [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)] + _algorithms(outcome)
+    copied = [
+        f"{one.label}: a part of its batch lies in the memory of the host, from where every step copies it to the GPU."
+        for one in outcome.contenders
+        if one.settings.get("batch_on_gpu") is False
+    ]
+    return [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)] + _algorithms(outcome) + copied
 
 
 def _algorithms(outcome: Outcome) -> list[str]:
