@@ -64,11 +64,16 @@ def torch() -> dict[str, Any]:
             made.compiled(torch.mm)
         return call.call_args.kwargs
 
+    def graphs() -> Any:
+        with mock.patch.object(torch.cuda, "current_device", return_value=0):
+            return switches._cuda_graphs()
+
     return told(on, chosen) | {
         "words": words(),
         "kernels": {"with foreach": kernels("cpu"), "without": kernels("cuda")},
         "compiled": {mode: compiled(mode) for mode in ("default", "reduce-overhead", "max-autotune")},
         "modes": sorted(torch._inductor.list_mode_options()),
+        "graphs": graphs(),
     }
 
 
@@ -147,6 +152,7 @@ def tensorflow() -> dict[str, Any]:
         return settings["tf32_matmul"], settings["tf32_convolution"]
 
     def labelled() -> dict[str, Any]:
+        trained = stepped(tf)  # first of all: it sets what TensorFlow's runtime starts with
         labels = np.arange(3, dtype=np.int32)
         types = [devices.placed(labels, tf.float32).dtype.name]
         with (
@@ -161,6 +167,7 @@ def tensorflow() -> dict[str, Any]:
             calls = synchronized.call_count
         here = devices.lies_on_gpu((tf.constant(0.0), tf.constant(0)))
         return {
+            **trained,
             "labels": types,
             "waits": calls,
             "scopes": {str(call.args[0]) for call in scopes.call_args_list},
@@ -188,6 +195,28 @@ def tensorflow() -> dict[str, Any]:
     # TensorFlow ends the process over a flag that XLA lacks.
     program = tf.function(lambda x: x + 1, autograph=False, jit_compile=True)
     return found | {"flags": {"all": str(float(program(tf.constant(1.0))))}, "said": os.environ["XLA_FLAGS"]}
+
+
+def stepped(tf: Any) -> dict[str, Any]:
+    """Train a step beside a stand-in for a GPU, whose operations TensorFlow places on the processor."""
+    import numpy as np
+    import tensorflow_child
+
+    from bakeoff.frameworks.tensorflow import engine
+    from bakeoff.spec.batch import labelled
+
+    made = engine.Engine()
+    made.configure(tensorflow_child.OPTIONS)
+    batch = labelled(np.ones((2, 4, 4, 3), np.float32), np.arange(2, dtype=np.int32))
+    losses = []
+    for gpus in ([], ["GPU:0"]):
+        with mock.patch.object(tf.config, "list_logical_devices", return_value=gpus):
+            step = made.build(tensorflow_child.model(), "train", tensorflow_child.OPTIONS)
+            prepared = step.prepare(batch)
+            step.run(prepared)
+            step.wait()
+            losses.append(step.result())
+    return {"losses": losses, "step": prepared[1].dtype.name, "on_gpu": step.settings()["batch_on_gpu"]}
 
 
 def told(on: Any, chosen: Any) -> dict[str, Any]:

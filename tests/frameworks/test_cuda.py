@@ -68,6 +68,8 @@ def test_tensorflows_labels_lie_where_its_kernels_take_them() -> None:
     placed = told("tensorflow")["placed"]
     assert placed["labels"] == ["int32", "int64"]
     assert placed["here"] is False  # what lies in the host's memory is told to do so
+    assert (placed["step"], placed["on_gpu"]) == ("int64", False)
+    assert placed["losses"][0] == placed["losses"][1]
 
 
 def test_tensorflow_waits_for_the_gpu_alone() -> None:
@@ -87,6 +89,7 @@ def test_a_mode_of_torch_compile_is_handed_on() -> None:
     """Each value of compile_mode is a mode that the installed PyTorch has, and is what its compiler is asked for."""
     assert told("torch")["compiled"] == {"default": {}} | {mode: {"mode": mode} for mode in MODES}
     assert set(MODES) <= set(told("torch")["modes"])
+    assert told("torch")["graphs"] is False  # nothing was recorded
 
 
 def test_a_build_for_cuda_without_a_gpu_says_so_in_its_own_words() -> None:

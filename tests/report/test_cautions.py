@@ -74,3 +74,16 @@ def test_different_ways_to_choose_algorithms_stand_beside_the_verdict(decided: O
     assert "conv_algorithm=profiling" in text
     assert said(("profiling", "profiling")) == ""
     assert said(("heuristic", "profiling"), least=100) == ""  # a model without convolutions over several points
+
+
+def test_a_batch_that_every_step_copies_is_told(decided: Outcome) -> None:
+    """Where a framework reads back that its batch is not all on the GPU, a warning names the contender."""
+
+    def said(*, value: bool | None) -> list[str]:
+        first, *others = decided.contenders
+        read = msgspec.structs.replace(first, settings={"batch_on_gpu": value})
+        return [one for one in cautions(msgspec.structs.replace(decided, contenders=[read, *others])) if "batch" in one]
+
+    (sentence,) = said(value=False)
+    assert sentence.startswith("torch: a part of its batch lies in the memory of the host")
+    assert said(value=True) == said(value=None) == []

@@ -58,6 +58,11 @@ def _cautions(outcome: Outcome) -> list[str]:
     variables = [entry for entry in ledger(outcome.contenders) if entry.origin == "variable"]
     found += [_of_some(entry) for entry in variables if entry.kind == "nature"]
     found += [_OTHER_LIBRARIES for entry in variables if entry.key == LIBRARIES]
+    found += [
+        f"{one.label}: a part of its batch lies in the memory of the host, from where every step copies it to the GPU."
+        for one in outcome.contenders
+        if one.settings.get("batch_on_gpu") is False
+    ]
     return found + _algorithms(outcome)
 
 
