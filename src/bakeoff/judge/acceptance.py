@@ -174,7 +174,8 @@ def ping_pong(found: Sequence[TwoWays], *, calm: bool | None = None, lost: Seque
     """
     states: list[State] = [_agreement(one.agrees, calm=calm) for one in found]
     told = [f"{one.label} {_interval(one.quickest)}, {one.rounds} rounds" for one in found]
-    return Finding(worst(states), "; ".join([*told, *lost]) + (BUSY if calm is False else ""))
+    state = worst(states)
+    return Finding(state, "; ".join([*told, *lost]) + (BUSY if calm is False and state != "passed" else ""))
 
 
 def bare(found: AgainstBare, *, calm: bool | None = None) -> Finding:
@@ -182,7 +183,8 @@ def bare(found: AgainstBare, *, calm: bool | None = None) -> Finding:
     said = f"{_interval(found.ratio)}, {found.rounds} rounds"
     if found.bakeoff_s is not None and found.bare_s is not None:
         said += f"; {1e3 * found.bakeoff_s:.4g} ms against {1e3 * found.bare_s:.4g} ms"
-    return Finding(_agreement(found.agrees, calm=calm), said + (BUSY if calm is False else ""))
+    state = _agreement(found.agrees, calm=calm)
+    return Finding(state, said + (BUSY if calm is False and state != "passed" else ""))
 
 
 def batches(outcome: SearchOutcome) -> Finding:
@@ -194,7 +196,9 @@ def batches(outcome: SearchOutcome) -> Finding:
         + (f": {one.reason}" if one.reason else "")
         for one in outcome.found
     ]
-    limit = f"limit {outcome.search.limit_bytes / 1e9:,.3g} GB for all"
+    search = outcome.search
+    limit_bytes = search.limit_bytes if search.gpu_limit_bytes is None else search.gpu_limit_bytes
+    limit = f"limit {limit_bytes / 1e9:,.3g} GB for all"
     return Finding(worst(states.get(one.state, "failed") for one in outcome.found), f"{'; '.join(told)}; {limit}")
 
 

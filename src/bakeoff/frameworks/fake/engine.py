@@ -18,11 +18,12 @@ from bakeoff.frameworks.fake.exhaustion import SIGNS
 from bakeoff.frameworks.fake.faults import strike
 from bakeoff.frameworks.fake.gpu import PretendedGpu, visible_gpus
 from bakeoff.frameworks.fake.stream import DISPATCH, Stream, ThreadStream, VirtualStream
+from bakeoff.frameworks.fake.training import Training
 from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
 from bakeoff.frameworks.steps import WithoutLoss, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
 from bakeoff.spec.selftest import Profiled
-from bakeoff.workloads.optimizers import trajectory, updated
+from bakeoff.workloads.optimizers import trajectory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,26 +49,6 @@ MOVING = 50
 
 LEARNED_STEPS = 10
 """Training steps after which the outputs name the labels."""
-
-
-class _Path:
-    """Parameters on their way through training, which goes on where it was last asked for."""
-
-    def __init__(self, weights: Arrays) -> None:
-        """Begin with these."""
-        self.steps = 0
-        self._present = {name: np.asarray(value, np.float64) for name, value in weights.items()}
-        self._moments = {name: (np.zeros_like(value), np.zeros_like(value)) for name, value in self._present.items()}
-
-    def until(self, steps: int, optimizer: Optimizer, gradients: Arrays) -> Arrays:
-        """Return the parameters after so many steps, at least as many as before, on the same gradients each."""
-        for step in range(self.steps + 1, steps + 1):
-            for name, value in self._present.items():
-                gradient = np.asarray(gradients[name], np.float64)
-                self._present[name], *moments = updated(optimizer, value, gradient, *self._moments[name], step)
-                self._moments[name] = (moments[0], moments[1])
-        self.steps = steps
-        return dict(self._present)
 
 
 class _Time:
@@ -132,7 +113,7 @@ class Step:
         """In this process so far."""
         self._trained = 0
         """Steps that are in the parameters: `restore` sets them back."""
-        self._path: _Path | None = None
+        self._path: Training | None = None
         """Of the parameters, as far as they were asked for."""
         self._started = 0
         """Steps since the last wait: two of them only in a block."""
@@ -298,7 +279,7 @@ class Step:
         if wrong == "rate":
             optimizer = msgspec.structs.replace(optimizer, learning_rate=0.5 * optimizer.learning_rate)
         if self._path is None or min(steps, MOVING) < self._path.steps:
-            self._path = _Path(self._model.weights)
+            self._path = Training(self._model.weights)
         return self._path.until(min(steps, MOVING), optimizer, self._gradients())
 
     def state(self) -> Arrays:

@@ -1,0 +1,33 @@
+"""What training makes of the script's parameters: they obey the optimiser's formula on gradients that never change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bakeoff.workloads.optimizers import updated
+
+if TYPE_CHECKING:
+    from bakeoff.frameworks.engine import Arrays
+    from bakeoff.spec.optimizer import Optimizer
+
+
+class Training:
+    """Parameters on their way through training, which goes on where it was last asked for."""
+
+    def __init__(self, weights: Arrays) -> None:
+        """Begin with these."""
+        self.steps = 0
+        self._present = {name: np.asarray(value, np.float64) for name, value in weights.items()}
+        self._moments = {name: (np.zeros_like(value), np.zeros_like(value)) for name, value in self._present.items()}
+
+    def until(self, steps: int, optimizer: Optimizer, gradients: Arrays) -> Arrays:
+        """Return the parameters after so many steps, at least as many as before, on the same gradients each."""
+        for step in range(self.steps + 1, steps + 1):
+            for name, value in self._present.items():
+                gradient = np.asarray(gradients[name], np.float64)
+                self._present[name], *moments = updated(optimizer, value, gradient, *self._moments[name], step)
+                self._moments[name] = (moments[0], moments[1])
+        self.steps = steps
+        return dict(self._present)
