@@ -84,7 +84,7 @@ def test_what_a_processor_lacks_is_not_applicable(accepting: Accept) -> None:
         ("wrong=tf32", "certificates-mlp-mnist", "gradients"),
         ("fault=asynchronous", "timers", "failed"),
         ("fault=idle", "timers", "failed"),
-        ("step_ms=2", "bare-fake-step_ms=2", "2.0000 [2.0000, 2.0000]"),
+        ("step_ms=2", "bare-fake-step_ms=2", "2.000 (2.000 to 2.000)"),
         ("fault=raise,fault_at=block", "ping-pong", "a scripted failure"),
     ],
 )

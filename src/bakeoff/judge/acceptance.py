@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.judge.ping_pong import AGREED
 from bakeoff.spec.acceptance import Finding
+from bakeoff.stats.digits import digits, significant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -211,15 +213,22 @@ def _agreement(agrees: bool | None, *, calm: bool | None) -> State:  # noqa: FBT
 
 def _interval(ratio: Interval | None) -> str:
     """Return a ratio with its interval."""
-    return "no interval" if ratio is None else f"{ratio.estimate:.4f} [{ratio.low:.4f}, {ratio.high:.4f}]"
+    return "no interval" if ratio is None else _with_ends(ratio.estimate, ratio.low, ratio.high)
 
 
 def _ratio(verdict: Verdict) -> str:
     """Return a verdict's ratio with its interval."""
     if verdict.ratio is None:
         return "unknown"
-    ends = f" [{verdict.low:.4f}, {verdict.high:.4f}]" if verdict.low is not None and verdict.high is not None else ""
-    return f"{verdict.ratio:.4f}{ends}"
+    if verdict.low is None or verdict.high is None:
+        return significant(verdict.ratio)
+    return _with_ends(verdict.ratio, verdict.low, verdict.high)
+
+
+def _with_ends(ratio: float, low: float, high: float) -> str:
+    """Return a ratio and its interval with the digits that it supports, and its side of each limit."""
+    shown = digits(ratio, low, high, apart_from=(1.0, 1.0 - AGREED, 1.0 + AGREED))
+    return f"{shown.estimate} ({shown.low} to {shown.high})"
 
 
 def _lost(outcome: Outcome) -> str:

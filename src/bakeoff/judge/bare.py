@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from bakeoff.judge.ping_pong import AGREED
 from bakeoff.spec.verdict import Interval
-
-AGREED = 0.02
-"""As in ping-pong: below what races are to resolve."""
 
 
 class AgainstBare(msgspec.Struct, frozen=True, kw_only=True):
