@@ -8,13 +8,10 @@ import pytest
 
 from bakeoff.measure import gpu_packages
 
-KERNEL = "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build\nGCC version: 13.3.0\n"
-
 
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give a folder in which distributions are installed, on a machine without a driver."""
-    monkeypatch.setattr(gpu_packages, "DRIVER_FILE", tmp_path / "none")
+def installed(tmp_path: Path) -> Path:
+    """Give a folder in which distributions are installed."""
     names = {
         "nvidia_cudnn_cu13": ("nvidia-cudnn-cu13", "9.28.0.42"),
         "jax_cuda13_plugin": ("jax-cuda13-plugin", "0.10.2"),
@@ -39,21 +36,14 @@ def test_every_library_of_a_gpu_is_told(installed: Path) -> None:
     }
 
 
-def test_the_driver_is_told_by_the_kernel(installed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An environment without NVML's Python package knows the driver from what its module says."""
-    file = installed / "version"
-    file.write_text(KERNEL)
-    monkeypatch.setattr(gpu_packages, "DRIVER_FILE", file)
-    assert gpu_packages.versions([str(installed)])["nvidia driver"] == "580.95.05"
-    file.write_text("something else\n")
-    assert "nvidia driver" not in gpu_packages.versions([str(installed)])
-
-
 def test_libraries_are_told_from_frameworks() -> None:
     """The line under a headline names frameworks; what is below them stands in the environment's table."""
-    assert [
-        name for name in ("nvidia-nccl-cu12", "nvidia driver", "torch", "cudnn") if gpu_packages.is_library(name)
-    ] == [
-        "nvidia-nccl-cu12",
-        "nvidia driver",
-    ]
+    names = ("nvidia-nccl-cu12", "cuda-bindings", "torch", "cudnn")
+    assert [name for name in names if gpu_packages.is_library(name)] == ["nvidia-nccl-cu12", "cuda-bindings"]
+
+
+def test_the_few_that_decide_are_told_from_the_many() -> None:
+    """A doctor's line has room for these."""
+    names = ("nvidia-cudnn-cu13", "nvidia-cublas", "nvidia-cublasmp-cu13", "nvidia-nvjitlink", "nvidia-cuda-runtime")
+    found = gpu_packages.deciding(dict.fromkeys(names, "1"))
+    assert list(found) == ["nvidia-cudnn-cu13", "nvidia-cublas", "nvidia-cuda-runtime"]

@@ -96,7 +96,7 @@ def test_exclusive_gpus_are_used_one_after_another(pretended_gpus: PretendedGpus
     pretended_gpus.add(compute_mode=3, uuid="GPU-0badcafe-0000-4000-8000-000000000000", memory_total_bytes=40 << 30)
     outcome = raced("", "", launch=InlineWorker)
     assert outcome.comparison.machine["gpu_uuid"] == "GPU-0badcafe-0000-4000-8000-000000000000"
-    assert "compute mode EXCLUSIVE_PROCESS admits no second process" in outcome.apart
+    assert "compute mode, exclusive process, admits no second process" in outcome.apart
     assert {one.outcome for one in records_of(outcome, "time")} == {"done"}
 
 

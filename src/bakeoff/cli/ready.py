@@ -16,6 +16,7 @@ from bakeoff.environments.builds import NVIDIA, check_device
 from bakeoff.environments.declared import framework, frameworks
 from bakeoff.environments.interpreters import available, create_command
 from bakeoff.environments.usable import compiled_at_first, kernels_for, missing_tools, why_not
+from bakeoff.measure.gpu_packages import deciding
 from bakeoff.report.called import pasteable
 from bakeoff.report.gpus import advise_gpu, gpu_line
 from bakeoff.report.machine_advice import Advice
@@ -217,7 +218,7 @@ def _said(one: Checked, found: Machine) -> str:
     said = [
         f"{versions}:",
         f"built for CUDA {one.answer.cuda}," if one.answer.cuda else "",
-        "".join(f"{name} {version}, " for name, version in one.answer.packages.items()).rstrip(),
+        "".join(f"{name} {version}, " for name, version in deciding(one.answer.packages).items()).rstrip(),
         _kernels(one, found.facts),
         f"device_memory={policy.default}," if policy and not one.reason else "",
         f"runs on {found.device}" if not one.reason else f"does not run on {found.device}",
