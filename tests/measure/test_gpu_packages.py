@@ -1,7 +1,9 @@
-"""Versions of CUDA's libraries, by the metadata of made-up distributions."""
+"""Versions of CUDA's libraries, by the folders of made-up distributions."""
 
 from __future__ import annotations
 
+import re
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -11,18 +13,15 @@ from bakeoff.measure import gpu_packages
 
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
-    """Give a folder in which distributions are installed."""
-    names = {
-        "nvidia_cudnn_cu13": ("nvidia-cudnn-cu13", "9.28.0.42"),
-        "jax_cuda13_plugin": ("jax-cuda13-plugin", "0.10.2"),
-        "triton": ("triton", "3.7.1"),
-        "numpy": ("numpy", "2.4.0"),
-        "jax": ("jax", "0.10.2"),
-    }
-    for folder, (name, version) in names.items():
-        path = tmp_path / f"{folder}-{version}.dist-info"
-        path.mkdir()
-        (path / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    """Give a folder in which distributions are installed; one was removed badly."""
+    for name in (
+        "nvidia_cudnn_cu13-9.28.0.42",
+        "jax_cuda13_plugin-0.10.2",
+        "triton-3.7.1",
+        "numpy-2.4.0",
+        "jax-0.10.2",
+    ):
+        (tmp_path / f"{name}.dist-info").mkdir()
     (tmp_path / "~vidia_broken-1.0.dist-info").mkdir()
     return tmp_path
 
@@ -34,6 +33,14 @@ def test_every_library_of_a_gpu_is_told(installed: Path) -> None:
         "nvidia-cudnn-cu13": "9.28.0.42",
         "triton": "3.7.1",
     }
+
+
+def test_what_pip_has_installed_is_called_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folders' names say of every distribution here what its metadata says."""
+    monkeypatch.setattr(gpu_packages, "is_library", lambda _: True)
+    (folder,) = {str(one.locate_file("")) for one in metadata.distributions(name="pytest")}
+    expected = {re.sub(r"[-_.]+", "-", one.name).lower(): one.version for one in metadata.distributions(path=[folder])}
+    assert gpu_packages.versions([folder]) == expected
 
 
 def test_libraries_are_told_from_frameworks() -> None:

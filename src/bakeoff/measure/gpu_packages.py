@@ -7,11 +7,8 @@ machine's (gpu_facts.py).
 from __future__ import annotations
 
 import re
-from importlib import metadata
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+import sys
+from pathlib import Path
 
 _NAMES = re.compile(r"(nvidia|cuda|triton|pytorch-triton|tensorrt)(-|$)|.*-cuda\d*(-|$)")
 """Of distributions on PyPI: NVIDIA's own, compilers for GPUs, and plug-ins, which have CUDA in their names."""
@@ -31,19 +28,17 @@ def deciding(versions: dict[str, str]) -> dict[str, str]:
 
 
 def versions(folders: list[str] | None = None) -> dict[str, str]:
-    """Return the version of every such distribution that is installed for this interpreter.
+    """Return the version of every such distribution that is installed for this interpreter, by normalised name.
 
-    Nothing of them is imported. `folders` are looked into instead of sys.path.
+    Nothing of them is imported or read: the folder of a distribution is called NAME-VERSION.dist-info (PyPA's
+    specification "Recording installed projects"), and this runs in every worker on a GPU. `folders` are looked into
+    instead of sys.path; of two with one name the first counts, which Python would import.
     """
-    return _named(metadata.distributions() if folders is None else metadata.distributions(path=folders))
-
-
-def _named(distributions: Iterable[metadata.Distribution]) -> dict[str, str]:
-    """Return the versions by normalised name; of two with one name the first counts, which Python would import."""
     known: dict[str, str] = {}
-    for one in distributions:
-        # What was removed badly has a folder without a name.
-        name = re.sub(r"[-_.]+", "-", str(one.metadata["Name"] or "")).lower()
-        if is_library(name):
-            known.setdefault(name, one.version)
+    for folder in sys.path if folders is None else folders:
+        for path in Path(folder).glob("*.dist-info"):
+            name, _, version = path.stem.partition("-")
+            name = re.sub(r"[-_.]+", "-", name).lower()
+            if version and is_library(name):
+                known.setdefault(name, version)
     return dict(sorted(known.items()))
