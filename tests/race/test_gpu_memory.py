@@ -36,10 +36,15 @@ GIB = 1 << 20
 LEAD_S = 1.0
 
 
-@pytest.fixture
-def raced(race: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Give a function that races scripts of these options on the GPU for one round: certificates and times alone."""
+@pytest.fixture(autouse=True)
+def _certificates_and_times_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have comparisons leave out what comes behind the verdict."""
     monkeypatch.setattr(conductor, "COMPARISON", conductor.COMPARISON[:2])
+
+
+@pytest.fixture
+def raced(race: Any) -> Any:
+    """Give a function that races scripts of these options on the GPU for one round, by default in this process."""
 
     def run(*options: str, launch: Any = InlineWorker) -> Outcome:
         contenders = [f"fake:step_ms={1 + place},{one}".rstrip(",") for place, one in enumerate(options)]
