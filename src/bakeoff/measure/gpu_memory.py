@@ -31,7 +31,7 @@ class Room(msgspec.Struct, frozen=True, kw_only=True):
     free_bytes: int | None = None
     """None: not known, for `reason`."""
     total_bytes: int | None = None
-    alone: str = ""
+    exclusive: str = ""
     """The compute mode, where it admits no second process."""
     reason: str = ""
 
@@ -44,8 +44,8 @@ def room_of(uuid: str = "") -> Room:
             memory, mode = pynvml.nvmlDeviceGetMemoryInfo(device.handle), device.compute_mode()
     except UnavailableError as error:
         return Room(reason=f"NVML: {error}")
-    alone = mode if mode is not None and mode != COMPUTE_MODES[0] else ""
-    return Room(free_bytes=memory.free, total_bytes=memory.total, alone=alone)
+    exclusive = mode if mode is not None and mode != COMPUTE_MODES[0] else ""
+    return Room(free_bytes=memory.free, total_bytes=memory.total, exclusive=exclusive)
 
 
 class GpuMemoryPeak:

@@ -88,8 +88,10 @@ def why_apart_on_the_gpu(comparison: Comparison, needs: Sequence[Need]) -> str:
     room = gpu_memory.room_of(gpu_of(comparison))
     if room.free_bytes is None:
         return f"how much of the GPU's memory is free is not known: {room.reason}"
-    if room.alone:
-        return f"the GPU's compute mode, {room.alone}, admits no second process (nvidia-smi -c 0 sets the default one)"
+    if room.exclusive:
+        return (
+            f"the GPU's compute mode, {room.exclusive}, admits no second process (nvidia-smi -c 0 sets the default one)"
+        )
     return _why_too_much(needs, room.free_bytes)
 
 
