@@ -108,7 +108,7 @@ def _why_too_much(needs: Sequence[Need], free_bytes: int) -> str:
 
 
 def gpu_of(comparison: Comparison) -> str:
-    """Return the UUID of the GPU that workers on CUDA run on; "" where NVML told none as the comparison began."""
+    """Return the UUID of the GPU that workers on CUDA run on; "" where that is not known."""
     return str(comparison.machine.get("gpu_uuid") or "")
 
 
