@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from bakeoff.environments.declared import framework
 from bakeoff.environments.interpreters import resolve
 from bakeoff.environments.probe import probe
+from bakeoff.environments.usable import why_not
+from bakeoff.measure import gpu_facts
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import UnavailableError
 
@@ -32,15 +34,11 @@ def check(parser: argparse.ArgumentParser, frameworks: Iterable[str], device: st
 
 
 def _why_not(name: str, device: str) -> str:
-    """Return why a framework cannot use a device; empty where it can."""
+    """Return why a framework cannot use a device, in the words of a race; empty where it can."""
     declared = framework(name)
     try:
-        interpreter = resolve(Contender(framework=name, label=name), declared)
+        interpreter = resolve(Contender(framework=name, label=name), declared, device)
     except UnavailableError as error:
         return str(error)
-    answer = probe(interpreter, declared.path)
-    if answer.error:
-        return answer.error
-    if device in answer.devices:
-        return ""
-    return f"{interpreter} has the devices {', '.join(answer.devices)}; `bakeoff doctor` tells what it needs"
+    answer = probe(interpreter, declared.path, device=device)
+    return why_not(declared.info, answer, {"device": device}, gpu_facts.gpu())

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.gpu.pretended import PretendedGpus
 
 from bakeoff.frameworks.fake.engine import Engine
-from bakeoff.frameworks.fake.gpu import PretendedGpu
+from bakeoff.frameworks.fake.gpu import EXCLUSIVE_PROCESS, GPUS, VISIBLE, PretendedGpu
 from bakeoff.spec.errors import UnsupportedError
 
 KIB = 1 << 10
@@ -23,29 +24,30 @@ OPTIONS = {
 
 
 @pytest.fixture
-def gpu(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Pretend a GPU of 1,000 KiB; another process, the one that waits for this one, holds 400 of them."""
-    folder = tmp_path / "gpus" / "0"
-    (folder / "processes").mkdir(parents=True)
-    (folder / "gpu.txt").write_text(f"name=Pretended\nuuid=GPU-1\nmemory_total_bytes={1000 * KIB}\n")
-    (folder / "processes" / str(os.getppid())).write_text(str(400 * KIB))
-    monkeypatch.setenv("BAKEOFF_PRETENDED_GPUS", str(folder.parent))
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    return folder
+def gpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PretendedGpus:
+    """Pretend a GPU of 1,000 KiB; another process, the one that waits for this one, holds 400 of them.
+
+    No stand-in for NVIDIA's libraries is needed: the scripted framework reads the folder itself.
+    """
+    found = PretendedGpus(tmp_path / "gpus", tmp_path)
+    found.hold(found.add(uuid="GPU-1", memory_total_bytes=1000 * KIB), os.getppid(), 400 * KIB)
+    monkeypatch.setenv(GPUS, str(found.folder))
+    monkeypatch.delenv(VISIBLE, raising=False)
+    return found
 
 
-def held_kib(gpu: Path) -> float:
+def held_kib(gpus: PretendedGpus) -> float:
     """Return what this process has noted."""
-    return int((gpu / "processes" / str(os.getpid())).read_text()) / KIB
+    return int((gpus.folder / "0/processes" / str(os.getpid())).read_text()) / KIB
 
 
-def test_memory_grows_until_the_gpu_is_full(gpu: Path) -> None:
+def test_memory_grows_until_the_gpu_is_full(gpus: PretendedGpus) -> None:
     """Context first, then model and steps; what was reserved stays so, and what does not fit is refused in words."""
     pretended = PretendedGpu(OPTIONS)
-    assert held_kib(gpu) == 50
+    assert held_kib(gpus) == 50
     pretended.take(400 * KIB)
     pretended.take(10 * KIB)
-    assert held_kib(gpu) == 550
+    assert held_kib(gpus) == 550
     with pytest.raises(RuntimeError, match="CUDA out of memory"):
         pretended.take(500 * KIB)
     told = pretended.reading()
@@ -53,50 +55,53 @@ def test_memory_grows_until_the_gpu_is_full(gpu: Path) -> None:
     assert told.preallocation == "none; allocator scripted"
 
 
-def test_what_processes_that_are_gone_held_is_free_again(gpu: Path) -> None:
+def test_what_processes_that_are_gone_held_is_free_again(gpus: PretendedGpus) -> None:
     """A crash leaves its note, and no memory."""
-    (gpu / "processes" / "999999999").write_text(str(900 * KIB))
+    gpus.hold(0, 999_999_999, 900 * KIB)
     PretendedGpu(OPTIONS).take(400 * KIB)
 
 
-def test_a_pool_is_taken_at_the_start_and_backs_off(gpu: Path) -> None:
+def test_a_pool_is_taken_at_the_start_and_backs_off(gpus: PretendedGpus) -> None:
     """750 KiB do not fit beside 400 and the context, nor 675 or 607; what fits is 547, and a step has no more."""
     pretended = PretendedGpu(OPTIONS | {"device_memory": "pool"})
     reserved = pretended.reading().reserved_bytes
     assert reserved is not None
-    assert held_kib(gpu) == pytest.approx(50 + 750 * 0.9**3, abs=0.1)
+    assert held_kib(gpus) == pytest.approx(50 + 750 * 0.9**3, abs=0.1)
     pretended.take(400 * KIB)
     with pytest.raises(RuntimeError):
         pretended.take(460 * KIB)
     assert pretended.reading().reserved_bytes == reserved
 
 
-def test_a_limit_holds_beside_the_context(gpu: Path) -> None:
+def test_a_limit_holds_beside_the_context(gpus: PretendedGpus) -> None:
     """Whatever the GPU has."""
     pretended = PretendedGpu(OPTIONS, limit_bytes=200 * KIB)
     pretended.take(100 * KIB)
     with pytest.raises(RuntimeError):
         pretended.take(101 * KIB)
-    assert held_kib(gpu) == 250
+    assert held_kib(gpus) == 250
 
 
 @pytest.mark.parametrize(("visible", "devices"), [("", ["cpu"]), ("7", ["cpu"]), ("GPU-1", ["cpu", "cuda"])])
 def test_cuda_is_there_where_a_gpu_is_shown(
-    gpu: Path, monkeypatch: pytest.MonkeyPatch, fakes_options: dict[str, str], visible: str, devices: list[str]
+    gpus: PretendedGpus,
+    monkeypatch: pytest.MonkeyPatch,
+    fakes_options: dict[str, str],
+    visible: str,
+    devices: list[str],
 ) -> None:
     """As with a real framework, and without one the reason is told."""
-    del gpu
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    del gpus
+    monkeypatch.setenv(VISIBLE, visible)
     assert Engine().devices() == devices
     if devices == ["cpu"]:
         with pytest.raises(UnsupportedError, match=r"no CUDA device.*CUDA_VISIBLE_DEVICES shows none"):
             Engine().configure(fakes_options | {"device": "cuda"})
 
 
-def test_another_process_has_an_exclusive_gpu(gpu: Path) -> None:
+def test_another_process_has_an_exclusive_gpu(gpus: PretendedGpus) -> None:
     """The second context fails, in CUDA's words."""
-    with (gpu / "gpu.txt").open("a") as file:
-        file.write("compute_mode=3\n")
+    gpus.set(0, compute_mode=int(EXCLUSIVE_PROCESS))
     with pytest.raises(RuntimeError, match="busy or unavailable"):
         PretendedGpu(OPTIONS)
 

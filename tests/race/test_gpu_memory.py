@@ -15,6 +15,7 @@ from tests.report.shown import data_of, markdown, printed
 from bakeoff.judge.ledger import ledger
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
+from bakeoff.race import conductor
 from bakeoff.race.conductor import search_batches
 from bakeoff.race.fitting import need_of, why_apart
 from bakeoff.race.specs import Specs, Trial
@@ -35,11 +36,17 @@ GIB = 1 << 20
 LEAD_S = 1.0
 
 
+@pytest.fixture(autouse=True)
+def _certificates_and_times_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have comparisons leave out what comes behind the verdict."""
+    monkeypatch.setattr(conductor, "COMPARISON", conductor.COMPARISON[:2])
+
+
 @pytest.fixture
 def raced(race: Any) -> Any:
-    """Give a function that races scripts of these options on the GPU for one round, by default in real processes."""
+    """Give a function that races scripts of these options on the GPU for one round, by default in this process."""
 
-    def run(*options: str, launch: Any = ProcessWorker) -> Outcome:
+    def run(*options: str, launch: Any = InlineWorker) -> Outcome:
         contenders = [f"fake:step_ms={1 + place},{one}".rstrip(",") for place, one in enumerate(options)]
         outcome: Outcome = race(*contenders, launch=launch, device="cuda", max_rounds=1)
         return outcome
@@ -56,7 +63,7 @@ def records_of(outcome: Outcome, purpose: str) -> list[Any]:
 def test_workers_that_fit_are_resident_together(pretended_gpus: PretendedGpus, raced: Any) -> None:
     """Three of 6 GiB and a context each, on 26: the certificate's trials have measured it before the first round."""
     pretended_gpus.set(0, memory_total_bytes=26 << 30)
-    outcome = raced(*[f"gpu_kib={6 * GIB}"] * 3)
+    outcome = raced(*[f"gpu_kib={6 * GIB}"] * 3, launch=ProcessWorker)
     assert (outcome.resident, outcome.apart) == (True, "")
     assert {one.outcome for one in records_of(outcome, "time")} == {"done"}
     for one in records_of(outcome, "certify"):
@@ -67,7 +74,7 @@ def test_workers_that_fit_are_resident_together(pretended_gpus: PretendedGpus, r
 def test_workers_that_do_not_fit_run_one_after_another(pretended_gpus: PretendedGpus, raced: Any) -> None:
     """Each has the GPU for itself, with a lead-in that its clock rises in, and the report says why."""
     pretended_gpus.set(0, memory_total_bytes=20 << 30)
-    outcome = raced(*[f"gpu_kib={6 * GIB}"] * 3, launch=InlineWorker)
+    outcome = raced(*[f"gpu_kib={6 * GIB}"] * 3)
     assert not outcome.resident
     # NVML names no process of the worker's own here: 1 GB of context each is taken for granted.
     assert outcome.apart.startswith("together they hold about 22.3 GB of the GPU, more than 80 % of the")
@@ -94,9 +101,9 @@ def test_pools_run_one_after_another(pretended_gpus: PretendedGpus, raced: Any) 
 def test_exclusive_gpus_are_used_one_after_another(pretended_gpus: PretendedGpus, raced: Any) -> None:
     """A second context would fail; with two GPUs, the mode is that of the one that workers run on."""
     pretended_gpus.add(compute_mode=3, uuid="GPU-0badcafe-0000-4000-8000-000000000000", memory_total_bytes=40 << 30)
-    outcome = raced("", "", launch=InlineWorker)
+    outcome = raced("", "")
     assert outcome.comparison.machine["gpu_uuid"] == "GPU-0badcafe-0000-4000-8000-000000000000"
-    assert "compute mode EXCLUSIVE_PROCESS admits no second process" in outcome.apart
+    assert "compute mode, exclusive process, admits no second process" in outcome.apart
     assert {one.outcome for one in records_of(outcome, "time")} == {"done"}
 
 

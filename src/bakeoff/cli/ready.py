@@ -16,8 +16,9 @@ from bakeoff.environments.builds import NVIDIA, check_device
 from bakeoff.environments.declared import framework, frameworks
 from bakeoff.environments.interpreters import available, create_command
 from bakeoff.environments.usable import compiled_at_first, kernels_for, missing_tools, why_not
+from bakeoff.measure.gpu_packages import deciding
 from bakeoff.report.called import pasteable
-from bakeoff.report.gpus import advise_gpu, gpu_line
+from bakeoff.report.gpus import COMPUTE_MODE, IN_USE, advise_gpu, gpu_line
 from bakeoff.report.machine_advice import Advice
 from bakeoff.spec.errors import UsageError
 
@@ -37,9 +38,6 @@ NOTES = {
     "left, and their clocks, power and other processes are not read"
 }
 """What is missing on a device, whatever the machine is."""
-
-PREVENTS = ("GPU compute mode", "GPU in use")
-"""Of what there is to set on a GPU, by its subject: with it contenders do not fit side by side, or are disturbed."""
 
 _COMMAND = re.compile(r"(?P<why>.*): (?P<do>(?:bakeoff|sudo) .*)", re.DOTALL)
 """The end of a reason that is a command."""
@@ -107,7 +105,7 @@ def asked(device: str, gpu: str | None = None) -> Machine:
     checked = _checked({name: interpreters[name] for name in has if name in interpreters}, device, facts, uuid)
     absent = {name: create_command(name, _build(name, device)) for name in has if name in reasons}
     advice = advise_gpu(facts, now) if chosen else []
-    to_do = [one for one in advice if one.about in PREVENTS]
+    to_do = [one for one in advice if one.about in (COMPUTE_MODE, IN_USE)]
     to_do += [*_of_machine(device, facts), *_of_frameworks(device, facts, checked, absent)]
     return Machine(device, facts, now, checked, absent, to_do, [one for one in advice if one not in to_do])
 
@@ -217,7 +215,7 @@ def _said(one: Checked, found: Machine) -> str:
     said = [
         f"{versions}:",
         f"built for CUDA {one.answer.cuda}," if one.answer.cuda else "",
-        "".join(f"{name} {version}, " for name, version in one.answer.packages.items()).rstrip(),
+        "".join(f"{name} {version}, " for name, version in deciding(one.answer.packages).items()).rstrip(),
         _kernels(one, found.facts),
         f"device_memory={policy.default}," if policy and not one.reason else "",
         f"runs on {found.device}" if not one.reason else f"does not run on {found.device}",

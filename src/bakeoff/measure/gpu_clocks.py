@@ -60,13 +60,12 @@ class NvidiaGpu:
         """Return one reading."""
         device = self._device
         bits = device.ask("nvmlDeviceGetCurrentClocksThrottleReasons") or 0
-        milliwatts = device.ask("nvmlDeviceGetPowerUsage")
         running = device.ask("nvmlDeviceGetComputeRunningProcesses", part=True) or []
         return GpuReading(
             clock_mhz=device.clock("nvmlDeviceGetClockInfo", "SM"),
             memory_clock_mhz=device.clock("nvmlDeviceGetClockInfo", "MEM"),
             temperature_c=device.ask("nvmlDeviceGetTemperature", self._nvml.NVML_TEMPERATURE_GPU),
-            power_w=None if milliwatts is None else milliwatts / 1000,
+            power_w=device.watts("nvmlDeviceGetPowerUsage"),
             slowed=frozenset(text for text, name in SLOWED.items() if bits & getattr(self._nvml, name, 0)),
             processes=frozenset(process.pid for process in running),
         )

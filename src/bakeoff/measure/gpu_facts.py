@@ -40,6 +40,15 @@ class Device:
         clock: int | None = self.ask(function, getattr(self._nvml, f"NVML_CLOCK_{kind}"))
         return clock
 
+    def watts(self, function: str) -> float | None:
+        """Return a power in watts; NVML's are in milliwatts."""
+        milliwatts = self.ask(function)
+        return None if milliwatts is None else milliwatts / 1000
+
+    def compute_mode(self) -> str | None:
+        """Return whether several processes may compute on the GPU, in one of COMPUTE_MODES' words."""
+        return _named(COMPUTE_MODES, self.ask("nvmlDeviceGetComputeMode"))
+
 
 def gpu(uuid: str = "") -> Facts:
     """Return what must agree for records to be compared; empty where NVML or a GPU is missing.
@@ -67,7 +76,7 @@ def state(uuid: str = "") -> Facts:
                 "gpu_processes": None if running is None else len(running),
                 "gpu_utilization_percent": None if used is None else int(used.gpu),
                 "gpu_clock_mhz": device.clock("nvmlDeviceGetClockInfo", "SM"),
-                "gpu_power_w": _watts(device.ask("nvmlDeviceGetPowerUsage")),
+                "gpu_power_w": device.watts("nvmlDeviceGetPowerUsage"),
                 "gpu_temperature_c": device.ask("nvmlDeviceGetTemperature", pynvml.NVML_TEMPERATURE_GPU),
                 "gpu_pcie_now": _pcie(device, "Curr"),
             }
@@ -93,22 +102,21 @@ def _identity(pynvml: Any, device: Device) -> Facts:
 
 def _settings(pynvml: Any, device: Device) -> Facts:
     """Return which GPU it is, and how it is set; what it does not have is None."""
-    mode = device.ask("nvmlDeviceGetComputeMode")
     mig = device.ask("nvmlDeviceGetMigMode")
     ecc = device.ask("nvmlDeviceGetEccMode")
     whole_uuid = device.ask("nvmlDeviceGetUUID")
     return {
         "gpu_index": device.ask("nvmlDeviceGetIndex"),
         "gpu_uuid": str(pynvml.nvmlDeviceGetUUID(device.handle)),
-        "gpu_power_limit_w": _watts(device.ask("nvmlDeviceGetEnforcedPowerLimit")),
-        "gpu_power_default_w": _watts(device.ask("nvmlDeviceGetPowerManagementDefaultLimit")),
+        "gpu_power_limit_w": device.watts("nvmlDeviceGetEnforcedPowerLimit"),
+        "gpu_power_default_w": device.watts("nvmlDeviceGetPowerManagementDefaultLimit"),
         "gpu_clock_max_mhz": device.clock("nvmlDeviceGetMaxClockInfo", "SM"),
         "gpu_memory_clock_max_mhz": device.clock("nvmlDeviceGetMaxClockInfo", "MEM"),
         # Graphics and SM have one clock for applications, which NVML tells by the name of the first.
         "gpu_clock_applications_mhz": device.clock("nvmlDeviceGetApplicationsClock", "GRAPHICS"),
         "gpu_ecc": None if ecc is None else _STATES[ecc[0]],
         "gpu_persistence": _named(_STATES, device.ask("nvmlDeviceGetPersistenceMode")),
-        "gpu_compute_mode": _named(COMPUTE_MODES, mode),
+        "gpu_compute_mode": device.compute_mode(),
         "gpu_mig": f"a part of {whole_uuid}" if device.is_part else None if mig is None else _STATES[mig[0]],
         # What GPU and machine have in common; the link in use slows down while the GPU rests.
         "gpu_pcie": _pcie(device, "Max"),
@@ -118,11 +126,6 @@ def _settings(pynvml: Any, device: Device) -> Facts:
 def _named(names: tuple[str, ...], number: int | None) -> str | None:
     """Return the name of a state; None for one that is unknown."""
     return names[number] if number is not None and number < len(names) else None
-
-
-def _watts(milliwatts: int | None) -> float | None:
-    """Return a power in watts."""
-    return None if milliwatts is None else milliwatts / 1000
 
 
 def _pcie(device: Device, which: str) -> str | None:

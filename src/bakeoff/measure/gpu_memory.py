@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.measure import nvml
+from bakeoff.measure.gpu_facts import COMPUTE_MODES, Device
 from bakeoff.spec.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -24,40 +25,27 @@ UNLISTED = "NVML does not tell what its processes hold, as in many containers"
 """Why the peak is unknown where NVML answers, but names none of the processes or no size for them."""
 
 
-COMPUTE_MODES = {2: "PROHIBITED", 3: "EXCLUSIVE_PROCESS"}
-"""Those of nvml.h (nvmlComputeMode_t) in which no second process gets a context."""
-
-
 class Room(msgspec.Struct, frozen=True, kw_only=True):
     """What a GPU has for processes that are to be on it together."""
 
     free_bytes: int | None = None
     """None: not known, for `reason`."""
     total_bytes: int | None = None
-    alone: str = ""
+    exclusive: str = ""
     """The compute mode, where it admits no second process."""
     reason: str = ""
 
 
-def room_of(gpu: str) -> Room:
-    """Return the room on the GPU that has this UUID, or this index in NVML's order."""
+def room_of(uuid: str = "") -> Room:
+    """Return the room on the GPU that has this UUID, or on the first."""
     try:
         with nvml.opened() as pynvml:
-            handle = (
-                pynvml.nvmlDeviceGetHandleByIndex(int(gpu)) if gpu.isdigit() else pynvml.nvmlDeviceGetHandleByUUID(gpu)
-            )
-            memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
-            return Room(free_bytes=memory.free, total_bytes=memory.total, alone=_exclusive(pynvml, handle))
+            device = Device(pynvml, uuid)
+            memory, mode = pynvml.nvmlDeviceGetMemoryInfo(device.handle), device.compute_mode()
     except UnavailableError as error:
         return Room(reason=f"NVML: {error}")
-
-
-def _exclusive(pynvml: Any, handle: Any) -> str:
-    """Return the compute mode, where it admits no second process; MIG devices have none of their own."""
-    try:
-        return COMPUTE_MODES.get(pynvml.nvmlDeviceGetComputeMode(handle), "")
-    except pynvml.NVMLError:
-        return ""
+    exclusive = mode if mode is not None and mode != COMPUTE_MODES[0] else ""
+    return Room(free_bytes=memory.free, total_bytes=memory.total, exclusive=exclusive)
 
 
 class GpuMemoryPeak:

@@ -7,7 +7,6 @@ known is taken for too much. Not run on a GPU by us.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -89,8 +88,10 @@ def why_apart_on_the_gpu(comparison: Comparison, needs: Sequence[Need]) -> str:
     room = gpu_memory.room_of(gpu_of(comparison))
     if room.free_bytes is None:
         return f"how much of the GPU's memory is free is not known: {room.reason}"
-    if room.alone:
-        return f"the GPU's compute mode {room.alone} admits no second process (nvidia-smi -c 0 sets the default one)"
+    if room.exclusive:
+        return (
+            f"the GPU's compute mode, {room.exclusive}, admits no second process (nvidia-smi -c 0 sets the default one)"
+        )
     return _why_too_much(needs, room.free_bytes)
 
 
@@ -107,9 +108,8 @@ def _why_too_much(needs: Sequence[Need], free_bytes: int) -> str:
 
 
 def gpu_of(comparison: Comparison) -> str:
-    """Return the UUID or the index of the GPU that workers on CUDA see first."""
-    known = comparison.machine.get("gpu_uuid")
-    return str(known) if known else os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip() or "0"
+    """Return the UUID of the GPU that workers on CUDA run on; "" where that is not known."""
+    return str(comparison.machine.get("gpu_uuid") or "")
 
 
 def _why_not_on_the_host(needs: Sequence[Need]) -> str:

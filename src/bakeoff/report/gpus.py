@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 BUSY_PERCENT = 5
 """Of the time in which some kernel ran on a GPU that ought to rest: a desktop's takes less."""
 
+COMPUTE_MODE, IN_USE = "GPU compute mode", "GPU in use"
+"""Subjects of what keeps contenders from a GPU side by side, or disturbs them; all other advice is about less noise."""
+
 LEFT = 0.98
 """Share of its usual limit from which on a GPU's power counts as unlimited: drivers round."""
 
@@ -70,10 +73,10 @@ def advise_gpu(facts: Facts, now: Facts) -> list[Advice]:
         found.append(Advice(about="GPU power", why=why, do=f"{smi} -pl {usual:.0f}"))
     if facts.get("gpu_compute_mode") not in (None, "default"):
         why = f"compute mode {facts['gpu_compute_mode']}: contenders cannot be on it side by side"
-        found.append(Advice(about="GPU compute mode", why=why, do=f"{smi} -c 0"))
+        found.append(Advice(about=COMPUTE_MODE, why=why, do=f"{smi} -c 0"))
     if said := busy(now):
         why = f"before anything was started there were {said} on it"
-        found.append(Advice(about="GPU in use", why=why, do="nvidia-smi, and end what it names; or another one: --gpu"))
+        found.append(Advice(about=IN_USE, why=why, do="nvidia-smi, and end what it names; or another one: --gpu"))
     return found
 
 

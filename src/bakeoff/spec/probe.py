@@ -19,7 +19,7 @@ class ProbeAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What it has kernels for, in NVIDIA's names: "sm_89" for that GPU, "compute_90" to be compiled for newer ones.
     Empty where the framework does not say."""
     packages: dict[str, str] = {}
-    """Versions of NVIDIA's own packages beside it, by name."""
+    """Versions of CUDA's libraries, plug-ins and compilers for GPUs beside it, by name."""
     tools: list[str] = []
     """What there is of `Need.tools`."""
     error: str = ""

@@ -6,19 +6,16 @@ import os
 import platform
 import shutil
 import sysconfig
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from bakeoff.environments.options import supported, variables_of
+from bakeoff.measure import gpu_packages
 from bakeoff.spec.framework import FrameworkInfo
 from bakeoff.spec.probe import ProbeAnswer
 from bakeoff.trial.framework import make_engine, set_variables
-
-NVIDIA = ("nvidia-cudnn", "nvidia-cublas", "nvidia-cuda-runtime", "nvidia-nccl")
-"""How the names of packages begin whose versions decide what runs on a GPU."""
 
 
 def probe(folder: Path, answer_fd: int, device: str) -> int:
@@ -62,15 +59,9 @@ def _asked(engine: Any, info: FrameworkInfo, python: str) -> ProbeAnswer:
         reasons={one: why for one, why in told.items() if why},
         cuda=built.cuda if built else "",
         kernels=list(built.kernels) if built else [],
-        packages=_packages(),
+        packages=gpu_packages.versions(),
         tools=tools(),
     )
-
-
-def _packages() -> dict[str, str]:
-    """Return the versions of NVIDIA's packages, from their metadata."""
-    found = {str(one.name).lower(): one.version for one in metadata.distributions() if one.name}
-    return {name: found[name] for name in sorted(found) if name.startswith(NVIDIA)}
 
 
 def tools() -> list[str]:
