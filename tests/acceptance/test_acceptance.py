@@ -196,6 +196,9 @@ def test_another_machine_goes_on_with_nothing(accepting: Accept, tmp_path: Path)
     path.write_text(path.read_text().replace('"kernel": "', '"kernel": "another '))
     with pytest.raises(StoreError, match="begun with another kernel"):
         accepting("fake", only=("devices",))
+    path.write_text(path.read_text().replace('"kernel": "another ', '"gpu_uuid": "GPU-1", "kernel": "'))
+    with pytest.raises(StoreError, match="begun with another gpu_uuid"):
+        accepting("fake", only=("devices",))
 
 
 def test_what_cannot_be_is_refused_before_anything_starts(accepting: Accept, tmp_path: Path) -> None:

@@ -173,11 +173,22 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path, kind: str) -> None:
         ("torch@/opt/venvs/cuda/bin/python:mode=eager", "torch@<path>/python:mode=eager"),
         ("--results=/data/bob/r --device cuda", "--results=<path> --device cuda"),
         ("short/x", "short/x"),
+        ("carol@example.net wrote", "<address> wrote"),
+        ("https://carol:word@wheels.internal/simple", "https://<address><path>"),
+        ("file:///data/carol/x.py and /data//carol", "file:<path>/x.py and <path>"),
+        ("/data/ann lee/venv/bin/python has", "<path>/python has"),
     ],
 )
 def test_texts_keep_what_they_are_about(text: str, left: str) -> None:
     """Paths lose all but the name of a file; units, ratios and addresses of documents stay, and names within words."""
-    assert Redactor({"bob": "user"}).text(text) == left
+    assert Redactor({"bob": "user", "Ann Lee": "user"}).text(text) == left
+
+
+def test_keys_and_lines_are_redacted_at_any_depth() -> None:
+    """A name may be a key within a list; of a value of several lines, as a key's, each is taken out by itself."""
+    using = Redactor({"bob": "user"}, ["-----BEGIN A KEY-----\nMIIEvQIBADANBg\n"])
+    assert using.json([{"bob's": [{"x": "/home/x/bob"}]}]) == [{"user's": [{"x": "<path>"}]}]
+    assert using.text("found MIIEvQIBADANBg") == "found <value>"
 
 
 def test_variables_that_are_watched_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pynvml
 import pytest
 from tests.gpu.pretended import H100
 
-from bakeoff.measure import cuda, gpu_facts, gpus, machine
+from bakeoff.measure import cuda, gpu_facts, gpu_left, gpus, machine
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import StoreError, UnavailableError, UsageError
 from bakeoff.store.results import read_records
@@ -96,6 +97,7 @@ def test_parts_of_a_gpu_stand_in_its_place(two: PretendedGpus) -> None:
         place("1")
     facts = gpu_facts.gpu(part)
     assert facts["gpu_memory_bytes"] == 9_856 * 2**20
+    assert gpu_facts.state(part)["gpu_free_bytes"] == 9_856 * 2**20
     assert (facts["gpu_uuid"], facts["gpu_mig"]) == (part, f"a part of {two.uuid(1)}")
     assert (facts["gpu_power_limit_w"], facts["gpu_index"]) == (700, 1)
 
@@ -129,6 +131,34 @@ def test_the_facts_of_a_gpu_are_those_that_decide_its_speed(two: PretendedGpus) 
     assert gpu_facts.gpu(two.uuid(0)) == {}
 
 
+def test_how_a_gpu_is_set_is_what_is_in_force(two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits for the next start of the machine is not; numbers of modes and versions are NVML's."""
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMigMode", lambda _: [0, 1])
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetEccMode", lambda _: [0, 1])
+    two.set(0, cuda="12.8", compute_mode=3)
+    facts = gpu_facts.gpu(two.uuid(0))
+    assert (facts["gpu_mig"], facts["gpu_ecc"], facts["gpu_driver_cuda"]) == ("off", "off", "12.8")
+    assert [gpu.place for gpu in gpus.all_gpus()] == ["0", "1"]
+    assert facts["gpu_compute_mode"] == "exclusive process"
+    two.set(0, compute_mode=2)
+    assert gpu_facts.gpu(two.uuid(0))["gpu_compute_mode"] == "prohibited"
+
+
+def test_a_worker_is_shown_its_gpu_by_uuid_alone() -> None:
+    """In NVML's order, so that an index which a framework prints is nvidia-smi's; nothing is hidden without a GPU."""
+    assert gpus.variables_for("GPU-1") == {"CUDA_VISIBLE_DEVICES": "GPU-1", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    assert gpus.variables_for("") == {}
+
+
+def test_what_is_left_is_of_the_gpu_that_is_seen_first(two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By UUID as by index."""
+    monkeypatch.setattr(gpu_left.ctypes, "CDLL", lambda _: pynvml.nvmlLib)
+    two.set(1, memory_total_bytes=1000, memory_other_bytes=750)
+    for shown, left in ((two.uuid(1), 0.25), (f"1,{two.uuid(0)}", 0.25), (two.uuid(0), 1.0), ("7", None)):
+        monkeypatch.setenv(gpus.VISIBLE, shown)
+        assert gpu_left.left_share() == left
+
+
 def trial(uuid: str | None, runs_on: str = "cuda") -> Any:
     """Make what a worker reads of its trial."""
     contender = SimpleNamespace(options={"device": runs_on})
@@ -143,6 +173,10 @@ def test_a_worker_on_another_gpu_refuses_the_trial(monkeypatch: pytest.MonkeyPat
     assert device.device_settings(trial(uuid, "cpu")) == {}
     with pytest.raises(UnavailableError, match="and the comparison is on GPU-b6"):
         device.device_settings(trial("GPU-b6e1d0f4-83aa-4c1d-b7f0-51c9e2d47a36"))
+    # Steps run on the first that is seen.
+    monkeypatch.setattr(device, "visible_uuids", lambda: ["b6e1d0f4-83aa-4c1d-b7f0-51c9e2d47a36", uuid])
+    with pytest.raises(UnavailableError, match="runs on the GPU b6"):
+        device.device_settings(trial(uuid))
     monkeypatch.setattr(device, "visible_uuids", list)
     assert device.device_settings(trial(uuid)) == {"gpu_uuid": None}
 

@@ -16,7 +16,7 @@ from bakeoff.judge.ledger import ledger
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
 from bakeoff.race.conductor import search_batches
-from bakeoff.race.fitting import need_of, why_apart
+from bakeoff.race.fitting import gpu_of, need_of, why_apart
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report.sections.settings import SETTINGS
@@ -117,6 +117,18 @@ def test_what_nvml_does_not_tell_is_taken_from_the_allocator(pretended_gpus: Pre
     assert apart(reserved, Memory(peak_bytes=1)) == "how much of the GPU fake holds is not known"
     pretended_gpus.set(0, uuid="GPU-another")
     assert "free is not known: NVML: " in apart(reserved, reserved)
+
+
+def test_saved_states_need_room_on_the_gpu_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three copies of parameters and the optimiser's state, four bytes a number; on the GPU that the race is on."""
+    comparison: Any = SimpleNamespace(machine={"gpu_uuid": "GPU-1"}, work=SimpleNamespace(parameters=100, state=200))
+    plan: Any = SimpleNamespace(contender=SimpleNamespace(label="fake", options={"device": "cuda"}))
+    need = need_of(comparison, plan, [Memory(peak_bytes=5, device_process_bytes=7)])
+    assert (need.host_bytes, need.gpu_bytes) == (5 + 3600, 7 + 3600)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,6")
+    assert gpu_of(comparison) == "GPU-1"
+    unknown: Any = SimpleNamespace(machine={})
+    assert gpu_of(unknown) == "5"
 
 
 def test_memory_that_others_hold_is_told_as_memory(pretended_gpus: PretendedGpus, race: Any) -> None:
