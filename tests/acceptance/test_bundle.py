@@ -7,12 +7,13 @@ import json
 import os
 import socket
 import tarfile
+import time
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from bakeoff.acceptance.bundle import read_bundle, write_bundle
+from bakeoff.acceptance.bundle import MOST_LOG_BYTES, read_bundle, write_bundle
 from bakeoff.acceptance.redacted import Redactor, redactor
 from bakeoff.report.pages import page_of
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome, CheckResult
@@ -70,7 +71,10 @@ def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AcceptanceOutcom
     told = f"{who} ran /home/alice/secret-project/x.py A_TOKEN=hunter2-hunter2\n"
     (inner / "stderr.log").write_text(told)
     (inner / "trial.json").write_text(json.dumps({"interpreter": "/home/alice/venv/bin/python", "by": "alice"}))
-    (inner / "record.json").write_bytes((trial / "record.json").read_bytes())
+    (inner / "long.log").write_text(f"{'begun' * MOST_LOG_BYTES}the cause")
+    record = json.loads((trial / "record.json").read_bytes())["record"]
+    record["reason"] = f"{who} has /home/alice/secret-project/x.py"
+    (inner / "record.json").write_text(json.dumps({"sha256": "", "record": record}))
     (inner / "evidence.npz").write_bytes(b"arrays")
     (inner / "link.json").symlink_to("/etc/passwd")
     (folder / "broken.json").write_text("{")
@@ -100,6 +104,7 @@ def test_no_planted_word_is_in_the_bundle(bundle: Path) -> None:
     assert [line for line in whole.splitlines() for word in PLANTED if word.casefold() in line.casefold()] == []
     assert "devices-user/r01-torch/stderr.log" in found
     assert "<path>/x.py" in found["devices-user/r01-torch/stderr.log"].decode()
+    assert found["devices-user/r01-torch/long.log"].endswith(b"the cause")
 
 
 def test_who_runs_it_is_known_without_being_told(outcome: AcceptanceOutcome) -> None:
@@ -144,6 +149,22 @@ def packed(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
             entry.size = len(content)
             archive.addfile(entry, io.BytesIO(content))
     return path
+
+
+def test_a_long_line_takes_no_time() -> None:
+    """Of letters, slashes or signs: a worker's log may hold half a megabyte without an end of line."""
+    using, began_s = Redactor({"bob": "user"}, ["a secret value"]), time.monotonic()
+    for word in ("begun", "/", "/a", "@", "a@", ".", "://", "a/", "file:/"):
+        using.text(word * (MOST_LOG_BYTES // len(word)))
+    assert time.monotonic() - began_s < 5
+
+
+def test_what_is_larger_than_an_acceptance_is_not_read(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size stands before it in the archive."""
+    assert read_bundle(bundle).acceptance.redacted
+    monkeypatch.setattr("bakeoff.acceptance.bundle.MOST_BYTES", 10)
+    with pytest.raises(UsageError, match="--read"):
+        read_bundle(bundle)
 
 
 @pytest.mark.parametrize("kind", ["text", "link", "empty", "missing"])

@@ -62,6 +62,8 @@ def absent(home: Path) -> Framework:
             "driver 570.86.15 runs CUDA 12.8, these wheels need CUDA 13.0: install a driver of 580",
         ),
         (OLD_GPU, None, "cpu", "its compute capability is 7.0, and these wheels have kernels from 7.5 on"),
+        (L4 | {"gpu_compute_capability": "12.0"}, None, "cuda", "NVML reports NVIDIA L4"),
+        (L4 | {"gpu_driver_cuda": "9.2"}, None, "cpu", "runs CUDA 9.2, these wheels need CUDA 13.0"),
     ],
 )
 def test_nvml_decides_which_environment_is_made_unless_the_user_does(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +14,8 @@ import pytest
 from tests.gpu.pretended import H100
 
 from bakeoff.measure import cuda, gpu_facts, gpu_left, gpus, machine
+from bakeoff.measure.energy import GpuMeter
+from bakeoff.measure.gpu_clocks import watched_gpu
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import StoreError, UnavailableError, UsageError
 from bakeoff.store.results import read_records
@@ -52,6 +57,19 @@ def test_what_the_user_has_made_visible_is_respected(two: PretendedGpus) -> None
     assert place("0", **environment, CUDA_VISIBLE_DEVICES="0") == "0"
     with pytest.raises(UsageError, match="does not say which"):
         place(**environment | {"LD_LIBRARY_PATH": ""}, CUDA_VISIBLE_DEVICES="1")
+
+
+@pytest.mark.parametrize("hidden", ["", "-1", "NoDevFiles", "none", " -1,0"])
+def test_what_hides_every_gpu_is_told_as_that(two: PretendedGpus, hidden: str) -> None:
+    """And is no misspelt name of one."""
+    with pytest.raises(UsageError, match="hides every GPU: unset it, or name one by --gpu"):
+        place(**two.environment, CUDA_VISIBLE_DEVICES=hidden)
+
+
+def test_cuda_is_asked_for_all_that_it_shows_in_its_order(two: PretendedGpus) -> None:
+    """The fastest first; asked as a script, as the parent does."""
+    done = subprocess.run([sys.executable, "-P", cuda.__file__], capture_output=True, text=True, check=True)
+    assert [f"GPU-{one}" for one in done.stdout.split()] == [two.uuid(1), two.uuid(0)]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +115,13 @@ def test_parts_of_a_gpu_stand_in_its_place(two: PretendedGpus) -> None:
         place("1")
     facts = gpu_facts.gpu(part)
     assert facts["gpu_memory_bytes"] == 9_856 * 2**20
-    assert gpu_facts.state(part)["gpu_free_bytes"] == 9_856 * 2**20
+    (two.folder / "1/mig/0/processes" / str(os.getpid())).write_text("256")
+    state, watched = gpu_facts.state(part), watched_gpu(part)
+    assert (state["gpu_free_bytes"], state["gpu_processes"]) == (9_856 * 2**20 - 256, 1)
+    assert watched is not None
+    assert watched.read().processes == {os.getpid()}
+    two.set(1, total_energy_mj=5)
+    assert GpuMeter("GPU 1", part).read_uj() == 5000  # a part has no counter of its own
     assert (facts["gpu_uuid"], facts["gpu_mig"]) == (part, f"a part of {two.uuid(1)}")
     assert (facts["gpu_power_limit_w"], facts["gpu_index"]) == (700, 1)
 

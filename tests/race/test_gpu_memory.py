@@ -18,6 +18,7 @@ from bakeoff.judge.search import SearchOutcome
 from bakeoff.race.conductor import search_batches
 from bakeoff.race.fitting import gpu_of, need_of, why_apart
 from bakeoff.race.specs import Specs, Trial
+from bakeoff.race.stages.attempts import LIMITS
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report.sections.settings import SETTINGS
 from bakeoff.spec.errors import UsageError
@@ -188,6 +189,7 @@ def test_one_limit_holds_for_every_allocator(searched: Any) -> None:
     outcome = searched("", "device_memory=pool,pool_share=0.2", limit_bytes=400 << 20)
     assert [(one.state, one.largest) for one in outcome.found] == [("found", 400)] * 2
     assert outcome.search.gpu_limit_bytes == 400 << 20
+    assert outcome.search.limit_bytes == int(LIMITS.share * outcome.search.available_bytes)  # the host has its own
     assert {one.outcome for found in outcome.found for one in found.attempts} == {"done", "out-of-memory"}
     said = printed(outcome, 200)
     assert "of the GPU for each framework's allocator (as asked), set by its own means" in said

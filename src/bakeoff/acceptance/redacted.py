@@ -23,14 +23,16 @@ LEAST_VALUE = 8
 LEAST_NAME = 2
 """Characters of a name that is taken out."""
 
-_PATH = re.compile(r"(?:(?<=file:)//|(?<![\w.~/-])(?!(?<=:)//))(?:~|\.{1,2})?(?:/+[\w.@+=,~-]+)*/+(?P<last>[\w.@+=,~-]+)/?")
+_PATH = re.compile(
+    r"(?:(?<=file:)//|(?<![\w.~/-])(?!(?<=:)//))(?:~|\.{1,2})?(?:/+[\w.@+=,~-]+)*/+(?P<last>[\w.@+=,~-]+)/?"
+)
 """A path with one slash at least: absolute, or from the home, this folder or the one above; of addresses file:// alone.
 """
 
 _FILE = re.compile(r"python[\d.]*|[\w+-]+\.[a-z]+[\w.]*")
 """A name that tells what a path leads to, and no folder's: an interpreter, or what has an ending."""
 
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
 _SIGNED_IN = re.compile(r"(?<=://)[^\s/@]+@[^\s/]+")
 """Who signs in, by which password, and where: in the address of a server."""
@@ -61,8 +63,7 @@ class Redactor:
             text = self._names.sub(lambda found: self._said[found[0].casefold()], text)
         text = _SIGNED_IN.sub("<address>", text)
         text = _ADDRESS.sub("<address>", text)
-        text = _PATH.sub(lambda found: "<path>" + (f"/{found['last']}" if _FILE.fullmatch(found["last"]) else ""), text)
-        return text
+        return _PATH.sub(lambda found: "<path>" + (f"/{found['last']}" if _FILE.fullmatch(found["last"]) else ""), text)
 
     def json(self, content: Any) -> Any:
         """Return an object of JSON with every text redacted, those that are keys as well."""
