@@ -16,7 +16,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give a folder in which distributions are installed, on a machine without a driver."""
     monkeypatch.setattr(gpu_packages, "DRIVER_FILE", tmp_path / "none")
     names = {
-        "nvidia_cudnn_cu13": ("nvidia-cudnn-cu13", "9.28.0.42"),
+        "nvidia_cudnn_cu13": ("NVIDIA_cuDNN.cu13", "9.28.0.42"),
         "jax_cuda13_plugin": ("jax-cuda13-plugin", "0.10.2"),
         "triton": ("triton", "3.7.1"),
         "numpy": ("numpy", "2.4.0"),
