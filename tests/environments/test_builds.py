@@ -112,6 +112,21 @@ def test_a_device_that_the_usual_environment_has_needs_no_other() -> None:
         builds.chosen(msgspec.structs.replace(fake, info=info), "mps", {})
 
 
+def test_an_environment_of_other_pins_is_made_anew(home: Path, tmp_path: Path) -> None:
+    """What it was made of is in its marker."""
+    pins = tmp_path / "pins.txt"
+    pins.write_text("numpy==2.4.0\n")
+    plan = create.planned(framework("fake"), name="mine", requirements=pins)
+    made("mine", "fake")
+    assert create.already_made(plan) is None
+    (installed.home() / "mine" / installed.MARKER).write_bytes(
+        msgspec.json.encode(msgspec.structs.replace(plan.marker, complete=True))
+    )
+    found = create.already_made(plan)
+    assert found is not None
+    assert found.path == installed.home() / "mine"
+
+
 def test_a_device_finds_its_environment_by_itself(absent: Framework) -> None:
     """With device=cuda the environment for cuda runs, with device=cpu the usual one, beside each other."""
     usual, cuda = made("fake", "fake"), made("fake-cuda", "fake", "cuda")

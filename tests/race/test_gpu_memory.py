@@ -126,6 +126,9 @@ def test_saved_states_need_room_on_the_gpu_too(monkeypatch: pytest.MonkeyPatch) 
     plan: Any = SimpleNamespace(contender=SimpleNamespace(label="fake", options={"device": "cuda"}))
     need = need_of(comparison, plan, [Memory(peak_bytes=5, device_process_bytes=7)])
     assert (need.host_bytes, need.gpu_bytes) == (5 + 3600, 7 + 3600)
+    # What one process has beside its allocator's reserve, the others have, too.
+    both = Memory(peak_bytes=5, device_process_bytes=10, device_reserved_bytes=8)
+    assert need_of(comparison, plan, [both, Memory(peak_bytes=5, device_reserved_bytes=9)]).gpu_bytes == 11 + 3600
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,6")
     assert gpu_of(comparison) == "GPU-1"
     unknown: Any = SimpleNamespace(machine={})
