@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.gpu.pretended import PretendedGpus
+from tests.gpu.pretended import H100, PretendedGpus
 from tests.race.inline import InlineWorker
 
 from bakeoff.acceptance import checks, run
@@ -194,6 +194,40 @@ def test_an_interrupt_keeps_what_is_known(accepting: Accept, tmp_path: Path) -> 
     assert states(accepting("fake", only=("planted-fake",)))["planted-fake"] == "passed"
 
 
+def test_an_interrupted_check_is_not_reached_again(
+    accepting: Accept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C within a check is no failure of it, and what it was before is no outcome of this time."""
+
+    def raising(error: BaseException) -> Callable[..., None]:
+        def broken(*_: object, **__: object) -> None:
+            raise error
+
+        return broken
+
+    monkeypatch.setattr(checks, "probe", raising(OSError("broken")))
+    assert states(accepting("fake", only=("devices",)))["devices"] == "failed"
+    monkeypatch.setattr(checks, "probe", raising(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        accepting("fake", only=("devices",), again=True)
+    (folder,) = (tmp_path / "results").iterdir()
+    assert states(acceptances.read(folder))["devices"] == "not reached"
+    path = folder / acceptances.ACCEPTANCE_FILE
+    path.write_text(path.read_text().replace('"bakeoff": "', '"bakeoff": "0.0'))
+    with pytest.raises(StoreError, match="begun with another bakeoff's version"):
+        accepting("fake", only=("devices",))
+
+
+def test_the_machine_of_an_acceptance_is_that_of_its_gpu(pretended_gpus: PretendedGpus) -> None:
+    """The one that is named, or has the most free memory, by its UUID; or the one that it was begun with."""
+    pretended_gpus.add(H100)
+    first, second = (pretended_gpus.uuid(index) for index in (0, 1))
+    assert run._machine(Asked(device="cuda"))["gpu_uuid"] == second
+    assert run._machine(Asked(device="cuda", gpu="0"))["gpu_uuid"] == first
+    assert run._machine(Asked(device="cuda"), first)["gpu_uuid"] == first
+    assert "gpu_uuid" not in run._machine(Asked(device="cpu"))
+
+
 def test_another_machine_goes_on_with_nothing(accepting: Accept, tmp_path: Path) -> None:
     """Half of the checks on one machine and half on another would be about neither."""
     accepting("fake", only=("devices",))
@@ -201,6 +235,9 @@ def test_another_machine_goes_on_with_nothing(accepting: Accept, tmp_path: Path)
     path = folder / acceptances.ACCEPTANCE_FILE
     path.write_text(path.read_text().replace('"kernel": "', '"kernel": "another '))
     with pytest.raises(StoreError, match="begun with another kernel"):
+        accepting("fake", only=("devices",))
+    path.write_text(path.read_text().replace('"kernel": "another ', '"gpu_uuid": "GPU-1", "kernel": "'))
+    with pytest.raises(StoreError, match="begun with another gpu_uuid"):
         accepting("fake", only=("devices",))
 
 

@@ -7,12 +7,13 @@ import json
 import os
 import socket
 import tarfile
+import time
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from bakeoff.acceptance.bundle import read_bundle, write_bundle
+from bakeoff.acceptance.bundle import MOST_LOG_BYTES, read_bundle, write_bundle
 from bakeoff.acceptance.redacted import Redactor, redactor
 from bakeoff.report.pages import page_of
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome, CheckResult
@@ -70,7 +71,10 @@ def outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AcceptanceOutcom
     told = f"{who} ran /home/alice/secret-project/x.py A_TOKEN=hunter2-hunter2\n"
     (inner / "stderr.log").write_text(told)
     (inner / "trial.json").write_text(json.dumps({"interpreter": "/home/alice/venv/bin/python", "by": "alice"}))
-    (inner / "record.json").write_bytes((trial / "record.json").read_bytes())
+    (inner / "long.log").write_text(f"{'begun' * MOST_LOG_BYTES}the cause")
+    record = json.loads((trial / "record.json").read_bytes())["record"]
+    record["reason"] = f"{who} has /home/alice/secret-project/x.py"
+    (inner / "record.json").write_text(json.dumps({"sha256": "", "record": record}))
     (inner / "evidence.npz").write_bytes(b"arrays")
     (inner / "link.json").symlink_to("/etc/passwd")
     (folder / "broken.json").write_text("{")
@@ -100,6 +104,7 @@ def test_no_planted_word_is_in_the_bundle(bundle: Path) -> None:
     assert [line for line in whole.splitlines() for word in PLANTED if word.casefold() in line.casefold()] == []
     assert "devices-user/r01-torch/stderr.log" in found
     assert "<path>/x.py" in found["devices-user/r01-torch/stderr.log"].decode()
+    assert found["devices-user/r01-torch/long.log"].endswith(b"the cause")
 
 
 def test_who_runs_it_is_known_without_being_told(outcome: AcceptanceOutcome) -> None:
@@ -146,6 +151,22 @@ def packed(path: Path, *entries: tuple[tarfile.TarInfo, bytes]) -> Path:
     return path
 
 
+def test_a_long_line_takes_no_time() -> None:
+    """Of letters, slashes or signs: a worker's log may hold half a megabyte without an end of line."""
+    using, began_s = Redactor({"bob": "user"}, ["a secret value"]), time.monotonic()
+    for word in ("begun", "/", "/a", "@", "a@", ".", "://", "a/", "file:/"):
+        using.text(word * (MOST_LOG_BYTES // len(word)))
+    assert time.monotonic() - began_s < 5
+
+
+def test_what_is_larger_than_an_acceptance_is_not_read(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its size stands before it in the archive."""
+    assert read_bundle(bundle).acceptance.redacted
+    monkeypatch.setattr("bakeoff.acceptance.bundle.MOST_BYTES", 10)
+    with pytest.raises(UsageError, match="--read"):
+        read_bundle(bundle)
+
+
 @pytest.mark.parametrize("kind", ["text", "link", "empty", "missing"])
 def test_what_is_no_bundle_is_refused(tmp_path: Path, kind: str) -> None:
     """A stranger's file is opened, and nothing of it is unpacked or followed."""
@@ -173,11 +194,22 @@ def test_what_is_no_bundle_is_refused(tmp_path: Path, kind: str) -> None:
         ("torch@/opt/venvs/cuda/bin/python:mode=eager", "torch@<path>/python:mode=eager"),
         ("--results=/data/bob/r --device cuda", "--results=<path> --device cuda"),
         ("short/x", "short/x"),
+        ("carol@example.net wrote", "<address> wrote"),
+        ("https://carol:word@wheels.internal/simple", "https://<address><path>"),
+        ("file:///data/carol/x.py and /data//carol", "file:<path>/x.py and <path>"),
+        ("/data/ann lee/venv/bin/python has", "<path>/python has"),
     ],
 )
 def test_texts_keep_what_they_are_about(text: str, left: str) -> None:
     """Paths lose all but the name of a file; units, ratios and addresses of documents stay, and names within words."""
-    assert Redactor({"bob": "user"}).text(text) == left
+    assert Redactor({"bob": "user", "Ann Lee": "user"}).text(text) == left
+
+
+def test_keys_and_lines_are_redacted_at_any_depth() -> None:
+    """A name may be a key within a list; of a value of several lines, as a key's, each is taken out by itself."""
+    using = Redactor({"bob": "user"}, ["-----BEGIN A KEY-----\nMIIEvQIBADANBg\n"])
+    assert using.json([{"bob's": [{"x": "/home/x/bob"}]}]) == [{"user's": [{"x": "<path>"}]}]
+    assert using.text("found MIIEvQIBADANBg") == "found <value>"
 
 
 def test_variables_that_are_watched_stay(monkeypatch: pytest.MonkeyPatch) -> None:

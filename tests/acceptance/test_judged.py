@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import msgspec
 import pytest
 from tests.report.conftest import JAX, TORCH, certificate, outcome, verdict
 
 from bakeoff.judge import acceptance
 from bakeoff.judge.bare import AgainstBare
-from bakeoff.judge.ping_pong import TwoWays
+from bakeoff.judge.ping_pong import TwoWays, quickest
 from bakeoff.spec.acceptance import Acceptance, CheckResult, State
+from bakeoff.spec.probe import ProbeAnswer
 from bakeoff.spec.selftest import TimerVerdict
 from bakeoff.spec.verdict import Certificate, Check, Interval, VerdictKind
 
@@ -22,6 +26,12 @@ def held(share: float, *, passed: bool = True) -> Certificate:
     )
 
 
+def unmeasured() -> Certificate:
+    """Make a certificate that passed without any error having been measured."""
+    (check,) = held(0.3).checks
+    return msgspec.structs.replace(held(0.3), checks=(msgspec.structs.replace(check, error=None, allowed=None),))
+
+
 @pytest.mark.parametrize(
     ("found", "state"),
     [
@@ -32,10 +42,12 @@ def held(share: float, *, passed: bool = True) -> Certificate:
         ({0: [held(1.2, passed=False)]}, "failed"),
         ({}, "inconclusive"),
         ({0: [certificate("torch", reason="no")], 1: []}, "failed"),
+        ({0: [held(0.3)], 1: []}, "inconclusive"),
+        ({0: [unmeasured()], 1: [unmeasured()]}, "inconclusive"),
     ],
 )
 def test_certificates_pass_at_every_seed_and_with_room(found: dict[int, list[Certificate]], state: State) -> None:
-    """One that is refused fails; too few seeds, or errors near what is allowed, carry no answer."""
+    """One that is refused fails; too few seeds, errors near what is allowed, or none at all, carry no answer."""
     assert acceptance.certificates(found, 2).state == state
 
 
@@ -125,3 +137,39 @@ def test_what_is_not_applicable_does_not_keep_an_acceptance_from_passing() -> No
     for state in ("failed", "inconclusive", "not reached"):
         worse = [*checks, msgspec.structs.replace(checks[0], state=state)]
         assert not msgspec.structs.replace(whole, checks=worse).has_passed
+    for nothing in ([], checks[1:]):
+        assert not msgspec.structs.replace(whole, checks=nothing).has_passed
+
+
+def test_environments_that_were_not_asked_have_not_passed() -> None:
+    """Nor have those of which one cannot be used."""
+    works = ProbeAnswer(versions={"torch": "2.13.0"}, devices=["cpu", "cuda"], cuda="13.0")
+    assert acceptance.devices({"torch": works}, {}).state == "passed"
+    assert acceptance.devices({}, {}).state == "failed"
+    assert acceptance.devices({"torch": works}, {"torch": "no kernels"}).state == "failed"
+
+
+def test_a_race_needs_every_contender_timed() -> None:
+    """One that was left out, or lost on the way, is named."""
+    raced = outcome([TORCH, JAX], [verdict("torch", "jax", "equal", 1.0, 0.99, 1.01)])
+    assert acceptance.race(raced).state == "passed"
+    left_out = msgspec.structs.replace(raced.comparison, excluded={"mlx": "no GPU"})
+    found = acceptance.race(msgspec.structs.replace(raced, comparison=left_out))
+    assert (found.state, found.found) == ("failed", "mlx: no GPU")
+    unlit = [msgspec.structs.replace(one, light=None) for one in raced.contenders]
+    assert acceptance.light(msgspec.structs.replace(raced, contenders=unlit)).state == "inconclusive"
+
+
+def test_a_search_that_stopped_has_not_passed() -> None:
+    """A size of another framework under the same limit is no answer for it."""
+    search = SimpleNamespace(limit_bytes=1, gpu_limit_bytes=9)
+    for state, expected in (("found", "passed"), ("unfinished", "inconclusive"), ("stopped", "failed")):
+        found = [SimpleNamespace(label=one, state=one, largest=8, reason="") for one in ("found", state)]
+        whole: Any = SimpleNamespace(found=found, search=search)
+        assert acceptance.batches(whole).state == expected
+
+
+def test_ping_pong_is_held_against_alone_and_not_the_other_way() -> None:
+    """Slower steps in ping-pong are a ratio above one."""
+    found = quickest([[1.0, 1.0]] * 3, [[2.0, 2.0]] * 3)
+    assert (found.estimate, found.low, found.high) == (2.0, 2.0, 2.0)

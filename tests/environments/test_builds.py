@@ -62,6 +62,8 @@ def absent(home: Path) -> Framework:
             "driver 570.86.15 runs CUDA 12.8, these wheels need CUDA 13.0: install a driver of 580",
         ),
         (OLD_GPU, None, "cpu", "its compute capability is 7.0, and these wheels have kernels from 7.5 on"),
+        (L4 | {"gpu_compute_capability": "12.0"}, None, "cuda", "NVML reports NVIDIA L4"),
+        (L4 | {"gpu_driver_cuda": "9.2"}, None, "cpu", "runs CUDA 9.2, these wheels need CUDA 13.0"),
     ],
 )
 def test_nvml_decides_which_environment_is_made_unless_the_user_does(
@@ -108,6 +110,21 @@ def test_a_device_that_the_usual_environment_has_needs_no_other() -> None:
     info = msgspec.structs.replace(fake.info, options=fake.info.options | {"device": support})
     with pytest.raises(UsageError, match=r"needs no environment of its own for mps: bakeoff env create fake"):
         builds.chosen(msgspec.structs.replace(fake, info=info), "mps", {})
+
+
+def test_an_environment_of_other_pins_is_made_anew(home: Path, tmp_path: Path) -> None:
+    """What it was made of is in its marker."""
+    pins = tmp_path / "pins.txt"
+    pins.write_text("numpy==2.4.0\n")
+    plan = create.planned(framework("fake"), name="mine", requirements=pins)
+    made("mine", "fake")
+    assert create.already_made(plan) is None
+    (installed.home() / "mine" / installed.MARKER).write_bytes(
+        msgspec.json.encode(msgspec.structs.replace(plan.marker, complete=True))
+    )
+    found = create.already_made(plan)
+    assert found is not None
+    assert found.path == installed.home() / "mine"
 
 
 def test_a_device_finds_its_environment_by_itself(absent: Framework) -> None:

@@ -48,6 +48,8 @@ def test_a_probe_is_set_up_as_a_worker_on_the_device(tmp_path: Path) -> None:
     declaration.write_text(f"{declaration.read_text()}\n{variable}".replace('name = "fake"', 'name = "faulty"', 1))
     assert probe(sys.executable, folder).error.endswith("not set")
     assert probe(sys.executable, folder, device="cuda").error.endswith("never")
+    # So are variables of the one who asks, unless the framework's own say something else.
+    assert probe(sys.executable, folder, variables={"TAKES_ALL": "mine"}).error.endswith("mine")
 
 
 def test_a_failing_import_is_told_with_its_reason(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def torch() -> dict[str, Any]:
     """Take PyTorch's."""
     import torch
 
-    from bakeoff.frameworks.torch import precision, switches
+    from bakeoff.frameworks.torch import precision, switches, tf32
 
     def on(capability: tuple[int, int], name: str) -> Any:
         told = {"get_device_capability": lambda: capability, "get_device_name": lambda: "a GPU"}
@@ -68,18 +68,24 @@ def torch() -> dict[str, Any]:
         with mock.patch.object(torch.cuda, "current_device", return_value=0):
             return switches._cuda_graphs()
 
+    def measured() -> Any:
+        taken = torch.from_numpy
+        with mock.patch.object(torch, "from_numpy", lambda array: taken(array).bfloat16().float()):
+            return tf32.measured("cpu")
+
     return told(on, chosen) | {
         "words": words(),
         "kernels": {"with foreach": kernels("cpu"), "without": kernels("cuda")},
         "compiled": {mode: compiled(mode) for mode in ("default", "reduce-overhead", "max-autotune")},
         "modes": sorted(torch._inductor.list_mode_options()),
         "graphs": graphs(),
+        "measured": measured(),
     }
 
 
 def jax() -> dict[str, Any]:
     """Take JAX's."""
-    from bakeoff.frameworks.jax import precision, switches
+    from bakeoff.frameworks.jax import precision, switches, tf32
 
     def on(capability: tuple[int, int], name: str) -> Any:
         made = precision.Precision(name)
@@ -100,9 +106,17 @@ def jax() -> dict[str, Any]:
         with mock.patch.object(devices, "_plugin", return_value="jax-cuda13-plugin"):
             return [devices.in_words("cuda", full), devices.built_for_cuda(), without]
 
+    def reduced(function: Any) -> Any:
+        return lambda *operands: function(*(one.astype("bfloat16") for one in operands)).astype("float32")
+
     own = switches.Switches(OPTIONS | {"conv_algorithm": "default"}).settings("cuda", "compiled")
     known = {name: own[name] for name in ("conv_algorithm", "command_buffers")}
-    return told(on, chosen) | {"words": words(), "flags": flags(switches), "own": known | xlas_own()}
+    return told(on, chosen) | {
+        "words": words(),
+        "flags": flags(switches),
+        "own": known | xlas_own(),
+        "measured": tf32.measured(reduced),
+    }
 
 
 def xlas_own() -> dict[str, Any]:
@@ -140,7 +154,7 @@ def tensorflow() -> dict[str, Any]:
     import numpy as np
     import tensorflow as tf
 
-    from bakeoff.frameworks.tensorflow import devices, precision, switches
+    from bakeoff.frameworks.tensorflow import devices, precision, switches, tf32
 
     def on(capability: tuple[int, int], name: str) -> Any:
         details = {"compute_capability": capability, "device_name": "a GPU"}
@@ -190,10 +204,14 @@ def tensorflow() -> dict[str, Any]:
             built = engine.Engine().built_for()
             return [engine.Engine().why_not("cuda"), built.cuda, *built.kernels]
 
+    def reduced(function: Any) -> Any:
+        return lambda *operands: tf.cast(function(*(tf.cast(one, tf.bfloat16) for one in operands)), tf.float32)
+
     placed = labelled()
     found = told(on, chosen) | {"words": words(), "placed": placed | {"scopes": sorted(placed["scopes"])}}
     # TensorFlow ends the process over a flag that XLA lacks.
     program = tf.function(lambda x: x + 1, autograph=False, jit_compile=True)
+    found["measured"] = tf32.measured(reduced)
     return found | {"flags": {"all": str(float(program(tf.constant(1.0))))}, "said": os.environ["XLA_FLAGS"]}
 
 

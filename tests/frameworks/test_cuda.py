@@ -39,6 +39,12 @@ def test_float32_is_float32_on_a_gpu(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_CUDA)
+def test_products_with_fewer_digits_are_measured_as_such(name: str) -> None:
+    """Matrices and convolutions each: bfloat16, which a processor has, stands in for TF32."""
+    assert told(name)["measured"] == {"tf32_matmul_measured": True, "tf32_convolution_measured": True}
+
+
+@pytest.mark.parametrize("name", WITH_CUDA)
 def test_the_choice_of_algorithms_is_read_back(name: str) -> None:
     """Each value of conv_algorithm is what the framework tells to be in force."""
     assert told(name)["algorithms"] == ["heuristic", "profiling", "fixed"]

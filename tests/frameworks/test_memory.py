@@ -33,7 +33,7 @@ NOTHING = memory(None, None, None)
                 memory(1, 3, "none; allocator default"),
                 NOTHING,
                 [True, False],
-                ["yes", "yes", "yes", "maybe", "maybe", "no", "no"],
+                ["yes"] * 5 + ["maybe", "maybe", "no", "no"],
                 [0.75, "grow", "pool"],
             ],
         ),
@@ -45,7 +45,7 @@ NOTHING = memory(None, None, None)
                 memory(2, None, "none; allocator default"),
                 memory(2, None, "nearly all that is free of the GPU; allocator default"),
                 [True, False],
-                ["yes", "yes", "yes", "maybe", "maybe", "maybe", "no"],
+                ["yes"] * 6 + ["maybe", "maybe", "maybe", "no"],
                 ["gpu", 9216],
             ],
         ),
@@ -67,5 +67,5 @@ def test_torch_tells_its_memory_and_its_sums() -> None:
     assert sums == ["float32, partial sums may be in float16", "float32, partial sums may be in bfloat16", None, None]
     assert switched == ["float16", "float32"]
     assert exhausted == [True, False]
-    assert words == ["yes"] * 4 + ["maybe"] * 3 + ["no"] * 2
+    assert words == ["yes"] * 7 + ["maybe"] * 3 + ["no"] * 2
     assert limited == [0.75, 0]

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pynvml
 import pytest
 from tests.gpu.pretended import H100
 
-from bakeoff.measure import cuda, gpu_facts, gpus, machine
+from bakeoff.measure import cuda, gpu_facts, gpu_left, gpus, machine
+from bakeoff.measure.energy import GpuMeter
+from bakeoff.measure.gpu_clocks import watched_gpu
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import StoreError, UnavailableError, UsageError
 from bakeoff.store.results import read_records
@@ -51,6 +57,19 @@ def test_what_the_user_has_made_visible_is_respected(two: PretendedGpus) -> None
     assert place("0", **environment, CUDA_VISIBLE_DEVICES="0") == "0"
     with pytest.raises(UsageError, match="does not say which"):
         place(**environment | {"LD_LIBRARY_PATH": ""}, CUDA_VISIBLE_DEVICES="1")
+
+
+@pytest.mark.parametrize("hidden", ["", "-1", "NoDevFiles", "none", " -1,0"])
+def test_what_hides_every_gpu_is_told_as_that(two: PretendedGpus, hidden: str) -> None:
+    """And is no misspelt name of one."""
+    with pytest.raises(UsageError, match="hides every GPU: unset it, or name one by --gpu"):
+        place(**two.environment, CUDA_VISIBLE_DEVICES=hidden)
+
+
+def test_cuda_is_asked_for_all_that_it_shows_in_its_order(two: PretendedGpus) -> None:
+    """The fastest first; asked as a script, as the parent does."""
+    done = subprocess.run([sys.executable, "-P", cuda.__file__], capture_output=True, text=True, check=True)
+    assert [f"GPU-{one}" for one in done.stdout.split()] == [two.uuid(1), two.uuid(0)]
 
 
 @pytest.mark.parametrize(
@@ -96,6 +115,13 @@ def test_parts_of_a_gpu_stand_in_its_place(two: PretendedGpus) -> None:
         place("1")
     facts = gpu_facts.gpu(part)
     assert facts["gpu_memory_bytes"] == 9_856 * 2**20
+    (two.folder / "1/mig/0/processes" / str(os.getpid())).write_text("256")
+    state, watched = gpu_facts.state(part), watched_gpu(part)
+    assert (state["gpu_free_bytes"], state["gpu_processes"]) == (9_856 * 2**20 - 256, 1)
+    assert watched is not None
+    assert watched.read().processes == {os.getpid()}
+    two.set(1, total_energy_mj=5)
+    assert GpuMeter("GPU 1", part).read_uj() == 5000  # a part has no counter of its own
     assert (facts["gpu_uuid"], facts["gpu_mig"]) == (part, f"a part of {two.uuid(1)}")
     assert (facts["gpu_power_limit_w"], facts["gpu_index"]) == (700, 1)
 
@@ -129,6 +155,34 @@ def test_the_facts_of_a_gpu_are_those_that_decide_its_speed(two: PretendedGpus) 
     assert gpu_facts.gpu(two.uuid(0)) == {}
 
 
+def test_how_a_gpu_is_set_is_what_is_in_force(two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What waits for the next start of the machine is not; numbers of modes and versions are NVML's."""
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMigMode", lambda _: [0, 1])
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetEccMode", lambda _: [0, 1])
+    two.set(0, cuda="12.8", compute_mode=3)
+    facts = gpu_facts.gpu(two.uuid(0))
+    assert (facts["gpu_mig"], facts["gpu_ecc"], facts["gpu_driver_cuda"]) == ("off", "off", "12.8")
+    assert [gpu.place for gpu in gpus.all_gpus()] == ["0", "1"]
+    assert facts["gpu_compute_mode"] == "exclusive process"
+    two.set(0, compute_mode=2)
+    assert gpu_facts.gpu(two.uuid(0))["gpu_compute_mode"] == "prohibited"
+
+
+def test_a_worker_is_shown_its_gpu_by_uuid_alone() -> None:
+    """In NVML's order, so that an index which a framework prints is nvidia-smi's; nothing is hidden without a GPU."""
+    assert gpus.variables_for("GPU-1") == {"CUDA_VISIBLE_DEVICES": "GPU-1", "CUDA_DEVICE_ORDER": "PCI_BUS_ID"}
+    assert gpus.variables_for("") == {}
+
+
+def test_what_is_left_is_of_the_gpu_that_is_seen_first(two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By UUID as by index."""
+    monkeypatch.setattr(gpu_left.ctypes, "CDLL", lambda _: pynvml.nvmlLib)
+    two.set(1, memory_total_bytes=1000, memory_other_bytes=750)
+    for shown, left in ((two.uuid(1), 0.25), (f"1,{two.uuid(0)}", 0.25), (two.uuid(0), 1.0), ("7", None)):
+        monkeypatch.setenv(gpus.VISIBLE, shown)
+        assert gpu_left.left_share() == left
+
+
 def trial(uuid: str | None, runs_on: str = "cuda") -> Any:
     """Make what a worker reads of its trial."""
     contender = SimpleNamespace(options={"device": runs_on})
@@ -143,6 +197,10 @@ def test_a_worker_on_another_gpu_refuses_the_trial(monkeypatch: pytest.MonkeyPat
     assert device.device_settings(trial(uuid, "cpu")) == {}
     with pytest.raises(UnavailableError, match="and the comparison is on GPU-b6"):
         device.device_settings(trial("GPU-b6e1d0f4-83aa-4c1d-b7f0-51c9e2d47a36"))
+    # Steps run on the first that is seen.
+    monkeypatch.setattr(device, "visible_uuids", lambda: ["b6e1d0f4-83aa-4c1d-b7f0-51c9e2d47a36", uuid])
+    with pytest.raises(UnavailableError, match="runs on the GPU b6"):
+        device.device_settings(trial(uuid))
     monkeypatch.setattr(device, "visible_uuids", list)
     assert device.device_settings(trial(uuid)) == {"gpu_uuid": None}
 

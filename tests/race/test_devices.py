@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -97,6 +99,8 @@ def test_each_cause_is_told_by_itself(
         ("10.3", ["sm_80", "sm_100a"], ""),
         ("7.0", ["sm_75", "compute_80"], ""),
         ("12.1", ["sm_120f", "sm_100"], "sm_120f"),
+        ("12.0", ["compute_100f"], ""),
+        ("10.3", ["compute_100f"], "compute_100f"),
     ],
 )
 def test_binaries_run_within_a_generation_and_code_on_all_newer_gpus(
@@ -144,6 +148,37 @@ def test_who_has_no_device_is_left_out_and_the_others_race(
     assert asked == ["cuda"]
     with prepared(request_of(*labels), asking=True):
         assert asked == ["cuda"]
+
+
+@pytest.mark.parametrize(("mode", "at_once"), [("default", 2), ("exclusive process", 1)])
+def test_an_exclusive_gpu_is_asked_by_one_after_another(
+    monkeypatch: pytest.MonkeyPatch, mode: str, at_once: int
+) -> None:
+    """JAX makes a context to tell its devices, and a second one would be refused; who lacked it is asked again."""
+    inside: list[str] = []
+    seen: list[int] = []
+    meeting = threading.Barrier(at_once)
+
+    def probe(interpreter: str, *_: Any, **__: Any) -> ProbeAnswer:
+        inside.append(interpreter)
+        meeting.wait(10)
+        seen.append(len(inside))
+        inside.remove(interpreter)
+        return answer(devices=["cpu"])
+
+    monkeypatch.setattr(devices, "probe", probe)
+    plans: Any = [
+        SimpleNamespace(
+            contender=Contender(framework="fake", label=name, options={"device": "cuda"}),
+            interpreter=name,
+            framework_path="f",
+        )
+        for name in ("one", "two")
+    ]
+    for asked in (2, 4):
+        assert set(devices.lacking(plans, L4 | {"gpu_compute_mode": mode})) == {"one", "two"}
+        assert len(seen) == asked
+    assert max(seen) == at_once
 
 
 @pytest.mark.slow

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pynvml
 import pytest
+from tests.gpu.pretended import H100
 from tests.race.inline import InlineWorker
 from tests.report.shown import data_of
 
@@ -93,6 +94,10 @@ def test_a_gpu_that_heat_holds_back_is_a_warning_in_every_form_of_the_report(hot
     assert warnings(with_second(hot, clock_mhz=1400.0, slowed=["clocks set by hand", "power limit"])) == []
     (apart,) = warnings(with_second(hot, clock_mhz=1900.0))
     assert apart.startswith("The GPU's clock differed between contenders by more than 2 % in 3 rounds, and not by")
+    (by_hand,) = warnings(with_second(hot, clock_mhz=1900.0, slowed=["clocks set by hand"]))
+    assert "differed" in by_hand
+    (beside,) = warnings(with_second(hot, other_processes=2))
+    assert beside == "fake:step_ms=2: other processes computed on the GPU in 3 of 3 rounds: nvidia-smi names them."
     low, apart = warnings(with_second(hot, clock_mhz=1400.0, slowed=["power brake", "power limit"]))
     assert "below 75 %" in low
     assert "differed" in apart
@@ -128,6 +133,27 @@ def test_what_a_driver_does_not_tell_is_unknown(pretended_gpus: PretendedGpus) -
     assert (state.power_w, state.other_processes, state.uuid) == (None, None, pretended_gpus.uuid())
     pretended_gpus.hold(0, own, 7)
     assert summary(0, [gpu.read()], frozenset({own}), gpu).other_processes == 1
+
+
+def test_an_idle_gpu_is_not_held_back_and_another_one_is_not_read(pretended_gpus: PretendedGpus) -> None:
+    """What lowers the clock of a GPU at rest, or beside another one, slows no work down."""
+    resting = pynvml.nvmlClocksThrottleReasonGpuIdle | pynvml.nvmlClocksThrottleReasonSyncBoost
+    pretended_gpus.add(H100, throttle_reasons=resting, clock_idle_mhz=700)
+    gpu_of(pretended_gpus, throttle_reasons=HEAT)
+    second = watched_gpu(pretended_gpus.uuid(1))
+    assert second is not None
+    reading = second.read()
+    assert (reading.clock_mhz, reading.slowed, second.clock_limit_mhz) == (700, frozenset(), 1980)
+
+
+def test_a_block_has_means_of_clocks_and_the_highest_temperature(pretended_gpus: PretendedGpus) -> None:
+    """The memory's clock is its own; what one reading lacks, the others tell."""
+    gpu = gpu_of(pretended_gpus, clock_mhz=1000, temperature_c=50)
+    first = gpu.read()
+    pretended_gpus.set(0, clock_mhz=2000, temperature_c=90, power_mw=None)
+    state = summary(3, [first, gpu.read(), first], frozenset(), gpu)
+    assert (state.clock_mhz, state.memory_clock_mhz, state.temperature_c) == (pytest.approx(4000 / 3), 6251, 90)
+    assert (state.turn, state.readings, state.power_w) == (3, 3, 60.0)
 
 
 def test_only_workers_on_a_gpu_are_watched(pretended_gpus: PretendedGpus, tmp_path: Path) -> None:

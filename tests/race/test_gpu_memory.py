@@ -17,8 +17,9 @@ from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
 from bakeoff.race import conductor
 from bakeoff.race.conductor import search_batches
-from bakeoff.race.fitting import need_of, why_apart
+from bakeoff.race.fitting import gpu_of, need_of, why_apart
 from bakeoff.race.specs import Specs, Trial
+from bakeoff.race.stages.attempts import LIMITS
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report.sections.settings import SETTINGS
 from bakeoff.spec.errors import UsageError
@@ -126,6 +127,21 @@ def test_what_nvml_does_not_tell_is_taken_from_the_allocator(pretended_gpus: Pre
     assert "free is not known: NVML: " in apart(reserved, reserved)
 
 
+def test_saved_states_need_room_on_the_gpu_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three copies of parameters and the optimiser's state, four bytes a number; on the GPU that the race is on."""
+    comparison: Any = SimpleNamespace(machine={"gpu_uuid": "GPU-1"}, work=SimpleNamespace(parameters=100, state=200))
+    plan: Any = SimpleNamespace(contender=SimpleNamespace(label="fake", options={"device": "cuda"}))
+    need = need_of(comparison, plan, [Memory(peak_bytes=5, device_process_bytes=7)])
+    assert (need.host_bytes, need.gpu_bytes) == (5 + 3600, 7 + 3600)
+    # What one process has beside its allocator's reserve, the others have, too.
+    both = Memory(peak_bytes=5, device_process_bytes=10, device_reserved_bytes=8)
+    assert need_of(comparison, plan, [both, Memory(peak_bytes=5, device_reserved_bytes=9)]).gpu_bytes == 11 + 3600
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,6")
+    assert gpu_of(comparison) == "GPU-1"
+    unknown: Any = SimpleNamespace(machine={})
+    assert gpu_of(unknown) == "5"
+
+
 def test_memory_that_others_hold_is_told_as_memory(pretended_gpus: PretendedGpus, race: Any) -> None:
     """In whatever words: those that have other causes, too, count on a GPU that is full."""
     free = 23_034 << 20
@@ -183,6 +199,7 @@ def test_one_limit_holds_for_every_allocator(searched: Any) -> None:
     outcome = searched("", "device_memory=pool,pool_share=0.2", limit_bytes=400 << 20)
     assert [(one.state, one.largest) for one in outcome.found] == [("found", 400)] * 2
     assert outcome.search.gpu_limit_bytes == 400 << 20
+    assert outcome.search.limit_bytes == int(LIMITS.share * outcome.search.available_bytes)  # the host has its own
     assert {one.outcome for found in outcome.found for one in found.attempts} == {"done", "out-of-memory"}
     said = printed(outcome, 200)
     assert "of the GPU for each framework's allocator (as asked), set by its own means" in said

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -117,3 +118,29 @@ def test_rounds_wait_for_other_processes_as_long_as_they_may(monkeypatch: pytest
     monkeypatch.setattr(rounds, "probe", busy)
     assert 1 <= len(list(rounds.CalmWait(0.05).wait())) <= 2
     assert list(rounds.CalmWait(0.0).wait()) == []
+
+
+def test_only_the_first_block_of_a_worker_alone_on_a_gpu_has_the_long_lead_in() -> None:
+    """Resident workers keep the clock up for each other, and a processor needs none; later rounds repeat the usual."""
+    contenders = [
+        SimpleNamespace(contender=SimpleNamespace(label=name, options={"device": device}))
+        for name, device in (("here", "cpu"), ("there", "cuda"))
+    ]
+    state: Any = SimpleNamespace(comparison=SimpleNamespace(contenders=contenders))
+
+    def leads(**steps_s: float) -> dict[str, int]:
+        team: Any = SimpleNamespace(labels=list(steps_s))
+        return rounds._first_leads(state, team, steps_s)
+
+    assert leads(there=0.01) == {"there": 100}
+    assert leads(here=0.01) == leads(here=0.01, there=0.01) == {}
+
+    blocks = [SimpleNamespace(lead_steps=lead, steps_ns=(1, 1), repeats=None) for lead in (100, 3, 3, 3)]
+    record: Any = SimpleNamespace(
+        trial=SimpleNamespace(round_number=1, contender=SimpleNamespace(label="there")),
+        outcome="done",
+        blocks=blocks,
+        warm_steps_ns=(1, 1, 1),
+    )
+    course = rounds.course_of([record])
+    assert (course.leads, course.turns, course.steps, course.warm) == ({"there": 3}, 4, {"there": 2}, {"there": 3})

@@ -23,13 +23,19 @@ LEAST_VALUE = 8
 LEAST_NAME = 2
 """Characters of a name that is taken out."""
 
-_PATH = re.compile(r"(?<![\w.~/-])(?:~|\.{1,2})?(?:/[\w.@+=,~-]+)*/(?P<last>[\w.@+=,~-]+)/?")
-"""A path with one slash at least: absolute, or from the home, this folder or the one above."""
+_PATH = re.compile(
+    r"(?:(?<=file:)//|(?<![\w.~/-])(?!(?<=:)//))(?:~|\.{1,2})?(?:/+[\w.@+=,~-]+)*/+(?P<last>[\w.@+=,~-]+)/?"
+)
+"""A path with one slash at least: absolute, or from the home, this folder or the one above; of addresses file:// alone.
+"""
 
 _FILE = re.compile(r"python[\d.]*|[\w+-]+\.[a-z]+[\w.]*")
 """A name that tells what a path leads to, and no folder's: an interpreter, or what has an ending."""
 
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+
+_SIGNED_IN = re.compile(r"(?<=://)[^\s/@]+@[^\s/]+")
+"""Who signs in, by which password, and where: in the address of a server."""
 
 
 class Redactor:
@@ -38,7 +44,8 @@ class Redactor:
     def __init__(self, names: Mapping[str, str], values: Iterable[str] = ()) -> None:
         """Take names with what stands for each, and whole values that are secret, or may be."""
         # Paths have a rule of their own, which leaves the name of a file.
-        secret = {value for value in values if len(value) >= LEAST_VALUE and not value.startswith(("/", "~"))}
+        lines = (line for value in values for line in value.splitlines())  # Of a log one line is seen at a time.
+        secret = {line for line in lines if len(line) >= LEAST_VALUE and not line.startswith(("/", "~"))}
         self._values = sorted(secret, key=len, reverse=True)
         known = {name.casefold(): said for name, said in names.items() if len(name) >= LEAST_NAME}
         longest_first = sorted(known, key=len, reverse=True)
@@ -51,11 +58,12 @@ class Redactor:
         """Return a text without them: of a path the name of a file is left, of a value and an address nothing."""
         for value in self._values:
             text = text.replace(value, "<value>")
-        text = _ADDRESS.sub("<address>", text)
-        text = _PATH.sub(lambda found: "<path>" + (f"/{found['last']}" if _FILE.fullmatch(found["last"]) else ""), text)
         if self._names is not None:
+            # Before paths: a name with a space would end a path within it.
             text = self._names.sub(lambda found: self._said[found[0].casefold()], text)
-        return text
+        text = _SIGNED_IN.sub("<address>", text)
+        text = _ADDRESS.sub("<address>", text)
+        return _PATH.sub(lambda found: "<path>" + (f"/{found['last']}" if _FILE.fullmatch(found["last"]) else ""), text)
 
     def json(self, content: Any) -> Any:
         """Return an object of JSON with every text redacted, those that are keys as well."""

@@ -154,7 +154,8 @@ def _machine(asked: Asked, uuid: str = "") -> dict[str, str | int | float | None
 def _continued(before: tuple[Path, Acceptance], wanted: Acceptance) -> tuple[Path, Acceptance]:
     """Return what to go on with; raise StoreError where it was begun on another machine or by another version."""
     folder, acceptance = before
-    changed = [name for name in wanted.machine if acceptance.machine.get(name) != wanted.machine[name]]
+    known = wanted.machine | acceptance.machine  # One that is not here has fewer facts, such as none of its GPU.
+    changed = [name for name in known if acceptance.machine.get(name) != wanted.machine.get(name)]
     if acceptance.bakeoff != wanted.bakeoff:
         changed.append("bakeoff's version")
     if changed:

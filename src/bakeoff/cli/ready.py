@@ -15,7 +15,7 @@ from bakeoff.cli.columns import wrapped
 from bakeoff.environments.builds import NVIDIA, check_device
 from bakeoff.environments.declared import framework, frameworks
 from bakeoff.environments.interpreters import available, create_command
-from bakeoff.environments.usable import compiled_at_first, kernels_for, missing_tools, why_not
+from bakeoff.environments.usable import compiled_at_first, is_shared, kernels_for, missing_tools, why_not
 from bakeoff.measure.gpu_packages import deciding
 from bakeoff.report.called import pasteable
 from bakeoff.report.gpus import COMPUTE_MODE, IN_USE, advise_gpu, gpu_line
@@ -121,7 +121,7 @@ def _build(name: str, device: str) -> str:
 
 
 def _checked(interpreters: dict[str, str], device: str, facts: Facts, uuid: str) -> list[Checked]:
-    """Ask every interpreter at the same time."""
+    """Ask every interpreter, at the same time unless the GPU admits one process alone."""
     from bakeoff.environments import probe
     from bakeoff.measure.gpus import variables_for
 
@@ -129,7 +129,7 @@ def _checked(interpreters: dict[str, str], device: str, facts: Facts, uuid: str)
         folder = framework(name).path
         return probe.probe(interpreters[name], folder, device=device, variables=variables_for(uuid))
 
-    with ThreadPoolExecutor(max_workers=max(1, len(interpreters))) as pool:
+    with ThreadPoolExecutor(max_workers=max(1, len(interpreters)) if is_shared(facts) else 1) as pool:
         answers = dict(zip(interpreters, pool.map(ask, interpreters), strict=True))
     found = []
     for name, answer in answers.items():

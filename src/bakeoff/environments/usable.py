@@ -38,6 +38,11 @@ def why_not(
     return missing_tools(info, answer, options)
 
 
+def is_shared(facts: Facts) -> bool:
+    """Return whether several processes may be on the GPU: to be asked, some frameworks make a context on it."""
+    return facts.get("gpu_compute_mode") in (None, "default")
+
+
 def _without_device(
     info: FrameworkInfo, answer: ProbeAnswer, device: str, facts: Facts, environment: str | None
 ) -> str:

@@ -37,8 +37,9 @@ def worst(states: Iterable[State]) -> State:
 
 def devices(answers: Mapping[str, ProbeAnswer], reasons: Mapping[str, str]) -> Finding:
     """Return whether every contender's environment can be used on the device; `reasons` has those that cannot."""
-    if reasons:
-        return Finding("failed", "; ".join(f"{label}: {reason}" for label, reason in reasons.items()))
+    if reasons or not answers:
+        told = "; ".join(f"{label}: {reason}" for label, reason in reasons.items())
+        return Finding("failed", told or "no environment was asked")
     return Finding("passed", "; ".join(f"{label} {_answered(answer)}" for label, answer in answers.items()))
 
 
@@ -76,6 +77,7 @@ def certificates(found: Mapping[int, Sequence[Certificate]], seeds: int) -> Find
             for seed, some in found.items()
             for one in some
             for check in one.checks
+            if check.error is not None
         ),
         key=lambda item: item[0],
         default=None,
@@ -84,7 +86,7 @@ def certificates(found: Mapping[int, Sequence[Certificate]], seeds: int) -> Find
     if closest is not None:
         share, seed, label, check = closest
         said += f"; largest error: {share:.2f} of what is allowed ({label}, {_named(check)}, seed {seed})"
-    enough = len(found) == seeds and total and (closest is None or closest[0] <= ROOM)
+    enough = len(found) == seeds and all(found.values()) and closest is not None and closest[0] <= ROOM
     return Finding("passed" if enough else "inconclusive", said)
 
 

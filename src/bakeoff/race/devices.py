@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.declared import framework
 from bakeoff.environments.probe import probe
-from bakeoff.environments.usable import compiled_at_first, why_not
+from bakeoff.environments.usable import compiled_at_first, is_shared, why_not
 from bakeoff.measure.gpus import variables_for
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def lacking(plans: Sequence[ContenderPlan], machine: Facts) -> dict[str, str]:
     `machine` are its facts with those of the GPU that work on CUDA would run on.
     """
     questions = {plan.contender.label: _question(plan, machine) for plan in plans if _device(plan) != PROCESSOR}
-    answers = _answers(list(dict.fromkeys(questions.values())))
+    answers = _answers(list(dict.fromkeys(questions.values())), together=is_shared(machine))
     found: dict[str, str] = {}
     for plan in plans:
         contender = plan.contender
@@ -80,12 +80,12 @@ def _question(plan: ContenderPlan, machine: Facts) -> _Question:
     return _Question(plan.interpreter, plan.framework_path, _device(plan), str(machine.get("gpu_uuid") or ""))
 
 
-def _answers(questions: list[_Question]) -> dict[_Question, ProbeAnswer]:
-    """Ask every interpreter at the same time, each for what it alone knows; what was found before is known."""
+def _answers(questions: list[_Question], *, together: bool) -> dict[_Question, ProbeAnswer]:
+    """Ask every interpreter, at the same time or one after another; what was found before is known."""
     new = [question for question in questions if question not in _found]
     if not new:
         return {question: _found[question] for question in questions}
-    with ThreadPoolExecutor(max_workers=len(new)) as pool:
+    with ThreadPoolExecutor(max_workers=len(new) if together else 1) as pool:
         answers = dict(zip(new, pool.map(_ask, new), strict=True))
     _found.update({question: answer for question, answer in answers.items() if question.device in answer.devices})
     return {question: _found.get(question) or answers[question] for question in questions}

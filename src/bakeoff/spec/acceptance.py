@@ -65,8 +65,8 @@ class Acceptance(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def has_passed(self) -> bool:
-        """Whether every check that is applicable has passed."""
-        return all(check.state in ("passed", "not applicable") for check in self.checks)
+        """Whether every check that is applicable has passed, and there was one."""
+        return self.count("passed") > 0 and self.count("passed") + self.count("not applicable") == len(self.checks)
 
 
 class AcceptanceOutcome(msgspec.Struct, frozen=True, kw_only=True):

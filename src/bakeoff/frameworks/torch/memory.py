@@ -19,6 +19,9 @@ SIGNS = (
     # torch.AcceleratorError is a RuntimeError: CUDA itself refuses, outside of PyTorch's allocator.
     Sign(RuntimeError, "CUDA error: out of memory"),
     Sign(RuntimeError, "CUDA out of memory"),
+    # The driver itself, where PyTorch maps memory, and where Triton loads a kernel of compiled code.
+    Sign(RuntimeError, "CUDA driver error: out of memory"),
+    Sign(RuntimeError, "Triton Error [CUDA]: out of memory"),
     Sign(RuntimeError, "CUBLAS_STATUS_ALLOC_FAILED"),
     Sign(RuntimeError, "CUDNN_STATUS_ALLOC_FAILED"),
     Sign(RuntimeError, "MPS backend out of memory"),
