@@ -212,7 +212,9 @@ def test_without_a_contender_that_has_the_device_nothing_is_begun(
 ) -> None:
     """Environments for processors end it in seconds, by what to type, and not by every check that fails of the same."""
     assert pretended_gpus.uuid(0)
-    monkeypatch.setattr(run, "lacking", lambda plans, _: {plan.contender.label: "make it: env create" for plan in plans})
+    monkeypatch.setattr(
+        run, "lacking", lambda plans, _: {plan.contender.label: "make it: env create" for plan in plans}
+    )
     with pytest.raises(UsageError, match=r"no contender can race\. fake: make it: env create"):
         accepting("fake", device="cuda")
     assert not list((tmp_path / "results").glob("acceptance-*"))

@@ -88,7 +88,8 @@ def test_a_driver_that_is_too_old_is_told_before_anything_is_fetched(home: Path)
     ("device", "words"),
     [
         ("rocm", "AMD's GPUs are no device of bakeoff: what is missing"),
-        ("gpu", "unknown device 'gpu'"),
+        ("gpu", "device gpu: an NVIDIA GPU is called cuda here, and Apple's mps"),
+        ("cdua", "unknown device 'cdua'; did you mean 'cuda'"),
         ("mps", "Valid: cpu, cuda"),
     ],
 )
