@@ -97,7 +97,7 @@ def test_a_device_without_an_environment_is_refused_with_what_is_missing(device:
     """ROCm, Apple's GPUs and misspelt devices are named, with what is valid."""
     with pytest.raises(UsageError, match=words):
         builds.chosen(framework("fake"), device, {})
-    if device == "gpu":
+    if device == "cdua":
         with pytest.raises(UnknownNameError):
             builds.check_device(device)
 
