@@ -248,3 +248,27 @@ def test_what_cannot_be_is_refused_before_anything_starts(accepting: Accept, tmp
     with pytest.raises(UsageError, match="unknown framework"):
         accepting("faked")
     assert not (tmp_path / "results").exists()
+
+
+def test_without_a_contender_that_has_the_device_nothing_is_begun(
+    accepting: Accept, pretended_gpus: PretendedGpus, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Environments for processors end it in seconds, by what to type, and not by every check that fails of the same."""
+    assert pretended_gpus.uuid(0)
+    monkeypatch.setattr(
+        run, "lacking", lambda plans, _: {plan.contender.label: "make it: env create" for plan in plans}
+    )
+    with pytest.raises(UsageError, match=r"no contender can race\. fake: make it: env create"):
+        accepting("fake", device="cuda")
+    assert not list((tmp_path / "results").glob("acceptance-*"))
+
+
+def test_who_lacks_the_device_keeps_nobody_from_being_checked(
+    accepting: Accept, pretended_gpus: PretendedGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is told once, by the check of the devices, and the others are checked without it."""
+    assert pretended_gpus.uuid(0)
+    monkeypatch.setattr(run, "lacking", lambda plans, _: {plans[1].contender.label: "make it: env create"})
+    done = accepting(FITS, "fake:mode=compiled", device="cuda", only=("devices",))
+    assert done.contenders == (FITS,)
+    assert (the(done, "devices").state, "make it: env create" in the(done, "devices").found) == ("failed", True)

@@ -80,6 +80,11 @@ def test_a_driver_that_is_too_old_ends_it_before_anything_is_fetched(
     assert "Nothing was fetched" in said.err
     assert nothing_is_run == []
     assert "jax: for cpu" in cli("env", "create", "jax", "--dry-run").out
+    several = cli("env", "create", "torch", "jax", "tensorflow@2.20.0", "--device", "cuda").err
+    assert "torch for cuda: driver 570" in several
+    assert "jax for cuda: driver 570" in several
+    assert several.endswith("What can be made: bakeoff env create tensorflow@2.20.0 --device cuda\n")
+    assert nothing_is_run == []
 
 
 @pytest.mark.parametrize(
@@ -90,6 +95,7 @@ def test_a_driver_that_is_too_old_ends_it_before_anything_is_fetched(
         (("torch", "--device", "mps"), "bakeoff env create torch, and then torch:device=mps"),
         (("jittor", "--device", "cuda"), "Jittor has no environment for cuda: Jittor with CUDA is another build"),
         (("jax", "--device", "tpu"), "unknown device 'tpu'"),
+        (("jax", "--device", "gpu"), "device gpu: an NVIDIA GPU is called cuda here"),
     ],
 )
 def test_what_has_no_environment_is_named_with_what_is_missing(

@@ -85,6 +85,35 @@ def test_a_gpu_that_lets_one_process_compute_is_told(cli: Cli, pretended_gpus: P
     assert "advice GPU clock" in words(said.out)
 
 
+def test_a_gpu_that_admits_no_process_is_told_with_the_command(cli: Cli, pretended_gpus: PretendedGpus) -> None:
+    """Each framework's own words of it are "busy or unavailable", which says nothing of a mode."""
+    pretended_gpus.set(0, compute_mode="2")
+    said = words(cli("doctor", "--device", "cuda").out)
+    assert "to do: GPU compute mode: compute mode prohibited admits no process" in said
+    assert "to do: fake: the GPU's compute mode admits no process sudo nvidia-smi -i 0 -c 0" in said
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("GPU_IS_LOST", "no NVIDIA GPU: GPU is lost reboot"),
+        ("LIB_RM_VERSION_MISMATCH", "version mismatch. reboot: the driver was updated"),
+        ("DRIVER_NOT_LOADED", "Driver Not Loaded sudo modprobe nvidia"),
+    ],
+)
+def test_why_no_gpu_is_reported_is_told_with_what_to_do(
+    cli: Cli, pretended_gpus: PretendedGpus, answer: str, told: str
+) -> None:
+    """A driver that is there and does not answer is not to be installed; a lost GPU is no container."""
+    if answer == "GPU_IS_LOST":
+        pretended_gpus.set(0, all=f"error:{answer}")
+    else:
+        pretended_gpus.system(init=f"error:{answer}")
+    said = words(cli("doctor", "--device", "cuda").out)
+    assert told in said
+    assert "install NVIDIA's driver;" not in said
+
+
 def test_kernels_that_are_compiled_first_are_told(
     cli: Cli, pretended_gpus: PretendedGpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,7 +90,8 @@ def test_a_driver_that_is_too_old_is_told_before_anything_is_fetched(home: Path)
     ("device", "words"),
     [
         ("rocm", "AMD's GPUs are no device of bakeoff: what is missing"),
-        ("gpu", "unknown device 'gpu'"),
+        ("gpu", "device gpu: an NVIDIA GPU is called cuda here, and Apple's mps"),
+        ("cdua", "unknown device 'cdua'; did you mean 'cuda'"),
         ("mps", "Valid: cpu, cuda"),
     ],
 )
@@ -98,7 +99,7 @@ def test_a_device_without_an_environment_is_refused_with_what_is_missing(device:
     """ROCm, Apple's GPUs and misspelt devices are named, with what is valid."""
     with pytest.raises(UsageError, match=words):
         builds.chosen(framework("fake"), device, {})
-    if device == "gpu":
+    if device == "cdua":
         with pytest.raises(UnknownNameError):
             builds.check_device(device)
 

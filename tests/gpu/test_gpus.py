@@ -45,7 +45,7 @@ def test_the_gpu_with_the_most_free_memory_is_taken_unless_one_is_named(two: Pre
     assert place() == "1"
     two.set(1, memory_other_bytes=70 * 10**9)
     assert place() == "0"
-    assert [place(name) for name in ("1", two.uuid(1), two.uuid(1)[:12])] == ["1", "1", "1"]
+    assert [place(name) for name in ("1", two.uuid(1), two.uuid(1)[:12], two.uuid(1)[:5])] == ["1"] * 4
 
 
 def test_what_the_user_has_made_visible_is_respected(two: PretendedGpus) -> None:
@@ -57,6 +57,8 @@ def test_what_the_user_has_made_visible_is_respected(two: PretendedGpus) -> None
     assert place("0", **environment, CUDA_VISIBLE_DEVICES="0") == "0"
     with pytest.raises(UsageError, match="does not say which"):
         place(**environment | {"LD_LIBRARY_PATH": ""}, CUDA_VISIBLE_DEVICES="1")
+    with pytest.raises(UsageError, match="CUDA_VISIBLE_DEVICES=2: no GPU"):
+        place(**environment, CUDA_VISIBLE_DEVICES="2")
 
 
 @pytest.mark.parametrize("hidden", ["", "-1", "NoDevFiles", "none", " -1,0"])
@@ -80,6 +82,7 @@ def test_cuda_is_asked_for_all_that_it_shows_in_its_order(two: PretendedGpus) ->
         ("NVIDIA L4", {}),
         (None, {"CUDA_VISIBLE_DEVICES": "GPU-00"}),
         (None, {gpus.VISIBLE: ""}),
+        ("GPU-", {}),
     ],
 )
 def test_a_gpu_that_there_is_not_is_told_with_those_that_there_are(

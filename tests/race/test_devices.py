@@ -58,6 +58,12 @@ def _nothing_found_before(monkeypatch: pytest.MonkeyPatch) -> None:
             None,
             "it is built without CUDA. Make the environment for the GPU: bakeoff env create fake --device cuda",
         ),
+        (
+            {"devices": ["cpu"], "cuda": ""},
+            L4 | {"gpu_driver": "570.86", "gpu_driver_cuda": "12.8"},
+            None,
+            "an environment for cuda would not run either: driver 570.86 runs CUDA 12.8, these wheels need CUDA 13.0",
+        ),
         ({"devices": ["cpu"], "cuda": ""}, L4, "1.2.3", "bakeoff env create fake@1.2.3 --device cuda"),
         ({"devices": ["cpu"], "cuda": ""}, L4, "/usr/bin/python3", "bakeoff env create fake --device cuda"),
         (

@@ -173,3 +173,16 @@ def test_folders_are_named_apart() -> None:
     assert list(names.values())[:6] == ["fake", "fake-2", "fake-a-b", "fake-a-b-2", "fake-A-b-3", "FAKE-2-2"]
     assert len({name.casefold() for name in names.values()}) == len(labels)
     assert all(len(f"certify-{name}".encode()) <= 255 for name in names.values())
+
+
+def test_who_lacks_the_device_is_left_out_where_none_was_named(
+    request_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--device cuda among all that is installed races those that have it; nobody need list them."""
+    here = {"fake": sys.executable, "jittor": sys.executable}
+    monkeypatch.setattr(prepare, "available", lambda: (here, {}))
+    comparison = planned(request_of(device="cuda"))
+    assert [plan.contender.label for plan in comparison.contenders] == ["fake"]
+    assert comparison.excluded["jittor"].startswith("has no device=cuda: Jittor with CUDA is another build")
+    with pytest.raises(UsageError, match="Jittor does not have device=cuda"):
+        planned(request_of("fake", "jittor", device="cuda"))

@@ -17,7 +17,8 @@ from bakeoff.acceptance.setting import Launching, Setting
 from bakeoff.measure import gpu_facts
 from bakeoff.measure.gpus import VISIBLE, choose
 from bakeoff.measure.machine import describe
-from bakeoff.race.prepare import checked
+from bakeoff.race.devices import lacking
+from bakeoff.race.prepare import check_any, checked
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome, CheckResult, Finding
 from bakeoff.spec.errors import BakeoffError, StoreError, UnknownNameError, UsageError
 from bakeoff.spec.request import Request
@@ -124,6 +125,10 @@ def _wanted(asked: Asked) -> tuple[Acceptance, list[Check]]:
     texts = tuple(dict.fromkeys(asked.contenders))
     request = Request(workload="mlp-mnist", contenders=texts, device=asked.device, size=asked.size, seed=asked.seed)
     _, plans, excluded = checked(request)
+    machine = _machine(asked)
+    lacks = lacking(plans, machine)
+    plans = [plan for plan in plans if plan.contender.label not in lacks]
+    check_any(plans, excluded | lacks)  # Without a contender every check would fail of the same.
     contenders = tuple(plan.contender.label for plan in plans)
     plan = planned(contenders, asked.device, quick=asked.quick)
     acceptance = Acceptance(
@@ -131,12 +136,12 @@ def _wanted(asked: Asked) -> tuple[Acceptance, list[Check]]:
         created_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         bakeoff=bakeoff.__version__,
         contenders=contenders,
-        excluded=excluded if asked.contenders else {},
+        excluded=(excluded if asked.contenders else {}) | lacks,
         device=asked.device,
         size=asked.size,
         quick=asked.quick,
         seed=asked.seed,
-        machine=_machine(asked),
+        machine=machine,
         command=asked.command,
         checks=[check.result for check in plan],
     )

@@ -70,7 +70,8 @@ def create(
         raise UsageError(msg)
     # All names are looked up before the first environment is made.
     wanted = [(framework(each), version) for each, version in asked]
-    choices = _choices([declared for declared, _ in wanted], device, pins_are_own=requirements is not None)
+    named = [(text, declared) for text, (declared, _) in zip(frameworks, wanted, strict=True)]
+    choices = _choices(named, device, pins_are_own=requirements is not None)
     plans = [
         planned(declared, name=name, requirements=requirements, version=version, device=choice.device)
         for (declared, version), choice in zip(wanted, choices, strict=True)
@@ -91,16 +92,32 @@ def _make(plans: "list[Plan]") -> None:
             make_planned(plan, typer.echo)
 
 
-def _choices(wanted: "list[Framework]", asked: str | None, *, pins_are_own: bool) -> "list[Choice]":
-    """Return for which device each framework's environment is made, and why; raise UsageError for what cannot be."""
+def _choices(wanted: "list[tuple[str, Framework]]", asked: str | None, *, pins_are_own: bool) -> "list[Choice]":
+    """Return for which device each framework's environment is made, and why.
+
+    Raise UsageError for each that cannot be, with the command that makes the others.
+    """
     from bakeoff.environments.builds import PROCESSOR, Choice, check_device, chosen
+    from bakeoff.environments.interpreters import create_command
     from bakeoff.measure.gpu_facts import gpu
+    from bakeoff.spec.errors import UsageError
 
     if pins_are_own:  # What they need of a driver is not known here.
         check_device(asked or PROCESSOR)
         return [Choice(device=asked or PROCESSOR, why="whatever its own file brings") for _ in wanted]
-    facts = gpu()
-    return [chosen(declared, asked, facts) for declared in wanted]
+    if asked is not None:
+        check_device(asked)
+    facts, choices, problems = gpu(), [], {}
+    for name, declared in wanted:
+        try:
+            choices.append(chosen(declared, asked, facts))
+        except UsageError as error:
+            problems[name] = str(error)
+    if problems:
+        others = " ".join(name for name, _ in wanted if name not in problems)
+        hint = [f"What can be made: {create_command(others, asked or PROCESSOR)}"] if others else []
+        raise UsageError("\n".join([*dict.fromkeys(problems.values()), *hint]))
+    return choices
 
 
 def _tell_choices(plans: "list[Plan]", choices: "list[Choice]") -> None:
@@ -128,6 +145,9 @@ def _tell_plans(plans: "list[Plan]") -> None:
         sizes_mb += _tell_size(plan)
     # Pip keeps what it has fetched until it is unpacked, and in its cache.
     most_gb, free_gb = sum(sizes_mb) / 1e3, free_bytes() / 1e9
+    if not sizes_mb:
+        typer.echo("Nothing was fetched or made.")
+        return
     total = f"In all up to {most_gb:.1f} GB with what pip keeps of its downloads, of {free_gb:.0f} GB that are free"
     short = ": that is too little" if most_gb > free_gb else ""
     for told in wrapped(f"{total}{short}. Nothing was fetched or made."):

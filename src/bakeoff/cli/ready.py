@@ -147,8 +147,10 @@ def _of_machine(device: str, facts: Facts) -> list[Advice]:
     if device != NVIDIA:
         return []
     if "gpu" not in facts:
-        why = "NVML reports no NVIDIA GPU: its driver is missing, or a container was started without the GPU"
-        return [Advice(about="gpu", why=why, do="install NVIDIA's driver; in a container: docker run --gpus all")]
+        from bakeoff.measure.nvml import why_no_gpu
+
+        why, do = why_no_gpu()
+        return [Advice(about="gpu", why=f"NVML reports no NVIDIA GPU: {why}", do=do)]
     return []
 
 

@@ -28,13 +28,14 @@ OLDEST_DRIVER = {"12": "525.60.13", "13": "580"}
 minor version compatibility. A wheel for CUDA 12.9 runs on a driver of CUDA 12.0, and none for CUDA 13 does."""
 
 MISSING = {
+    "gpu": "an NVIDIA GPU is called cuda here, and Apple's mps",
     "rocm": (
         "AMD's GPUs are no device of bakeoff: what is missing is a value of the option device in the frameworks' "
         "folders, pinned requirements for ROCm, and what reads AMD's memory, clocks and processes (amdsmi, where "
         "NVIDIA has NVML). Nothing of bakeoff was run on one"
-    )
+    ),
 }
-"""Devices that somebody may ask for, and that nothing here can use."""
+"""Devices that somebody may ask for, and that bakeoff does not have, with what there is or what is missing."""
 
 
 Facts: TypeAlias = "Mapping[str, object]"
@@ -62,7 +63,7 @@ def check_device(device: str) -> None:
 
 
 def check_known(device: str) -> None:
-    """Raise UsageError for a device that is known to be missing, with what is missing."""
+    """Raise UsageError for a device that somebody may well ask for, with what there is or is missing."""
     if device in MISSING:
         msg = f"device {device}: {MISSING[device]}. Valid: {', '.join(OPTIONS['device'].values)}"
         raise UsageError(msg)
@@ -85,7 +86,7 @@ def chosen(declared: Framework, asked: str | None, facts: Facts) -> Choice:
     if platform.system() != "Linux":
         msg = f"{info.name} for {asked}: NVIDIA's wheels are for Linux alone, and this is {platform.system()}"
         raise UsageError(msg)
-    if problem := too_old(info.builds[asked].cuda, facts) or too_small(info.builds[asked], facts):
+    if problem := unfit(info.builds[asked], facts):
         msg = f"{info.name} for {asked}: {problem}. Nothing was fetched"
         raise UsageError(msg)
     told = f"as asked for; {gpu_in_words(facts)}" if "gpu" in facts else "as asked for; NVML reports no GPU here"
@@ -99,7 +100,7 @@ def _for_this_machine(info: FrameworkInfo, facts: Facts) -> Choice:
     gpu = gpu_in_words(facts)
     if NVIDIA not in info.builds:
         return Choice(device=PROCESSOR, why=f"NVML reports {gpu}, and {info.title} has no environment for it")
-    if problem := too_old(info.builds[NVIDIA].cuda, facts) or too_small(info.builds[NVIDIA], facts):
+    if problem := unfit(info.builds[NVIDIA], facts):
         return Choice(device=PROCESSOR, why=f"NVML reports {gpu}, but {problem}")
     return Choice(device=NVIDIA, why=f"NVML reports {gpu}; --device {PROCESSOR} makes the processor's")
 
@@ -148,6 +149,11 @@ def too_small(build: Build, facts: Facts) -> str:
         f"its compute capability is {capability}, and these wheels have kernels from {build.least_capability} on: "
         "install older wheels by --name NAME --requirements FILE"
     )
+
+
+def unfit(build: Build, facts: Facts) -> str:
+    """Return why this machine's driver or GPU cannot run an environment's wheels, and what to do; "" where it can."""
+    return too_old(build.cuda, facts) or too_small(build, facts)
 
 
 def same_major(cuda: str, other: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from bakeoff.environments.builds import NVIDIA, same_major, too_old, too_small
+from bakeoff.environments.builds import NVIDIA, same_major, too_old, too_small, unfit
 from bakeoff.environments.interpreters import create_command
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ def why_not(
     device = options.get("device", "cpu")
     if answer.error:
         return f"{info.title} cannot be used: {answer.error}"
+    if device == NVIDIA and facts.get("gpu_compute_mode") == "prohibited":
+        return f"the GPU's compute mode admits no process: sudo nvidia-smi -i {facts.get('gpu_index') or 0} -c 0"
     if device not in answer.devices:
         return _without_device(info, answer, device, facts, environment)
     if device == NVIDIA and (problem := no_kernels(info, answer, facts)):
@@ -53,6 +55,8 @@ def _without_device(
     if "gpu" not in facts:
         return f"{said}. NVML reports no NVIDIA GPU here: bakeoff doctor --device {device}"
     if not answer.cuda and device in info.builds:
+        if problem := unfit(info.builds[device], facts):
+            return f"{said}; an environment for {device} would not run either: {problem}"
         return f"{said}. Make the environment for the GPU: {create_command(_made_from(info, environment), device)}"
     if problem := too_old(answer.cuda, facts):
         return f"{said}: {problem}"

@@ -22,8 +22,8 @@ VISIBLE, ORDER, BY_BUS = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "PCI_BUS_I
 ASKING_LIMIT_S = 30.0
 """Time limit of CUDA's initialisation, which takes seconds where no process keeps the driver's state alive."""
 
-LEAST_PREFIX = len("GPU-12345678")
-"""Of a UUID that is abbreviated: CUDA takes any beginning that is one device's alone."""
+LEAST_PREFIX = len("GPU-1")
+"""Of a UUID that is abbreviated: as CUDA does, any beginning is taken that is one device's alone."""
 
 
 class Gpu(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,7 +146,7 @@ def _visible(known: Sequence[Gpu], variables: Mapping[str, str]) -> Gpu:
     if first.lower() in ("", "-1", "nodevfiles", "none", "void"):
         msg = f"{where} hides every GPU: unset it, or name one by --gpu; valid: {', '.join(gpu.text for gpu in known)}"
         raise UsageError(msg)
-    if first.isdecimal() and variables.get(ORDER) != BY_BUS and len(known) > 1:
+    if first.isdecimal() and variables.get(ORDER) != BY_BUS and 1 < len(known) > int(first):
         return _by_cuda(known, variables, where)
     return _named(first, known, where)
 

@@ -16,6 +16,16 @@ from bakeoff.spec.errors import UnavailableError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+INSTALL = "install NVIDIA's driver; in a container: docker run --gpus all"
+
+REMEDIES = {
+    "NVML_ERROR_DRIVER_NOT_LOADED": "sudo modprobe nvidia; where that fails, install NVIDIA's driver again",
+    "NVML_ERROR_LIB_RM_VERSION_MISMATCH": "reboot: the driver was updated, and its older module is still loaded",
+    "NVML_ERROR_GPU_IS_LOST": "reboot: the GPU has fallen off its bus; sudo dmesg | grep -i nvrm tells why",
+    "NVML_ERROR_NO_PERMISSION": "ask for access to /dev/nvidia*, by ls -l /dev/nvidia*",
+}
+"""What to do about errors of NVML, by its own description of them (nvml.h)."""
+
 
 @contextmanager
 def opened() -> Iterator[Any]:
@@ -33,3 +43,25 @@ def opened() -> Iterator[Any]:
             pynvml.nvmlShutdown()
     except pynvml.NVMLError as error:
         raise UnavailableError(str(error)) from error
+
+
+def why_no_gpu() -> tuple[str, str]:
+    """Return why NVML reports no GPU that can be used, in its words or ours, and what to do."""
+    try:
+        with opened() as pynvml:
+            # What a device answers in its turn ends it, with NVML's reason.
+            for index in range(pynvml.nvmlDeviceGetCount()):
+                pynvml.nvmlDeviceGetUUID(pynvml.nvmlDeviceGetHandleByIndex(index))
+    except UnavailableError as error:
+        return _told(error)
+    return "it counts none", INSTALL
+
+
+def _told(error: UnavailableError) -> tuple[str, str]:
+    """Return why NVML does not answer, and what to do."""
+    import pynvml
+
+    code = getattr(error.__cause__, "value", None)
+    if code == pynvml.NVML_ERROR_LIBRARY_NOT_FOUND:
+        return "its driver is missing, or a container was started without the GPU", INSTALL
+    return str(error), next((do for name, do in REMEDIES.items() if getattr(pynvml, name) == code), "nvidia-smi")

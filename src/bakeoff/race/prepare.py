@@ -55,7 +55,7 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     if asking:
         lacks = lacking(plans, on[0])
         plans, excluded = [plan for plan in plans if plan.contender.label not in lacks], excluded | lacks
-        _check_any(plans, excluded)
+        check_any(plans, excluded)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
     source = request.data or workload.data[0]
     _check_memory(data.needed_bytes(source, workload, loaded.size(request.size), batch_size))
@@ -248,7 +248,8 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
     excluded: dict[str, str] = {}
     if not texts:
         interpreters, excluded = available()
-        texts = tuple(interpreters)
+        without = _without(run_wide(request).get("device"), tuple(interpreters))
+        texts, excluded = tuple(name for name in interpreters if name not in without), excluded | without
     plans = []
     for contender in expanded(parse_contenders(texts), request.tiers):
         try:
@@ -258,11 +259,20 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
     if len(plans) > MAX_CONTENDERS:
         msg = f"{len(plans)} contenders are too many for one comparison; valid: up to {MAX_CONTENDERS}"
         raise UsageError(msg)
-    _check_any(plans, excluded)
+    check_any(plans, excluded)
     return plans, excluded
 
 
-def _check_any(plans: list[ContenderPlan], excluded: dict[str, str]) -> None:
+def _without(device: str | None, names: tuple[str, ...]) -> dict[str, str]:
+    """Return which of these frameworks, that nobody has named, do not have the device that is asked for, and why."""
+    support = {name: framework(name).info.options.get("device") for name in names}
+    lacks = {name: one for name, one in support.items() if one and device not in (None, *one.values)}
+    if len(lacks) == len(names):
+        return {}  # A device that nobody has is no reason to leave one out: it is refused, with those that there are.
+    return {name: f"has no device={device}" + (f": {one.why}" if one.why else "") for name, one in lacks.items()}
+
+
+def check_any(plans: list[ContenderPlan], excluded: dict[str, str]) -> None:
     """Raise UsageError where no contender is left, with the reason of each."""
     if not plans:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in excluded.items())

@@ -72,7 +72,9 @@ def advise_gpu(facts: Facts, now: Facts) -> list[Advice]:
         why = f"its power is limited to {limit:,.0f} of {usual:,.0f} W, so that it is slower than others of its name"
         found.append(Advice(about="GPU power", why=why, do=f"{smi} -pl {usual:.0f}"))
     if facts.get("gpu_compute_mode") not in (None, "default"):
-        why = f"compute mode {facts['gpu_compute_mode']}: contenders cannot be on it side by side"
+        mode = facts["gpu_compute_mode"]
+        admits = "no process" if mode == "prohibited" else "one process at a time: rounds run one after another"
+        why = f"compute mode {mode} admits {admits}"
         found.append(Advice(about=COMPUTE_MODE, why=why, do=f"{smi} -c 0"))
     if said := busy(now):
         why = f"before anything was started there were {said} on it"
