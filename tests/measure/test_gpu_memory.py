@@ -34,11 +34,10 @@ def test_what_a_process_holds_counts_on_its_gpu_and_no_others(pretended_gpus: Pr
 
 @pytest.mark.parametrize(("mode", "exclusive"), [(0, ""), (2, "prohibited"), (3, "exclusive process")])
 def test_room_is_what_is_free_of_that_gpu(pretended_gpus: PretendedGpus, mode: int, exclusive: str) -> None:
-    """By UUID or index; with the mode that admits no second process."""
+    """By its UUID; with the mode that admits no second process."""
     pretended_gpus.add(H100, memory_total_bytes=1000, compute_mode=mode)
     pretended_gpus.hold(1, OTHER, 300)
-    for name in ("1", pretended_gpus.uuid(1)):
-        assert room_of(name) == Room(free_bytes=700, total_bytes=1000, exclusive=exclusive)
+    assert room_of(pretended_gpus.uuid(1)) == Room(free_bytes=700, total_bytes=1000, exclusive=exclusive)
 
 
 def test_the_peak_is_the_most_of_all_readings(pretended_gpus: PretendedGpus) -> None:
