@@ -215,7 +215,7 @@ def test_an_interrupted_check_is_not_reached_again(
     path = folder / acceptances.ACCEPTANCE_FILE
     path.write_text(path.read_text().replace('"bakeoff": "', '"bakeoff": "0.0'))
     with pytest.raises(StoreError, match="begun with another bakeoff's version"):
-        accepting("fake", only=("devices",))
+        accepting("fake", only=("light",))
 
 
 def test_the_machine_of_an_acceptance_is_that_of_its_gpu(pretended_gpus: PretendedGpus) -> None:

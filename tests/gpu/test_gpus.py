@@ -122,6 +122,9 @@ def test_parts_of_a_gpu_stand_in_its_place(two: PretendedGpus) -> None:
     state, watched = gpu_facts.state(part), watched_gpu(part)
     assert (state["gpu_free_bytes"], state["gpu_processes"]) == (9_856 * 2**20 - 256, 1)
     assert watched is not None
+    two.add_mig(1)
+    (two.folder / "1/mig/1/processes" / str(os.getppid())).write_text("1")
+    (two.folder / "1/processes" / str(os.getppid())).write_text("1")
     assert watched.read().processes == {os.getpid()}
     two.set(1, total_energy_mj=5)
     assert GpuMeter("GPU 1", part).read_uj() == 5000  # a part has no counter of its own
