@@ -15,6 +15,7 @@ from tests.race.inline import InlineWorker
 
 from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, TERMINATED, TerminatedError
 from bakeoff.cli.maxbatch import bytes_of
+from bakeoff.cli.telling import tried
 from bakeoff.race import conductor
 from bakeoff.race.progress import Event, Observer, Tried
 from bakeoff.spec.errors import UsageError
@@ -146,3 +147,15 @@ def test_ctrl_c_keeps_finished_attempts(tmp_path: Path) -> None:
     assert "; go on with\n" in said
     assert said.endswith(" --max-batch --resume\n")
     assert len(list(tmp_path.glob("results/*/batch-*/record.json"))) >= 1
+
+
+def test_what_an_attempt_held_is_the_devices_where_that_is_known() -> None:
+    """On a GPU some megabytes of the host would say nothing of what is nearly full."""
+    assert (
+        tried(Tried("a", 32, fits=True, peak_bytes=3_000_000, reason=""))
+        == "a: batch 32 fits in 3.0 MB beyond the import"
+    )
+    assert (
+        tried(Tried("a", 32, fits=True, peak_bytes=3_000_000, reason="", device_peak_bytes=17_000_000))
+        == "a: batch 32 fits in 17 MB of the device"
+    )

@@ -256,3 +256,15 @@ def test_a_sweep_has_its_gpu_where_contenders_are_on_one(request_of: Any, two: P
     assert [point.request.gpu for point in both.points] == [None, "1"]
     with pytest.raises(UsageError, match="there is none at any point"):
         sweep_of(request_of("fake", gpu="1"), [Axis(name="threads", values=("1", "2"))])
+
+
+def test_a_sweep_on_cuda_leaves_out_who_lacks_it_where_none_was_named(
+    two: PretendedGpus, request_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a comparison does, with the reason at every point."""
+    assert two.uuid(0)
+    here = {"fake": sys.executable, "jittor": sys.executable}
+    monkeypatch.setattr("bakeoff.study.sweep.available", lambda: (here, {}))
+    study = sweep_of(request_of(device="cuda"), [Axis(name="batch size", values=("4", "8"))])
+    assert [point.request.contenders for point in study.points] == [("fake",), ("fake",)]
+    assert all("has no device=cuda" in point.left_out["jittor"] for point in study.points)

@@ -24,13 +24,13 @@ def test_a_gpu_is_told_in_one_line(pretended_gpus: PretendedGpus) -> None:
     pretended_gpus.set(0, memory_other_bytes=600 * 10**6)
     assert gpu_line(gpu_facts.gpu(uuid), gpu_facts.state(uuid)) == (
         f"NVIDIA L4, {uuid}, 24.2 GB (23.6 free), capability 8.9, driver 580.95.05 runs CUDA 13.0, PCIe 4.0 x16, "
-        "persistence on, compute mode default, ECC on, 72 of 72 W, 210 of 2,040 MHz, 52 degrees Celsius, "
-        "0 other processes"
+        "persistence on, compute mode default, ECC on, power limit 72 of 72 W, clock 210 of 2,040 MHz, "
+        "52 degrees Celsius, 0 other processes"
     )
     bare = dict.fromkeys(("ecc", "persistence", "compute_mode", "power_default_mw", "temperature_c"))
     pretended_gpus.set(0, **bare, power_limit_mw=None, pcie_width_max=None, clock_max_mhz=None, processes="hidden")
     line = gpu_line(gpu_facts.gpu(uuid), gpu_facts.state(uuid))
-    assert line.endswith("driver 580.95.05 runs CUDA 13.0, 210 of unknown MHz, 0 other processes")
+    assert line.endswith("driver 580.95.05 runs CUDA 13.0, clock 210 of unknown MHz, 0 other processes")
 
 
 def test_what_to_set_on_a_gpu_is_advised_with_its_command(pretended_gpus: PretendedGpus) -> None:

@@ -114,6 +114,8 @@ def tried(event: Tried) -> str:
     """Return how an attempt at a batch size went."""
     name = f"{event.label}: batch {event.batch_size:,}"
     held = f" in {size(event.peak_bytes)} beyond the import" if event.peak_bytes is not None else ""
+    if event.device_peak_bytes is not None:
+        held = f" in {size(event.device_peak_bytes)} of the device"
     if event.fits:
         return f"{name} fits{held}"
     return f"{name} {'failed' if event.fits is None else 'does not fit'}: {event.reason}"

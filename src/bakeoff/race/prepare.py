@@ -248,7 +248,7 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
     excluded: dict[str, str] = {}
     if not texts:
         interpreters, excluded = available()
-        without = _without(run_wide(request).get("device"), tuple(interpreters))
+        without = without_device(run_wide(request).get("device"), tuple(interpreters))
         texts, excluded = tuple(name for name in interpreters if name not in without), excluded | without
     plans = []
     for contender in expanded(parse_contenders(texts), request.tiers):
@@ -263,7 +263,7 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
     return plans, excluded
 
 
-def _without(device: str | None, names: tuple[str, ...]) -> dict[str, str]:
+def without_device(device: str | None, names: tuple[str, ...]) -> dict[str, str]:
     """Return which of these frameworks, that nobody has named, do not have the device that is asked for, and why."""
     support = {name: framework(name).info.options.get("device") for name in names}
     lacks = {name: one for name, one in support.items() if one and device not in (None, *one.values)}

@@ -111,6 +111,8 @@ class Tried(msgspec.Struct, frozen=True):
     fits: bool | None
     peak_bytes: int | None
     reason: str
+    device_peak_bytes: int | None = None
+    """Live at most on an accelerator, where that is known."""
 
 
 class Finished(msgspec.Struct, frozen=True):

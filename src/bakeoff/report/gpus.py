@@ -24,7 +24,8 @@ def gpu_line(facts: Facts, now: Facts) -> str:
     """Return what `measure.gpu_facts` knows of a GPU, in one line; what NVML does not tell is left out.
 
     "NVIDIA L4, GPU-7f3a91c2-..., 24.2 GB (23.4 free), capability 8.9, driver 580.95.05 runs CUDA 13.0, PCIe 4.0 x16,
-    persistence on, compute mode default, ECC on, 72 of 72 W, 210 of 2,040 MHz, 52 degrees Celsius, 0 other processes".
+    persistence on, compute mode default, ECC on, power limit 72 of 72 W, clock 210 of 2,040 MHz, 52 degrees Celsius,
+    0 other processes".
     """
     parts = [str(facts["gpu"]), facts.get("gpu_uuid"), gpu_memory(facts, now)]
     parts += [f"capability {facts['gpu_compute_capability']}"]
@@ -37,8 +38,8 @@ def gpu_line(facts: Facts, now: Facts) -> str:
         ("ECC", facts.get("gpu_ecc")),
     )
     parts += [f"{name} {value}" for name, value in settings if value is not None]
-    parts += [_of(facts.get("gpu_power_limit_w"), facts.get("gpu_power_default_w"), "W")]
-    parts += [_of(now.get("gpu_clock_mhz"), facts.get("gpu_clock_max_mhz"), "MHz")]
+    parts += [_of("power limit", facts.get("gpu_power_limit_w"), facts.get("gpu_power_default_w"), "W")]
+    parts += [_of("clock", now.get("gpu_clock_mhz"), facts.get("gpu_clock_max_mhz"), "MHz")]
     if now.get("gpu_temperature_c") is not None:
         parts.append(f"{now['gpu_temperature_c']} degrees Celsius")
     parts.append(_others(now))
@@ -95,10 +96,10 @@ def gpu_memory(facts: Facts, now: Facts) -> str:
     return f"{total / 1e9:,.1f} GB" + (f" ({free / 1e9:,.1f} free)" if isinstance(free, int) else "")
 
 
-def _of(value: object, most: object, unit: str) -> str:
-    """Return a value of its most: "72 of 72 W"; empty where neither is known."""
+def _of(name: str, value: object, most: object, unit: str) -> str:
+    """Return a value of its most: "power limit 60 of 72 W"; empty where neither is known."""
     known = [f"{one:,.0f}" if isinstance(one, int | float) else UNKNOWN for one in (value, most)]
-    return "" if value is None and most is None else f"{known[0]} of {known[1]} {unit}"
+    return "" if value is None and most is None else f"{name} {known[0]} of {known[1]} {unit}"
 
 
 def _others(now: Facts) -> str:

@@ -11,7 +11,7 @@ import msgspec
 
 from bakeoff.environments.declared import framework
 from bakeoff.environments.interpreters import available, resolve
-from bakeoff.race.prepare import checked, on_cuda
+from bakeoff.race.prepare import checked, on_cuda, run_wide, without_device
 from bakeoff.spec.contender import parse_contender, parse_values
 from bakeoff.spec.errors import UnavailableError, UsageError
 from bakeoff.spec.options import MOST_DIGITS
@@ -77,7 +77,7 @@ def sweep_of(request: Request, axes: Sequence[Axis]) -> Study:
     that no contender has, and a contender that has none of the values, are errors.
     """
     count = prod(len(axis.values) for axis in axes)
-    contenders, excluded = _here(request.contenders)
+    contenders, excluded = _here(request.contenders, run_wide(request).get("device"))
     if count > MOST_POINTS:
         raise UsageError(_too_many(axes, count, len(contenders)))
     named = msgspec.structs.replace(request, contenders=contenders)
@@ -99,11 +99,12 @@ def sweep_of(request: Request, axes: Sequence[Axis]) -> Study:
     )
 
 
-def _here(texts: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the contenders whose framework is here (none named: all of these), and the reasons for the others."""
+def _here(texts: tuple[str, ...], device: str | None = None) -> tuple[tuple[str, ...], dict[str, str]]:
+    """Return the contenders whose framework is here (none named: all that have the device), and why others are not."""
     if not texts:
         interpreters, reasons = available()
-        return tuple(interpreters), reasons
+        without = without_device(device, tuple(interpreters))
+        return tuple(name for name in interpreters if name not in without), reasons | without
     reasons = {}
     for text in texts:
         contender = parse_contender(text)

@@ -138,4 +138,5 @@ def _tried(search: Search, state: State, plan: ContenderPlan, batch_size: int) -
     """Return how the attempt at one size went."""
     attempts = attempts_of(search, state.of("batch", plan))
     one = next(one for one in attempts if one.batch_size == batch_size)
-    return Tried(plan.contender.label, batch_size, one.fits, one.peak_bytes, one.reason)
+    device_bytes = one.memory.device_peak_bytes if one.memory else None
+    return Tried(plan.contender.label, batch_size, one.fits, one.peak_bytes, one.reason, device_bytes)
