@@ -134,9 +134,8 @@ def test_a_program_that_differs_from_the_reference_is_a_trial_of_its_own(
     """The contender's own settings run in float64, beside the reference, and both are remembered."""
     honest = conductor.prepared
 
-    def with_program(request: Any) -> Any:
-        context = honest(request)
-        return _Changed(context)
+    def with_program(request: Any, **asked: Any) -> Any:
+        return _Changed(honest(request, **asked))
 
     monkeypatch.setattr(conductor, "prepared", with_program)
     names, folder = started()
