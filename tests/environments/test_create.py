@@ -258,3 +258,11 @@ def test_a_version_that_is_not_there_is_told_in_a_line(scripted: Framework) -> N
         with pytest.raises(create.CreationError) as failed:
             create._run([sys.executable, "-c", script], "jax@0.0.1", lambda _: None)
         assert str(failed.value) == f"jax@0.0.1: {told}"
+
+
+def test_requirements_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    """A picture in their place is wrong input, and told as that."""
+    file = tmp_path / "out.png"
+    file.write_bytes(b"\x89PNG")
+    with pytest.raises(UsageError, match=r"fake cannot be made: .*out\.png holds no text"):
+        create.planned(framework("fake"), name="mine", requirements=file)

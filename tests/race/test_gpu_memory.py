@@ -138,8 +138,6 @@ def test_saved_states_need_room_on_the_gpu_too(monkeypatch: pytest.MonkeyPatch) 
     assert need_of(comparison, plan, [both, Memory(peak_bytes=5, device_reserved_bytes=9)]).gpu_bytes == 11 + 3600
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,6")
     assert gpu_of(comparison) == "GPU-1"
-    unknown: Any = SimpleNamespace(machine={})
-    assert gpu_of(unknown) == "5"
 
 
 def test_memory_that_others_hold_is_told_as_memory(pretended_gpus: PretendedGpus, race: Any) -> None:

@@ -160,7 +160,7 @@ def planned(
     if not os.path.isfile(requirements):  # noqa: PTH113 - unlike Path.is_file, no error for a name that is too long
         msg = f"{info.name} cannot be made: there is no {requirements}"
         raise UsageError(msg)
-    pins = requirements.read_text("utf-8")
+    pins = _text(info.name, requirements)
     return Plan(
         name=name,
         framework=framework,
@@ -227,6 +227,18 @@ def remove_environment(name: str) -> Path:
         shutil.rmtree(folder)
     _lock_path(folder).unlink(missing_ok=True)
     return folder
+
+
+def _text(framework: str, requirements: Path) -> str:
+    """Return what a file of requirements says; raise UsageError for one that holds no text."""
+    try:
+        return requirements.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        msg = f"{framework} cannot be made: {requirements} holds no text, but pip's requirements are lines of text"
+        raise UsageError(msg) from error
+    except OSError as error:
+        msg = f"{framework} cannot be made: {requirements} cannot be read: {error.strerror}"
+        raise UsageError(msg) from error
 
 
 def _check_name(name: str) -> None:
