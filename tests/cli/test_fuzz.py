@@ -32,7 +32,15 @@ WORKLOAD = Workload(
     sizes={{"full": Size(batch_size=2, input_shape={shape}, classes=2)}},
 )
 def build(nn, size):
-    return nn.Linear(4, 2)
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(size.input_shape[-1], 2)
+
+        def forward(self, x):
+            return self.head(x)
+
+    return Model()
 """
 
 FILES = {
@@ -111,5 +119,5 @@ def test_no_command_line_ends_in_a_traceback(
         (here / "notes.html").write_text(FILES["notes.html"])
     assert {path: path.read_bytes() for path in left} == left
     # The lines are worth their time: many get as far as starting something, and many are refused.
-    assert ended.count(None) > count / 60
+    assert ended.count(None) > count / 40
     assert ended.count(MISUSED) > count / 4

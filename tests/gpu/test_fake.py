@@ -59,6 +59,7 @@ def test_what_processes_that_are_gone_held_is_free_again(gpus: PretendedGpus) ->
     """A crash leaves its note, and no memory."""
     gpus.hold(0, 999_999_999, 900 * KIB)
     PretendedGpu(OPTIONS).take(400 * KIB)
+    assert held_kib(gpus) == 550  # context, model and this
 
 
 def test_a_pool_is_taken_at_the_start_and_backs_off(gpus: PretendedGpus) -> None:

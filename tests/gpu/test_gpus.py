@@ -17,6 +17,7 @@ from bakeoff.measure import cuda, gpu_facts, gpu_left, gpus, machine
 from bakeoff.measure.energy import GpuMeter
 from bakeoff.measure.gpu_clocks import watched_gpu
 from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import StoreError, UnavailableError, UsageError
 from bakeoff.store.results import read_records
 from bakeoff.study.sweep import Axis, sweep_of
@@ -191,7 +192,7 @@ def test_what_is_left_is_of_the_gpu_that_is_seen_first(two: PretendedGpus, monke
 
 def trial(uuid: str | None, runs_on: str = "cuda") -> Any:
     """Make what a worker reads of its trial."""
-    contender = SimpleNamespace(options={"device": runs_on})
+    contender = Contender(framework="fake", label="fake", options={"device": runs_on})
     return SimpleNamespace(contender=contender, gpu=None if uuid is None else {"gpu_uuid": uuid})
 
 

@@ -21,6 +21,7 @@ from bakeoff.race.workers import watched
 from bakeoff.race.workers.watched import WatchedWorker, watching
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.report.sections.gpu import gpu_table
+from bakeoff.spec.contender import Contender
 from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ def test_only_workers_on_a_gpu_are_watched(pretended_gpus: PretendedGpus, tmp_pa
 
     def trial(device: str) -> Any:
         return SimpleNamespace(
-            contender=SimpleNamespace(options={"device": device}), gpu={"gpu_uuid": pretended_gpus.uuid()}
+            contender=Contender(framework="fake", label="fake", options={"device": device}),
+            gpu={"gpu_uuid": pretended_gpus.uuid()},
         )
 
     start = watching(lambda *_: "worker")  # type: ignore[arg-type,return-value]

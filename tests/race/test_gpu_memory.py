@@ -15,13 +15,15 @@ from tests.report.shown import data_of, markdown, printed
 from bakeoff.judge.ledger import ledger
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
+from bakeoff.measure.gpus import uuid_in
 from bakeoff.race import conductor
 from bakeoff.race.conductor import search_batches
-from bakeoff.race.fitting import gpu_of, need_of, why_apart
+from bakeoff.race.fitting import need_of, why_apart
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.stages.attempts import LIMITS
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.report.sections.settings import SETTINGS
+from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.record import Memory
 from bakeoff.store.results import read_records
@@ -112,7 +114,7 @@ def test_what_nvml_does_not_tell_is_taken_from_the_allocator(pretended_gpus: Pre
     """As in WSL: a reserve and 1 GB of context each, or one after another where a framework reports no reserve."""
     assert pretended_gpus.uuid()
     comparison: Any = SimpleNamespace(machine={"gpu_uuid": pretended_gpus.uuid()}, work=None)
-    plan: Any = SimpleNamespace(contender=SimpleNamespace(label="fake", options={"device": "cuda"}))
+    plan: Any = SimpleNamespace(contender=Contender(framework="fake", label="fake", options={"device": "cuda"}))
 
     def apart(*memories: Memory) -> str:
         needs = [need_of(comparison, plan, [one]) for one in memories]
@@ -130,14 +132,14 @@ def test_what_nvml_does_not_tell_is_taken_from_the_allocator(pretended_gpus: Pre
 def test_saved_states_need_room_on_the_gpu_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three copies of parameters and the optimiser's state, four bytes a number; on the GPU that the race is on."""
     comparison: Any = SimpleNamespace(machine={"gpu_uuid": "GPU-1"}, work=SimpleNamespace(parameters=100, state=200))
-    plan: Any = SimpleNamespace(contender=SimpleNamespace(label="fake", options={"device": "cuda"}))
+    plan: Any = SimpleNamespace(contender=Contender(framework="fake", label="fake", options={"device": "cuda"}))
     need = need_of(comparison, plan, [Memory(peak_bytes=5, device_process_bytes=7)])
     assert (need.host_bytes, need.gpu_bytes) == (5 + 3600, 7 + 3600)
     # What one process has beside its allocator's reserve, the others have, too.
     both = Memory(peak_bytes=5, device_process_bytes=10, device_reserved_bytes=8)
     assert need_of(comparison, plan, [both, Memory(peak_bytes=5, device_reserved_bytes=9)]).gpu_bytes == 11 + 3600
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,6")
-    assert gpu_of(comparison) == "GPU-1"
+    assert uuid_in(comparison.machine) == "GPU-1"
 
 
 def test_memory_that_others_hold_is_told_as_memory(pretended_gpus: PretendedGpus, race: Any) -> None:

@@ -16,6 +16,7 @@ from tests.report.shown import data_of, markdown
 from bakeoff.race.workers import watched
 from bakeoff.race.workers.watched import WeighedWorker, weighing
 from bakeoff.report.sections.memory import device_memory_table
+from bakeoff.spec.contender import Contender
 from bakeoff.spec.record import Memory
 
 
@@ -42,7 +43,7 @@ def test_only_trials_that_hold_what_a_round_will_are_weighed(tmp_path: Path) -> 
     launch = weighing(lambda folder, trial, interpreter: SimpleNamespace())
 
     def is_weighed(purpose: str, device: str) -> bool:
-        contender = SimpleNamespace(options={"device": device})
+        contender = Contender(framework="fake", label="fake", options={"device": device})
         worker = launch(tmp_path, SimpleNamespace(purpose=purpose, contender=contender, gpu=None), "python")
         return isinstance(worker, WeighedWorker)
 

@@ -18,7 +18,7 @@ from bakeoff.judge.counters import flagged_share
 from bakeoff.judge.ping_pong import two_ways
 from bakeoff.measure import noise
 from bakeoff.measure.contention import FOREIGN_LIMIT
-from bakeoff.measure.gpus import variables_for
+from bakeoff.measure.gpus import uuid_in, variables_for
 from bakeoff.race import conductor
 from bakeoff.race.bare import against_bare, has_bare_loop
 from bakeoff.race.ping_pong import both_ways
@@ -66,7 +66,7 @@ CERTIFICATES_FILE = "certificates.json"
 def devices(setting: Setting) -> Finding:
     """Have every contender's environment import its framework as a worker on the device, and hear why it cannot."""
     _, plans, _ = checked(setting.request(SHORTEST))
-    variables = variables_for(str(setting.machine.get("gpu_uuid") or "")) if setting.device == "cuda" else None
+    variables = variables_for(uuid_in(setting.machine)) if setting.device == "cuda" else None
     answers, reasons = {}, dict(setting.excluded)
     for plan in plans:
         one, info = plan.contender, framework(plan.contender.framework).info

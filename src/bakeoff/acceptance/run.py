@@ -15,7 +15,7 @@ import bakeoff
 from bakeoff.acceptance.plan import HOUR_S, Check, planned
 from bakeoff.acceptance.setting import Launching, Setting
 from bakeoff.measure import gpu_facts
-from bakeoff.measure.gpus import VISIBLE, choose
+from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
 from bakeoff.measure.machine import describe
 from bakeoff.race.devices import lacking
 from bakeoff.race.prepare import check_any, checked
@@ -101,7 +101,7 @@ def accept(
     before = acceptances.latest_like(results, wanted)
     if before and not (asked.gpu or VISIBLE in os.environ):
         # Which GPU has the most free memory may have changed: it goes on with the one that it was begun with.
-        wanted = msgspec.structs.replace(wanted, machine=_machine(asked, str(before[1].machine.get("gpu_uuid") or "")))
+        wanted = msgspec.structs.replace(wanted, machine=_machine(asked, uuid_in(before[1].machine)))
     folder, acceptance = (
         _continued(before, wanted) if before else (new_folder(results, f"acceptance-{asked.device}"), wanted)
     )

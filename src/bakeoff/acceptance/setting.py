@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.environments.declared import framework
 from bakeoff.environments.options import resolve_options
+from bakeoff.measure.gpus import uuid_in
 from bakeoff.measure.machine import usable_cores
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race.progress import Observer, silent
@@ -68,7 +69,7 @@ class Setting:
         """Return a request of these contenders, of all without any; `asked` are fields of Request."""
         fields: dict[str, Any] = {
             "device": self.device,
-            "gpu": str(self.machine.get("gpu_uuid") or "") or None if self.device == "cuda" else None,
+            "gpu": uuid_in(self.machine) or None if self.device == "cuda" else None,
             "size": self.size,
             "data": "synthetic",
             "seed": self.seed,

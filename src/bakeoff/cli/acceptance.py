@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from bakeoff.race.progress import Observer
     from bakeoff.spec.acceptance import AcceptanceOutcome
 
-DEVICES = ("cpu", "cuda", "mps")
-
 
 Device = Annotated[
     str | None,
@@ -82,13 +80,14 @@ def acceptance(
     if read is not None:
         _show_bundle(read, json=json)
         return
-    if device not in DEVICES:
-        msg = (
-            f"--device {device}: valid: {', '.join(DEVICES)}" if device else f"--device is needed: {', '.join(DEVICES)}"
-        )
-        raise UsageError(msg)
     from bakeoff.acceptance.bundle import check_writable
     from bakeoff.acceptance.run import Asked
+    from bakeoff.spec.options import OPTIONS
+
+    valid = OPTIONS["device"].values
+    if device not in valid:
+        msg = f"--device {device}: valid: {', '.join(valid)}" if device else f"--device is needed: {', '.join(valid)}"
+        raise UsageError(msg)
 
     if bundle is not None:
         check_writable(bundle)

@@ -95,7 +95,7 @@ def _race_itself(contender: str, folder: str, gpu: str | None) -> Outcome:
         self_test=False,
         results=folder,
         # The contender that is raced may be one on a processor.
-        gpu=gpu if parse_contender(contender).options.get("device") == "cuda" else None,
+        gpu=gpu if parse_contender(contender).on_cuda else None,
     )
     with shown(sys.stderr) as observer:
         return conductor.run(request, observer)

@@ -193,7 +193,7 @@ def _attempt(search: Search, record: Record) -> Attempt:
 def _beyond(search: Search, record: Record, peak_bytes: int | None) -> str:
     """Return by how much an attempt went beyond its limit: on CUDA the GPU's, else the host's; empty within it."""
     memory = record.memory
-    if search.gpu_limit_bytes is not None and record.trial.contender.options.get("device") == "cuda":
+    if search.gpu_limit_bytes is not None and record.trial.contender.on_cuda:
         held = (memory.device_reserved_bytes or memory.device_peak_bytes or 0) if memory else 0
         return f"its steps took {held / 1e6:,.0f} MB of the GPU" if held > search.gpu_limit_bytes else ""
     if peak_bytes is None or peak_bytes <= search.limit_bytes:

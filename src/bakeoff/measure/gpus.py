@@ -92,6 +92,11 @@ def variables_for(uuid: str) -> dict[str, str]:
     return {ORDER: BY_BUS, VISIBLE: uuid} if uuid else {}
 
 
+def uuid_in(facts: Mapping[str, Any] | None) -> str:
+    """Return the UUID of the GPU that workers on CUDA run on, by a machine's facts; "" where it is not known."""
+    return str((facts or {}).get("gpu_uuid") or "")
+
+
 def same_device(uuid: str, other: str) -> bool:
     """Return whether two UUIDs name the same device; CUDA's come without the "GPU-" or "MIG-" of NVML's."""
     bare, other_bare = (one.removeprefix("GPU-").removeprefix("MIG-").lower() for one in (uuid, other))

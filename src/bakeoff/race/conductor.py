@@ -16,6 +16,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.search import judge_search
 from bakeoff.judge.timer import timer_verdict
 from bakeoff.measure import gpu_facts
+from bakeoff.measure.gpus import uuid_in
 from bakeoff.measure.noise import PROBE_S, probe
 from bakeoff.race.foresight import told_before
 from bakeoff.race.loop import Loop
@@ -161,7 +162,7 @@ def _owned(folder: Path, kind: str, launch: Launcher) -> Iterator[None]:
 
 def _prepared(state: State, calm: bool | None = None, told: str = "") -> Prepared:  # noqa: FBT001 - what a probe saw
     """Return the event that all is ready; only a race foresees its budget."""
-    uuid = str(state.comparison.machine.get("gpu_uuid") or "")
+    uuid = uuid_in(state.comparison.machine)
     seen = gpu_facts.state(uuid) if uuid else {}
     return Prepared(state.comparison, str(state.folder), len(state.records), calm, told, state.again, seen)
 

@@ -13,7 +13,7 @@ from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.declared import framework
 from bakeoff.environments.probe import probe
 from bakeoff.environments.usable import compiled_at_first, is_shared, why_not
-from bakeoff.measure.gpus import variables_for
+from bakeoff.measure.gpus import uuid_in, variables_for
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,7 +77,7 @@ def _device(plan: ContenderPlan) -> str:
 
 def _question(plan: ContenderPlan, machine: Facts) -> _Question:
     """Return what a contender's interpreter is asked."""
-    return _Question(plan.interpreter, plan.framework_path, _device(plan), str(machine.get("gpu_uuid") or ""))
+    return _Question(plan.interpreter, plan.framework_path, _device(plan), uuid_in(machine))
 
 
 def _answers(questions: list[_Question], *, together: bool) -> dict[_Question, ProbeAnswer]:

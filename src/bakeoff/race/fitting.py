@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.measure import gpu_memory
+from bakeoff.measure.gpus import uuid_in
 from bakeoff.measure.machine import available_memory_bytes
+from bakeoff.spec.contender import Contender
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.spec.comparison import Comparison, ContenderPlan
-    from bakeoff.spec.contender import Contender
     from bakeoff.spec.record import Memory
 
 HOST_SHARE = 0.7
@@ -41,51 +42,46 @@ SAVED_COPIES = 3
 BYTES_OF_A_NUMBER = 4
 
 
-class Need(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryNeed(msgspec.Struct, frozen=True, kw_only=True):
     """What a contender's workers hold at most, in bytes; None is not known."""
 
-    label: str
-    options: dict[str, str]
+    contender: Contender
     host_bytes: int | None
     gpu_bytes: int | None = None
 
-    @property
-    def on_cuda(self) -> bool:
-        """Whether it runs on an NVIDIA GPU."""
-        return self.options.get("device") == "cuda"
 
-
-def need_of(comparison: Comparison, plan: ContenderPlan, memories: Sequence[Memory]) -> Need:
+def need_of(comparison: Comparison, plan: ContenderPlan, memories: Sequence[Memory]) -> MemoryNeed:
     """Return what a contender's workers need, by what was measured of them, with the state that they save."""
     work = comparison.work
     saved = 0 if work is None else SAVED_COPIES * BYTES_OF_A_NUMBER * (work.parameters + work.state)
     host, gpu = max((one.peak_bytes or 0 for one in memories), default=0), _gpu_bytes(memories)
-    return Need(
-        label=plan.contender.label,
-        options=plan.contender.options,
+    return MemoryNeed(
+        contender=plan.contender,
         host_bytes=host + saved if host else None,
         gpu_bytes=None if gpu is None else gpu + saved,
     )
 
 
-def small_need(contender: Contender) -> Need:
+def small_need(contender: Contender) -> MemoryNeed:
     """Return what a contender needs whose steps are small, before anything of it is measured."""
-    return Need(label=contender.label, options=contender.options, host_bytes=0, gpu_bytes=CONTEXT_BYTES + SMALL_BYTES)
+    return MemoryNeed(contender=contender, host_bytes=0, gpu_bytes=CONTEXT_BYTES + SMALL_BYTES)
 
 
-def why_apart(comparison: Comparison, needs: Sequence[Need]) -> str:
+def why_apart(comparison: Comparison, needs: Sequence[MemoryNeed]) -> str:
     """Return why workers with these needs cannot be resident together; empty where they can."""
-    return _why_not_on_the_host(needs) or why_apart_on_the_gpu(comparison, [one for one in needs if one.on_cuda])
+    return _why_not_on_the_host(needs) or why_apart_on_the_gpu(
+        comparison, [one for one in needs if one.contender.on_cuda]
+    )
 
 
-def why_apart_on_the_gpu(comparison: Comparison, needs: Sequence[Need]) -> str:
+def why_apart_on_the_gpu(comparison: Comparison, needs: Sequence[MemoryNeed]) -> str:
     """Return why workers on one NVIDIA GPU cannot be resident together; empty where they can."""
     if len(needs) < 2:  # noqa: PLR2004 - a single one is beside nobody
         return ""
-    pools = [one.label for one in needs if one.options.get("device_memory") == "pool"]
+    pools = [one.contender.label for one in needs if one.contender.options.get("device_memory") == "pool"]
     if pools:
         return f"device_memory=pool: {_listed(pools)} takes a large share of the GPU at the start"
-    room = gpu_memory.room_of(gpu_of(comparison))
+    room = gpu_memory.room_of(uuid_in(comparison.machine))
     if room.free_bytes is None:
         return f"how much of the GPU's memory is free is not known: {room.reason}"
     if room.exclusive:
@@ -95,9 +91,9 @@ def why_apart_on_the_gpu(comparison: Comparison, needs: Sequence[Need]) -> str:
     return _why_too_much(needs, room.free_bytes)
 
 
-def _why_too_much(needs: Sequence[Need], free_bytes: int) -> str:
+def _why_too_much(needs: Sequence[MemoryNeed], free_bytes: int) -> str:
     """Return why workers do not fit in what is free of a GPU; empty where they do."""
-    unknown = [one.label for one in needs if one.gpu_bytes is None]
+    unknown = [one.contender.label for one in needs if one.gpu_bytes is None]
     if unknown:
         return f"how much of the GPU {_listed(unknown)} holds is not known"
     held = sum(one.gpu_bytes or 0 for one in needs)
@@ -107,17 +103,12 @@ def _why_too_much(needs: Sequence[Need], free_bytes: int) -> str:
     return f"together they hold about {_size(held)} of the GPU, more than {free}"
 
 
-def gpu_of(comparison: Comparison) -> str:
-    """Return the UUID of the GPU that workers on CUDA run on; "" where that is not known."""
-    return str(comparison.machine.get("gpu_uuid") or "")
-
-
-def _why_not_on_the_host(needs: Sequence[Need]) -> str:
+def _why_not_on_the_host(needs: Sequence[MemoryNeed]) -> str:
     """Return why workers do not fit in the host's memory together; empty where they do."""
     free_bytes = available_memory_bytes()
     if free_bytes is None:
         return "this system does not tell how much memory is available"
-    unknown = [one.label for one in needs if one.host_bytes is None]
+    unknown = [one.contender.label for one in needs if one.host_bytes is None]
     if unknown:
         return f"the memory of {_listed(unknown)} is not known"
     held = sum(one.host_bytes or 0 for one in needs)

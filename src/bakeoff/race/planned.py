@@ -40,7 +40,7 @@ def planned(comparison: Comparison, certified: Mapping[str, Record]) -> list[Pla
     repeats = procedure.repeats * count if length_of(comparison) is not None else 0
     most = None if procedure.max_rounds is None else procedure.max_rounds * count
     fewest = min(procedure.max_rounds or LOOKS[0], LOOKS[0] if count > 1 else 1) * count
-    cuda = sum(plan.contender.options.get("device") == "cuda" for plan in plans)
+    cuda = sum(plan.contender.on_cuda for plan in plans)
     cold = sum(plan.cache_kept and plan.cache_variables is not None for plan in plans)
     stages = [
         Planned(

@@ -20,7 +20,7 @@ from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure import gpu_facts
 from bakeoff.measure.energy import meters
-from bakeoff.measure.gpus import VISIBLE, choose
+from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
 from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
 from bakeoff.race.devices import lacking
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
@@ -134,7 +134,7 @@ def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
 
     Raises UsageError for a GPU that there is not, or that no contender would run on.
     """
-    if any(map(on_cuda, plans)):
+    if any(plan.contender.on_cuda for plan in plans):
         chosen = choose(request.gpu)
         return (describe(gpu_facts.gpu(chosen.gpu.uuid)), chosen.why) if chosen else (describe(), "")
     if request.gpu is not None:
@@ -145,21 +145,16 @@ def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
 
 def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Comparison:
     """Return a comparison that goes on, on the GPU that it was begun on unless the user names one now."""
-    uuid = str(before.machine.get("gpu_uuid") or "")
+    uuid = uuid_in(before.machine)
     is_named = request.gpu is not None or VISIBLE in os.environ
     if is_named or not uuid or wanted.machine.get("gpu_uuid") == uuid:
         return wanted
     return msgspec.structs.replace(wanted, machine=describe(gpu_facts.gpu(uuid)), gpu_why="as before")
 
 
-def on_cuda(plan: ContenderPlan) -> bool:
-    """Return whether a contender runs on an NVIDIA GPU."""
-    return plan.contender.options.get("device") == "cuda"
-
-
 def _no_energy(plans: list[ContenderPlan], machine: Facts) -> str:
     """Return why nobody's energy is measured; empty where some contender's device has meters."""
-    uuid = str(machine.get("gpu_uuid") or "")
+    uuid = uuid_in(machine)
     devices = dict.fromkeys(plan.contender.options.get("device", "cpu") for plan in plans)
     reasons = [meters(device, uuid)[1] for device in devices]
     return "; ".join(dict.fromkeys(reasons)) if all(reasons) else ""

@@ -6,7 +6,7 @@ import random
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.measure.gpus import variables_for
+from bakeoff.measure.gpus import uuid_in, variables_for
 from bakeoff.spec.contender import slug
 from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec
 
@@ -64,7 +64,7 @@ class Specs:
         kept = (self.cache_folder(plan) if cache else self._folder / name / CACHE_FOLDER).resolve()
         variables = plan.variables | ((plan.cache_variables or {}) if cache else {})
         if options.get("device") == "cuda":
-            variables |= variables_for(str(comparison.machine.get("gpu_uuid") or ""))
+            variables |= variables_for(uuid_in(comparison.machine))
         spec = TrialSpec(
             comparison=comparison.id,
             name=name,

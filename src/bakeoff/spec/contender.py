@@ -50,6 +50,11 @@ class Contender(msgspec.Struct, frozen=True, kw_only=True):
     """What stands behind "@": the path of an interpreter, or the name of an environment. None: bakeoff chooses it."""
     options: dict[str, str] = {}
 
+    @property
+    def on_cuda(self) -> bool:
+        """Return whether it runs on an NVIDIA GPU, once its options are resolved."""
+        return self.options.get("device") == "cuda"
+
 
 def parse_contender(text: str) -> Contender:
     """Return the contender that a text names; its label is the text itself.

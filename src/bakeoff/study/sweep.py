@@ -11,7 +11,7 @@ import msgspec
 
 from bakeoff.environments.declared import framework
 from bakeoff.environments.interpreters import available, resolve
-from bakeoff.race.prepare import checked, on_cuda, run_wide, without_device
+from bakeoff.race.prepare import checked, run_wide, without_device
 from bakeoff.spec.contender import parse_contender, parse_values
 from bakeoff.spec.errors import UnavailableError, UsageError
 from bakeoff.spec.options import MOST_DIGITS
@@ -148,7 +148,7 @@ def _tried(
     fitting = tuple(text for text in request.contenders if text not in errors)
     request = msgspec.structs.replace(request, contenders=fitting or request.contenders)
     _, plans, _ = checked(request)
-    if not any(map(on_cuda, plans)):
+    if not any(plan.contender.on_cuda for plan in plans):
         # The GPU that was named is that of the other points.
         request = msgspec.structs.replace(request, gpu=None)
     return request, coordinates, errors

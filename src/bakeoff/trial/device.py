@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.measure.cuda import visible_uuids
-from bakeoff.measure.gpus import VISIBLE, same_device
+from bakeoff.measure.gpus import VISIBLE, same_device, uuid_in
 from bakeoff.spec.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ def device_settings(trial: TrialSpec) -> dict[str, str | None]:
     Raises UnavailableError where it is another GPU than the parent reads clocks, memory and energy of. Not run on a
     GPU by us.
     """
-    if trial.contender.options.get("device") != "cuda":
+    if not trial.contender.on_cuda:
         return {}
     seen = visible_uuids()
-    wanted = str((trial.gpu or {}).get("gpu_uuid") or "")
+    wanted = uuid_in(trial.gpu)
     if not seen or not wanted:
         return {"gpu_uuid": seen[0] if seen else None}
     if not same_device(seen[0], wanted):

@@ -89,7 +89,10 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
     _limit(trial, imported.engine)
     imported.engine.configure(trial.options)
     import_ns = time.perf_counter_ns() - imported.began_ns
-    draft.put(import_ns=import_ns, versions=imported.engine.versions() | _libraries(trial.contender.options))
+    draft.put(
+        import_ns=import_ns,
+        versions=imported.engine.versions() | (gpu_packages.versions() if trial.contender.on_cuda else {}),
+    )
     baseline_bytes = memory.resident_bytes()
     device = device_settings(trial)
     return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes, device), import_ns
@@ -110,8 +113,3 @@ def _limit(trial: TrialSpec, engine: Engine) -> None:
         msg = f"{trial.contender.framework} has no limit for the memory that it takes of a GPU"
         raise UnsupportedError(msg)
     engine.limit_memory(trial.gpu_limit_bytes, trial.gpu_total_bytes)
-
-
-def _libraries(options: Mapping[str, str]) -> dict[str, str]:
-    """Return the versions of what runs on a GPU beside the framework; nothing on other devices."""
-    return gpu_packages.versions() if options.get("device") == "cuda" else {}

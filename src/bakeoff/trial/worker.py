@@ -142,7 +142,7 @@ class TrialProcess:
         if not any(map(may_say_so, causes)):
             return None
         self._draft.put(memory_suspected=True)
-        left = gpu_left.left_share() if self._trial.contender.options.get("device") == "cuda" else None
+        left = gpu_left.left_share() if self._trial.contender.on_cuda else None
         if left is None or left >= FULL_SHARE:
             return None
         return f" (the GPU had {100 * left:.1f} % of its memory left)"

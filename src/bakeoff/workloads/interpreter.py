@@ -7,7 +7,6 @@ fit, an axis of a feature map that is named by hand. On the way a `Counter` gets
 from __future__ import annotations
 
 import math
-import traceback
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -69,10 +68,7 @@ def _told(path: str, function: str, called: Callable[[], Any]) -> Any:
     try:
         return called()
     except Exception as error:
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-        kind = "" if isinstance(error, LayoutError) else f"{type(error).__name__}: "
-        msg = f"{path}:{lines[-1] if lines else '?'}: in {function}: {kind}{error}"
-        raise ModelFileError(msg) from error
+        raise ModelFileError(plan.where(path, function, error)) from error
 
 
 def _check_outputs(outputs: Any, size: Size) -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
+from bakeoff.workloads.shapes import LayoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -229,7 +230,7 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
     try:
         model = build(_VOCABULARY, size)
     except Exception as error:
-        raise ModelFileError(_where(path, error)) from error
+        raise ModelFileError(where(path, "build", error)) from error
     if not isinstance(model, Module):
         msg = f"{path}: build returned {model!r}; it must return an instance of a class derived from nn.Module"
         raise ModelFileError(msg)
@@ -332,10 +333,11 @@ def _walk(part: Any, name: str) -> Iterator[tuple[str, Any]]:
         yield from _walk(child, f"{name}.{key}" if name else key)
 
 
-def _where(path: str, error: Exception) -> str:
-    """Return what went wrong in the user's file, and in which line."""
+def where(path: str, function: str, error: Exception) -> str:
+    """Return what went wrong in a function of the user's file, and in which line."""
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    return f"{path}:{lines[-1] if lines else '?'}: in build: {type(error).__name__}: {error}"
+    kind = "" if isinstance(error, LayoutError) else f"{type(error).__name__}: "
+    return f"{path}:{lines[-1] if lines else '?'}: in {function}: {kind}{error}"
 
 
 def _only_in_forward(name: str) -> Callable[..., Any]:

@@ -8,8 +8,8 @@ import msgspec
 
 from bakeoff.judge.search import attempts_of, following
 from bakeoff.measure import gpu_memory
+from bakeoff.measure.gpus import uuid_in
 from bakeoff.measure.machine import available_memory_bytes
-from bakeoff.race.fitting import gpu_of
 from bakeoff.race.progress import Event, Tried
 from bakeoff.race.stages.stage import Checkpoint, State, Wanted, alone, built_then
 from bakeoff.spec.comparison import Search
@@ -63,7 +63,7 @@ def within(plan: Comparison, asked_bytes: int | None) -> Search:
         where = ", ".join(sorted(devices))
         msg = f"a memory limit is of the host's memory or of one GPU's on CUDA, and these run on {where}: leave it out"
         raise UsageError(msg)
-    room = gpu_memory.room_of(gpu_of(plan)) if "cuda" in devices else None
+    room = gpu_memory.room_of(uuid_in(plan.machine)) if "cuda" in devices else None
     on_gpu = None if room is None else _on_gpu(room, asked_bytes)
     if available is None:
         msg = "this system does not tell how much memory is available, so a search for the largest batch is not safe"
@@ -128,7 +128,7 @@ def _attempt(search: Search, state: State, plan: ContenderPlan, batch_size: int)
     size = state.comparison.workload.sizes[state.comparison.size]
     copies_bytes = COPIES * batch_size * size.sample.sample_bytes
     trial = state.specs.trial(plan, "batch", batch_size=batch_size, ceiling_bytes=search.limit_bytes + copies_bytes)
-    if plan.contender.options.get("device") == "cuda":
+    if plan.contender.on_cuda:
         limits = {"gpu_limit_bytes": search.gpu_limit_bytes, "gpu_total_bytes": search.gpu_total_bytes}
         trial = trial._replace(spec=msgspec.structs.replace(trial.spec, **limits))
     return alone(trial, built_then(f"batch {batch_size}", MeasureMemory(steps=STEPS)))

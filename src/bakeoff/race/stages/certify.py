@@ -80,7 +80,7 @@ def _started_together(state: State, asked: Sequence[Wanted | Adopted]) -> Iterat
 def _apart_on_the_gpu(state: State, asked: Sequence[Wanted]) -> str:
     """Return why small trials cannot start together on a GPU, before anything of them is measured; empty else."""
     named = [fitting.small_need(trial.spec.contender) for one in asked for trial in one.trials]
-    return fitting.why_apart_on_the_gpu(state.comparison, [one for one in named if one.on_cuda])
+    return fitting.why_apart_on_the_gpu(state.comparison, [one for one in named if one.contender.on_cuda])
 
 
 every_one = partial(wanted, anew=True)

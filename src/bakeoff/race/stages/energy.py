@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bakeoff.measure.energy import Meter, counted, meters, names
+from bakeoff.measure.gpus import uuid_in
 from bakeoff.race.stages.stage import Checkpoint, Session, State, Wanted, alone, step_s
 from bakeoff.spec.protocol import Note, RunBlock
 from bakeoff.spec.record import EnergyReading
@@ -25,7 +26,7 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
     """Want a trial of each contender in every round, where the machine has meters and while the budget lasts."""
     if state.comparison.no_energy:
         return
-    uuid = str(state.comparison.machine.get("gpu_uuid") or "")
+    uuid = uuid_in(state.comparison.machine)
     # Contenders on different devices have different meters: one on the processor is not charged for an idle GPU.
     found = {
         plan.contender.label: meters(plan.contender.options.get("device", "cpu"), uuid)[0] for plan in state.racing()

@@ -20,6 +20,6 @@ STEPS = 20
 def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
     """Want one trial of each contender on such a GPU, while the time budget lasts."""
     for plan in state.racing():
-        if plan.contender.options.get("device") == "cuda":
+        if plan.contender.on_cuda:
             yield Checkpoint()
             yield alone(state.specs.trial(plan, "memory"), built_then("memory", MeasureMemory(steps=STEPS)))

@@ -284,7 +284,7 @@ class State:
         """Return why workers of these contenders cannot be resident together; empty where they can."""
         return fitting.why_apart(self.comparison, [self._need(plan) for plan in plans])
 
-    def _need(self, plan: ContenderPlan) -> fitting.Need:
+    def _need(self, plan: ContenderPlan) -> fitting.MemoryNeed:
         """Return what a contender's workers hold, by the rounds and the certificate's trial."""
         records = [*self.of("time", plan), *self.of("certify", plan)]
         return fitting.need_of(self.comparison, plan, [one.memory for one in records if one.memory])

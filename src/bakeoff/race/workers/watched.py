@@ -9,6 +9,7 @@ import psutil
 
 from bakeoff.measure.gpu_clocks import summary, watched_gpu
 from bakeoff.measure.gpu_memory import peak_watched
+from bakeoff.measure.gpus import uuid_in
 from bakeoff.measure.memory_limit import MemoryLimit
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
@@ -70,7 +71,7 @@ def watching(launch: Launcher) -> Launcher:
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
-        gpu = watched_gpu(_uuid(trial)) if trial.contender.options.get("device") == "cuda" else None
+        gpu = watched_gpu(uuid_in(trial.gpu)) if trial.contender.on_cuda else None
         return WatchedWorker(worker, gpu) if gpu else worker
 
     return start
@@ -123,15 +124,10 @@ def weighing(launch: Launcher) -> Launcher:
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
-        is_weighed = KINDS[trial.purpose].weighed and trial.contender.options.get("device") == "cuda"
-        return WeighedWorker(worker, _uuid(trial)) if is_weighed else worker
+        is_weighed = KINDS[trial.purpose].weighed and trial.contender.on_cuda
+        return WeighedWorker(worker, uuid_in(trial.gpu)) if is_weighed else worker
 
     return start
-
-
-def _uuid(trial: TrialSpec) -> str:
-    """Return the UUID of the GPU that a trial runs on; empty where it is not known."""
-    return str((trial.gpu or {}).get("gpu_uuid") or "")
 
 
 def _own_processes() -> frozenset[int]:
