@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 import numpy as np
 from contract_cases import dropout, lowered, steady
+from contract_cases.cases import CASES
 from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS
-from contract_cases.vocabulary import CASES, labels
+from contract_cases.vocabulary import labels
 
 import bakeoff.frameworks
 from bakeoff.certify.probe import probe_gradients, probe_parameters

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from contract_cases import dropout, steady
-from contract_cases.vocabulary import CASES, expected_gradients, expected_loss, expected_state
+from contract_cases.cases import CASES
+from contract_cases.vocabulary import expected_gradients, expected_loss, expected_state
 
 from bakeoff.certify.sample import distance
 from bakeoff.spec.workload import Size

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contract_cases import dropout
-from contract_cases.vocabulary import CASES, expected_gradients
+from contract_cases.cases import CASES
+from contract_cases.vocabulary import expected_gradients
 from contract_checks import (
     dropped,
     evaluated,

@@ -10,7 +10,7 @@ import pytest
 from bakeoff.spec.trial import KINDS, Purpose, TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial.model import make_model
-from bakeoff.workloads import plan
+from bakeoff.workloads import layers, plan
 from bakeoff.workloads.load import load
 
 
@@ -24,7 +24,7 @@ def test_dropout_is_in_all_steps_and_not_in_the_certificate(trial_of: Any, purpo
 
     def dropout(rate: float) -> Any:
         made.append(rate)
-        return plan.Dropout(rate)
+        return layers.Dropout(rate)
 
     model = make_model(trial)
     model.build(SimpleNamespace(**vars(plan._VOCABULARY) | {"Dropout": dropout}), model.size)

@@ -21,7 +21,7 @@ from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.files import write_atomically
 from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.trial.updates import Updates
-from bakeoff.workloads import plan
+from bakeoff.workloads import layers, plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,7 +177,7 @@ def _losses(step: Step, prepared: list[Any], first: int, count: int, updates: Up
     return losses
 
 
-def _state_arrays(step: Step, model: Model, state: dict[str, plan.Array]) -> Arrays:
+def _state_arrays(step: Step, model: Model, state: dict[str, layers.Array]) -> Arrays:
     """Return what the one step that was run has added to each running statistic."""
     momentum = {name: array.momentum for name, array in state.items() if array.momentum is not None}
     after = step.state() if momentum else {}

@@ -6,7 +6,6 @@ fit, an axis of a feature map that is named by hand. On the way a `Counter` gets
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +13,9 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import plan
-from bakeoff.workloads.shape_functions import Counter, Functions, Losses, elementwise, slid
-from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_length, of_batch
+from bakeoff.workloads.shape_functions import Counter, Functions, Losses
+from bakeoff.workloads.shape_layers import LAYERS
+from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, 
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     """Return the vocabulary: layers that count, and functions of shapes."""
-    layers: dict[str, Any] = {kind.__name__[1:]: type(kind.__name__, (kind,), {"counter": counter}) for kind in _LAYERS}
+    layers: dict[str, Any] = {kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in LAYERS}
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
     functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS if name != "in_training"}
     losses = {name: getattr(Losses, name) for name in LOSSES}
@@ -86,9 +86,6 @@ def _check_outputs(outputs: Any, size: Size) -> None:
         raise LayoutError(msg)
 
 
-# --- Layers: the plan's own, which check their arguments, on shapes ---------------------------------------------------
-
-
 class _Module(plan.Module):
     """A model or a part of one, which can be called."""
 
@@ -97,117 +94,3 @@ class _Module(plan.Module):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the forward pass."""
         return self.forward(*args, **kwargs)
-
-
-class _Parameter(plan.Parameter, Shape):
-    """An array that is trained by itself."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        """Take the shape."""
-        plan.Parameter.__init__(self, shape)
-        Shape.__init__(self, shape, trained=True)
-
-
-class _Counted(plan.Layer):
-    """A layer whose products are counted."""
-
-    counter: Counter
-
-    def product(self, macs: int, x: Shape, saved: int = 1) -> None:
-        """Count a product of the layer's weight with its input."""
-        self.counter.product(macs, (True, x.trained), saved)
-        self.counter.read(self)
-
-
-class _Embedding(_Counted, plan.Embedding):
-    """Rows by index; which of them a step reads hangs on the batch, so none is counted."""
-
-    def __call__(self, x: Shape) -> Shape:
-        """Add the axis of features."""
-        check_kind("Embedding", x, "array")
-        if not x.integer:
-            msg = f"nn.Embedding takes integers: an input of dtype int32 in the size's inputs; this is {x!r} of numbers"
-            raise LayoutError(msg)
-        return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
-
-
-class _Linear(_Counted, plan.Linear):
-    """See the vocabulary."""
-
-    def __init__(self, in_features: Any, out_features: int, bias: bool = True) -> None:  # noqa: FBT001, FBT002 - the vocabulary's signature
-        """Keep the map that is taken flattened."""
-        super().__init__(in_features, out_features, bias)
-        self.unfolded = tuple(in_features) if isinstance(in_features, tuple | list) else ()
-
-    def __call__(self, x: Shape) -> Shape:
-        """Count one for each weight and position."""
-        inputs, outputs = self.parameters["weight"].shape
-        if self.unfolded:
-            self._check_flat(x)
-        else:
-            check_kind("Linear", x, "array")
-        check_length(f"nn.Linear over the last axis of {x!r}", x.shape[-1], inputs)
-        self.product(math.prod(x.shape[:-1]) * inputs * outputs, x)
-        return Shape((*x.shape[:-1], outputs), trained=True)
-
-    def _check_flat(self, x: Shape) -> None:
-        """Raise LayoutError unless x is a flattened map of the shape that the layer is made for."""
-        *places, channels = self.unfolded
-        ordered = channels == 1 or math.prod(places) == 1
-        if isinstance(x, Shape) and (x.unfolded == self.unfolded or (x.kind == "array" and ordered)):
-            return
-        found = f"a flattened map {x.unfolded}" if isinstance(x, Shape) and x.unfolded else repr(x)
-        msg = f"nn.Linear({self.unfolded}, ...) takes a feature map of that shape behind nn.flatten; this is {found}"
-        raise LayoutError(msg)
-
-
-class _Conv2d(_Counted, plan.Conv2d):
-    """See the vocabulary."""
-
-    def __init__(self, inputs: int, outputs: int, kernel: Any, stride: int = 1, padding: Any = 0, **more: Any) -> None:
-        """Keep what the size of the result depends on."""
-        super().__init__(inputs, outputs, kernel, stride, padding, **more)
-        self.stride, self.padding = stride, padding
-
-    def __call__(self, x: Shape) -> Shape:
-        """Count one for each weight and place of the result."""
-        height, width, inputs, outputs = self.parameters["weight"].shape
-        check_kind("Conv2d", x, "map")
-        check_length(f"nn.Conv2d over the channels of {x!r}", x.shape[-1], inputs)
-        found = slid("Conv2d", x, (height, width), self.stride, self.padding)
-        places = math.prod(found.shape[:-1])
-        self.product(places * height * width * inputs * outputs, x, saved=height * width)
-        return Shape((*found.shape[:-1], outputs), trained=True, kind="map")
-
-
-class _LayerNorm(_Counted, plan.LayerNorm):
-    """See the vocabulary."""
-
-    def __call__(self, x: Shape) -> Shape:
-        """Return the same shape."""
-        check_kind("LayerNorm", x, "array")
-        check_length(f"nn.LayerNorm over the last axis of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
-        return Shape(x.shape, trained=True)
-
-
-class _BatchNorm(_Counted, plan.BatchNorm):
-    """See the vocabulary."""
-
-    def __call__(self, x: Shape) -> Shape:
-        """Return the same shape."""
-        if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim == 2)):  # noqa: PLR2004 - batch, features
-            msg = f"nn.BatchNorm takes a feature map or (batch, features); this is {x!r}"
-            raise LayoutError(msg)
-        check_length(f"nn.BatchNorm over the channels of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
-        return Shape(x.shape, trained=True, kind=x.kind)
-
-
-class _Dropout(_Counted, plan.Dropout):
-    """See the vocabulary."""
-
-    def __call__(self, x: Shape) -> Shape:
-        """Return the same."""
-        return elementwise("Dropout", x)
-
-
-_LAYERS: tuple[type, ...] = (_Linear, _Conv2d, _LayerNorm, _BatchNorm, _Embedding, _Dropout, _Parameter)

@@ -6,16 +6,14 @@ before any framework starts, and so that all frameworks get the same weights und
 
 from __future__ import annotations
 
-import math
 import traceback
 import zlib
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
+from bakeoff.workloads.layers import LAYERS, Array, Dropout, Layer, Parameter
 from bakeoff.workloads.shapes import LayoutError
 
 if TYPE_CHECKING:
@@ -25,43 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.spec.workload import Size
-
-
-class Array(msgspec.Struct, frozen=True, kw_only=True):
-    """One array of a model: its shape in canonical layout and the distribution that its first value is drawn from."""
-
-    shape: tuple[int, ...]
-    distribution: Literal["uniform", "normal"] = "uniform"
-    mean: float = 0.0
-    spread: float
-    """Half the width of a uniform distribution, the standard deviation of a normal one."""
-    momentum: float | None = None
-    """The weight of each new value in a running statistic; None for a parameter."""
-
-    @property
-    def count(self) -> int:
-        """Return the number of its elements."""
-        return math.prod(self.shape)
-
-
-class Spreads(NamedTuple):
-    """How far first values are drawn from where most libraries have them, 0 or 1.
-
-    bias, scale       a bias that is dropped or added twice, or a scale that is left out, must change the outputs by far
-                      more than any tolerance
-    running_mean,     likewise: outputs in evaluation show whether running statistics were read; variances stay well
-    running_variance  above 0, so that no output becomes much larger
-    parameter         the size of an Embedding's rows, to which such parameters are added: one that is left out shows
-    """
-
-    bias: float = 0.1
-    scale: float = 0.2
-    running_mean: float = 0.5
-    running_variance: float = 0.5
-    parameter: float = 1.0
-
-
-_SPREADS = Spreads()
 
 
 class Module:
@@ -106,107 +67,6 @@ class ModuleList:
     def __getitem__(self, place: int) -> Any:
         """Return the layer at this index."""
         return self.modules[place]
-
-
-class Layer:
-    """Base class of layers: parameters and state, each by the last part of its name."""
-
-    parameters: dict[str, Array]
-    state: dict[str, Array] = {}  # noqa: RUF012 - layers set their own and never change this one
-
-
-class Linear(Layer):
-    """See the vocabulary."""
-
-    def __init__(self, in_features: int | tuple[int, ...], out_features: int, bias: bool = True) -> None:  # noqa: FBT001, FBT002 - the vocabulary's signature
-        """List weight (in, out) and bias (out,)."""
-        if isinstance(in_features, (tuple, list)):
-            if len(in_features) != 3:  # noqa: PLR2004 - height, width, channels
-                msg = f"in_features={in_features!r}: a feature map is (height, width, channels)"
-                raise TypeError(msg)
-            features = math.prod(_count("in_features", number) for number in in_features)
-        else:
-            features = _count("in_features", in_features)
-        out_features = _count("out_features", out_features)
-        self.parameters = _weighted((features, out_features), features, bias)
-
-
-class Conv2d(Layer):
-    """See the vocabulary."""
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,  # noqa: FBT001, FBT002
-    ) -> None:
-        """List weight (kernel, kernel, in, out) and bias (out,)."""
-        in_channels, out_channels = _count("in_channels", in_channels), _count("out_channels", out_channels)
-        height, width = _pair("kernel", kernel)
-        _count("stride", stride)
-        _pair("padding", padding, least=0)
-        self.parameters = _weighted((height, width, in_channels, out_channels), height * width * in_channels, bias)
-
-
-class LayerNorm(Layer):
-    """See the vocabulary."""
-
-    def __init__(self, features: int, epsilon: float = 1e-5) -> None:
-        """List scale (features,) and bias (features,)."""
-        self.parameters = _scale_and_bias(_count("features", features), epsilon)
-
-
-class BatchNorm(Layer):
-    """See the vocabulary."""
-
-    def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
-        """List scale and bias (features,), and the running mean and variance of the same shape."""
-        features = _count("features", features)
-        if not 0 < momentum < 1:
-            msg = f"momentum={momentum!r}: it is the weight of the new value and must be above 0 and below 1"
-            raise ValueError(msg)
-        self.parameters = _scale_and_bias(features, epsilon)
-        mean, variance = (0.0, _SPREADS.running_mean), (1.0, _SPREADS.running_variance)
-        self.state = {
-            name: Array(shape=(features,), mean=centre, spread=spread, momentum=momentum)
-            for name, (centre, spread) in (("running_mean", mean), ("running_variance", variance))
-        }
-
-
-class Parameter(Layer):
-    """See the vocabulary."""
-
-    def __init__(self, shape: tuple[int, ...]) -> None:
-        """List itself."""
-        if not isinstance(shape, (tuple, list)) or not shape:
-            msg = f"shape={shape!r}: it must be a tuple of whole numbers"
-            raise TypeError(msg)
-        shape = tuple(_count("shape", number) for number in shape)
-        self.parameters = {"": Array(shape=shape, distribution="normal", spread=_SPREADS.parameter)}
-
-
-class Embedding(Layer):
-    """See the vocabulary."""
-
-    def __init__(self, entries: int, features: int) -> None:
-        """List weight (entries, features)."""
-        shape = (_count("entries", entries), _count("features", features))
-        self.parameters = {"weight": Array(shape=shape, distribution="normal", spread=1.0)}
-
-
-class Dropout(Layer):
-    """See the vocabulary."""
-
-    def __init__(self, rate: float) -> None:
-        """List nothing: it has no parameters."""
-        if not 0 <= rate < 1:
-            msg = f"rate={rate!r}: it must be at least 0 and below 1"
-            raise ValueError(msg)
-        self.parameters = {}
-        self.rate = rate
 
 
 def drops(build: Callable[[Any, Size], Any], size: Size) -> bool:
@@ -275,42 +135,6 @@ def _draw(name: str, array: Array, seed: int) -> NDArray[np.float64]:
     return drawn.astype(np.float32).astype(np.float64)
 
 
-def _weighted(shape: tuple[int, ...], fan_in: int, bias: bool) -> dict[str, Array]:  # noqa: FBT001 - private
-    """Return a weight and, if wanted, a bias over its last axis.
-
-    The bound sqrt(6 / fan_in) keeps the variance of activations through ReLU (He et al. 2015, equation 10).
-    """
-    arrays = {"weight": Array(shape=shape, spread=math.sqrt(6 / fan_in))}
-    if bias:
-        arrays["bias"] = Array(shape=shape[-1:], spread=_SPREADS.bias)
-    return arrays
-
-
-def _scale_and_bias(features: int, epsilon: float) -> dict[str, Array]:
-    """Return the scale and the bias behind a normalisation."""
-    if not epsilon > 0:
-        msg = f"epsilon={epsilon!r}: it must be above 0"
-        raise ValueError(msg)
-    return {
-        "scale": Array(shape=(features,), mean=1.0, spread=_SPREADS.scale),
-        "bias": Array(shape=(features,), spread=_SPREADS.bias),
-    }
-
-
-def _count(name: str, value: Any, least: int = 1) -> int:
-    """Return an argument that has to be a whole number, at least `least`; raise ValueError for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        msg = f"{name}={value!r}: it must be a whole number, at least {least}"
-        raise ValueError(msg)
-    return value
-
-
-def _pair(name: str, value: Any, least: int = 1) -> tuple[int, int]:
-    """Return an argument that has to be a whole number or two of them, as (vertical, horizontal)."""
-    vertical, horizontal = value if isinstance(value, tuple) and len(value) == 2 else (value, value)  # noqa: PLR2004
-    return _count(name, vertical, least), _count(name, horizontal, least)
-
-
 def _holds_layers(value: Any) -> bool:
     """Return whether a value is a layer or holds layers."""
     return isinstance(value, (Layer, Module, ModuleList))
@@ -350,6 +174,5 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
-_KINDS = (Module, ModuleList, Linear, Conv2d, LayerNorm, BatchNorm, Embedding, Dropout, Parameter)
-_LAYERS = {kind.__name__: kind for kind in _KINDS}
+_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *LAYERS)}
 _VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})

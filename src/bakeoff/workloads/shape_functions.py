@@ -11,7 +11,7 @@ from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, c
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bakeoff.workloads.plan import Layer
+    from bakeoff.workloads.layers import Layer
 
 
 class Counter:

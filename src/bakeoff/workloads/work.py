@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
-    from bakeoff.workloads.plan import Layer
+    from bakeoff.workloads.layers import Layer
 
 ITEM_BYTES = 4
 """Of a value of a batch, float32 or int32."""

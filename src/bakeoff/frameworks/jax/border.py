@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from flax import nnx
 
-from bakeoff.frameworks.jax import nn
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -18,14 +17,6 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
 
 Path = tuple[str | int, ...]
-
-_CANONICAL: dict[type[nnx.Module], dict[str, str]] = {
-    nn.Linear: {"kernel": "weight"},
-    nn.Conv2d: {"kernel": "weight"},
-    nn.Embedding: {"embedding": "weight"},
-    nn.BatchNorm: {"mean": "running_mean", "var": "running_variance"},
-}
-"""What flax calls a layer's array, and its canonical name where that is another."""
 
 
 class Split:
@@ -77,7 +68,7 @@ def flat(state: Any) -> Any:
 def _canonical_name(path: Path, layers: Mapping[Path, type[nnx.Module]]) -> str:
     """Return the canonical name of the array at a path of attributes: `blocks.0.conv.weight`."""
     *parents, last = path
-    last = _CANONICAL.get(layers[tuple(parents)], {}).get(str(last), last)
+    last = getattr(layers[tuple(parents)], "canonical", {}).get(str(last), last)
     return ".".join(map(str, (*parents, last)))
 
 

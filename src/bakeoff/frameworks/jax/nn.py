@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
@@ -91,6 +91,8 @@ class ModuleList(nnx.List):
 class Linear(nnx.Linear):
     """x @ weight + bias over the last axis."""
 
+    canonical: ClassVar[dict[str, str]] = {"kernel": "weight"}
+
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
         """Take the feature map (height, width, channels) as it is flattened here, which is in that order."""
         features = math.prod(in_features) if isinstance(in_features, tuple) else in_features
@@ -99,6 +101,8 @@ class Linear(nnx.Linear):
 
 class Conv2d(nnx.Conv):
     """Cross-correlation with the same zero padding on opposite sides."""
+
+    canonical: ClassVar[dict[str, str]] = {"kernel": "weight"}
 
     def __init__(
         self,
@@ -135,6 +139,8 @@ class LayerNorm(nnx.LayerNorm):
 class BatchNorm(nnx.BatchNorm):
     """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
 
+    canonical: ClassVar[dict[str, str]] = {"mean": "running_mean", "var": "running_variance"}
+
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
         """Hand on the weight of the old value, which is what flax calls momentum."""
         super().__init__(features, momentum=1 - momentum, epsilon=epsilon, rngs=_rngs())
@@ -154,6 +160,8 @@ def Parameter(shape: tuple[int, ...]) -> nnx.Param[jax.Array]:  # noqa: N802 - t
 
 class Embedding(nnx.Embed):
     """Rows by integer index."""
+
+    canonical: ClassVar[dict[str, str]] = {"embedding": "weight"}
 
     def __init__(self, entries: int, features: int) -> None:
         """Make the table (entries, features)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import jittor as jt
 import numpy as np
@@ -118,6 +118,7 @@ class Linear(jt.nn.Linear):
         inputs = (in_features,) if isinstance(in_features, int) else tuple(in_features)
         super().__init__(math.prod(inputs), out_features, bias=bias)
         self.layout = Layout((self.in_features, out_features), (*inputs, out_features))
+        self.layouts = {"weight": self.layout}
 
 
 class Conv2d(jt.nn.Conv2d):
@@ -136,10 +137,13 @@ class Conv2d(jt.nn.Conv2d):
         super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
         shape = (*self.kernel_size, in_channels, out_channels)
         self.layout = Layout(shape, shape)
+        self.layouts = {"weight": self.layout}
 
 
 class LayerNorm(jt.nn.LayerNorm):
     """Normalise over the last axis."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
 
     def __init__(self, features: int, epsilon: float = 1e-5) -> None:
         """Take the vocabulary's arguments."""
@@ -148,6 +152,8 @@ class LayerNorm(jt.nn.LayerNorm):
 
 class BatchNorm(normalisation.BatchNorm):
     """Normalise each channel of a feature map, or each feature of (batch, features)."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
 
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
         """Take the vocabulary's arguments, which mean the same here."""
@@ -330,8 +336,8 @@ def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
         for name, array in _arrays(layer).items():
             if isinstance(layer, BatchNorm) and name in _STATE:
                 continue
-            canonical = "scale" if isinstance(layer, (LayerNorm, BatchNorm)) and name == "weight" else name
-            layout = layer.layout if isinstance(layer, (Linear, Conv2d)) and name == "weight" else None
+            canonical = getattr(layer, "canonical", {}).get(name, name)
+            layout = getattr(layer, "layouts", {}).get(name)
             found[f"{path}.{canonical}".removeprefix(".")] = (array, layout)
     return found
 

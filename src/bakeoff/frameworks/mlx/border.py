@@ -8,7 +8,6 @@ import mlx.core as mx
 import numpy as np
 from mlx.utils import tree_flatten
 
-from bakeoff.frameworks.mlx import nn
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -17,12 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays
-
-_CANONICAL: dict[type[Any], dict[str, str]] = {
-    nn.LayerNorm: {"weight": "scale"},
-    nn.BatchNorm: {"weight": "scale", "running_var": "running_variance"},
-}
-"""What MLX calls a layer's array, and its canonical name where that is another."""
 
 
 class Border:
@@ -75,11 +68,11 @@ class Border:
 def _canonical_name(path: str, layers: dict[str, type[Any]]) -> str:
     """Return the canonical name of the array at a path: `blocks.0.norm.weight` is `blocks.0.norm.scale`."""
     parent, _, last = path.rpartition(".")
-    renamed = _CANONICAL.get(layers.get(parent, object), {}).get(last, last)
+    renamed = getattr(layers.get(parent), "canonical", {}).get(last, last)
     return f"{parent}.{renamed}".removeprefix(".")
 
 
 def _is_output_first(path: str, layers: dict[str, type[Any]]) -> bool:
     """Return whether MLX has the last canonical axis of this array first."""
     parent, _, last = path.rpartition(".")
-    return last == "weight" and layers.get(parent) in (nn.Linear, nn.Conv2d)
+    return last in getattr(layers.get(parent), "outputs_first", ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import mlx.core as mx
 import mlx.nn
@@ -83,6 +83,8 @@ ModuleList = list  # in MLX, layers in a list are Python's list
 class Linear(mlx.nn.Linear):
     """x @ weight + bias over the last axis."""
 
+    outputs_first: ClassVar[tuple[str, ...]] = ("weight",)
+
     def __init__(self, in_features: int | tuple[int, int, int], out_features: int, bias: bool = True) -> None:
         """Take the feature map (height, width, channels) as it is flattened here, which is in that order."""
         features = math.prod(in_features) if isinstance(in_features, tuple) else in_features
@@ -91,6 +93,8 @@ class Linear(mlx.nn.Linear):
 
 class Conv2d(mlx.nn.Conv2d):
     """Cross-correlation with the same zero padding on opposite sides."""
+
+    outputs_first: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __init__(
         self,
@@ -108,6 +112,8 @@ class Conv2d(mlx.nn.Conv2d):
 class LayerNorm(mlx.nn.LayerNorm):
     """Normalisation over the last axis."""
 
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
+
     def __init__(self, features: int, epsilon: float = 1e-5) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(features, eps=epsilon)
@@ -115,6 +121,8 @@ class LayerNorm(mlx.nn.LayerNorm):
 
 class BatchNorm(mlx.nn.BatchNorm):
     """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale", "running_var": "running_variance"}
 
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
         """Take the vocabulary's arguments, which mean the same here."""

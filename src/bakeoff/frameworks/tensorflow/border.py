@@ -15,21 +15,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_ATTRIBUTES: dict[Any, dict[str, str]] = {
-    nn.Linear: {"weight": "kernel", "bias": "bias"},
-    nn.Conv2d: {"weight": "kernel", "bias": "bias"},
-    nn.LayerNorm: {"scale": "gamma", "bias": "beta"},
-    nn.BatchNorm: {
-        "scale": "gamma",
-        "bias": "beta",
-        "running_mean": "moving_mean",
-        "running_variance": "moving_variance",
-    },
-    nn.Embedding: {"weight": "embeddings"},
-    nn.Dropout: {},
-}
-"""For each layer, Keras' attribute for each canonical array; the layouts are the same."""
-
 
 def parameters(model: Any) -> dict[str, Any]:
     """Return the trainable Keras variables by canonical name, in the order of construction."""
@@ -51,7 +36,7 @@ def generators(model: Any) -> list[Any]:
 
 def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Go through the variables of a module or layer, each with its path of attributes."""
-    attributes = _ATTRIBUTES.get(type(module))
+    attributes = getattr(module, "attributes", None)
     if attributes is not None:
         for name, attribute in attributes.items():
             variable = getattr(module, attribute)

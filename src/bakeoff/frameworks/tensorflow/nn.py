@@ -13,7 +13,7 @@ import itertools
 import math
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import keras
 import tensorflow as tf
@@ -120,6 +120,8 @@ class ModuleList(tf.Module):
 class Linear(keras.layers.Dense):
     """x @ weight + bias over the last axis."""
 
+    attributes: ClassVar[dict[str, str]] = {"weight": "kernel", "bias": "bias"}
+
     def __init__(self, in_features: int | tuple[int, ...], out_features: int, bias: bool = True) -> None:
         """Build the layer; a flattened feature map (height, width, channels) is in canonical order here as it is."""
         super().__init__(out_features, use_bias=bias, kernel_initializer="zeros")
@@ -128,6 +130,8 @@ class Linear(keras.layers.Dense):
 
 class Conv2d(keras.layers.Conv2D):
     """Cross-correlation with the same zero padding on opposite sides."""
+
+    attributes: ClassVar[dict[str, str]] = {"weight": "kernel", "bias": "bias"}
 
     def __init__(
         self,
@@ -162,6 +166,8 @@ class Conv2d(keras.layers.Conv2D):
 class LayerNorm(keras.layers.LayerNormalization):
     """Layer normalisation over the last axis."""
 
+    attributes: ClassVar[dict[str, str]] = {"scale": "gamma", "bias": "beta"}
+
     def __init__(self, features: int, epsilon: float = 1e-5) -> None:
         """Build the layer."""
         super().__init__(axis=-1, epsilon=epsilon)
@@ -170,6 +176,13 @@ class LayerNorm(keras.layers.LayerNormalization):
 
 class BatchNorm(keras.layers.BatchNormalization):
     """Batch normalisation of each channel of a feature map, or each feature of (batch, features)."""
+
+    attributes: ClassVar[dict[str, str]] = {
+        "scale": "gamma",
+        "bias": "beta",
+        "running_mean": "moving_mean",
+        "running_variance": "moving_variance",
+    }
 
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
         """Build the layer; what Keras calls momentum is the weight of the old value."""
@@ -195,6 +208,8 @@ def Parameter(shape: tuple[int, ...]) -> keras.Variable:  # noqa: N802 - the voc
 class Embedding(keras.layers.Embedding):
     """Rows by integer index."""
 
+    attributes: ClassVar[dict[str, str]] = {"weight": "embeddings"}
+
     def __init__(self, entries: int, features: int) -> None:
         """Build the layer."""
         super().__init__(entries, features, embeddings_initializer="zeros")
@@ -203,6 +218,8 @@ class Embedding(keras.layers.Embedding):
 
 class Dropout(keras.layers.Dropout):
     """Scaled by 1 / (1 - rate) in training, nothing in evaluation."""
+
+    attributes: ClassVar[dict[str, str]] = {}
 
     def __init__(self, rate: float) -> None:
         """Set up a random stream for each layer, the same in every process."""

@@ -9,7 +9,7 @@ arguments. What converts weights (`load`, `read`) runs outside of every step.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -95,6 +95,7 @@ class Linear(torch.nn.Linear):
         inputs = (in_features,) if isinstance(in_features, int) else tuple(in_features)
         super().__init__(math.prod(inputs), out_features, bias=bias)
         self.layout = Layout((self.in_features, out_features), (*inputs, out_features))
+        self.layouts = {"weight": self.layout}
 
 
 class Conv2d(torch.nn.Conv2d):
@@ -113,10 +114,13 @@ class Conv2d(torch.nn.Conv2d):
         super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
         shape = (*self.kernel_size, in_channels, out_channels)
         self.layout = Layout(shape, shape)
+        self.layouts = {"weight": self.layout}
 
 
 class LayerNorm(torch.nn.LayerNorm):
     """Normalise over the last axis."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
 
     def __init__(self, features: int, epsilon: float = 1e-5) -> None:
         """Take the vocabulary's arguments."""
@@ -125,6 +129,8 @@ class LayerNorm(torch.nn.LayerNorm):
 
 class BatchNorm(torch.nn.BatchNorm2d):
     """Normalise each channel of a feature map, or each feature of (batch, features)."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
 
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
         """Take the vocabulary's arguments, which mean the same here."""
@@ -262,8 +268,8 @@ def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
     found = {}
     for path, layer in model.named_modules():
         for name, tensor in layer.named_parameters(recurse=False):
-            canonical = "scale" if isinstance(layer, (LayerNorm, BatchNorm)) and name == "weight" else name
-            layout = layer.layout if isinstance(layer, (Linear, Conv2d)) and name == "weight" else None
+            canonical = getattr(layer, "canonical", {}).get(name, name)
+            layout = getattr(layer, "layouts", {}).get(name)
             found[f"{path}.{canonical}".removeprefix(".")] = (tensor, layout)
     return found
 

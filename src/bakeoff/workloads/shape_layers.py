@@ -1,0 +1,127 @@
+"""The layers of the vocabulary on shapes: they check their arguments as the plan's do, and count their products."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.workloads import layers
+from bakeoff.workloads.shape_functions import elementwise, slid
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length
+
+if TYPE_CHECKING:
+    from bakeoff.workloads.shape_functions import Counter
+
+
+class Parameter(layers.Parameter, Shape):
+    """An array that is trained by itself."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        """Take the shape."""
+        layers.Parameter.__init__(self, shape)
+        Shape.__init__(self, shape, trained=True)
+
+
+class Counted(layers.Layer):
+    """A layer whose products are counted."""
+
+    counter: Counter
+
+    def product(self, macs: int, x: Shape, saved: int = 1) -> None:
+        """Count a product of the layer's weight with its input."""
+        self.counter.product(macs, (True, x.trained), saved)
+        self.counter.read(self)
+
+
+class Embedding(Counted, layers.Embedding):
+    """Rows by index; which of them a step reads hangs on the batch, so none is counted."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Add the axis of features."""
+        check_kind("Embedding", x, "array")
+        if not x.integer:
+            msg = f"nn.Embedding takes integers: an input of dtype int32 in the size's inputs; this is {x!r} of numbers"
+            raise LayoutError(msg)
+        return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
+
+
+class Linear(Counted, layers.Linear):
+    """See the vocabulary."""
+
+    def __init__(self, in_features: Any, out_features: int, bias: bool = True) -> None:  # noqa: FBT001, FBT002 - the vocabulary's signature
+        """Keep the map that is taken flattened."""
+        super().__init__(in_features, out_features, bias)
+        self.unfolded = tuple(in_features) if isinstance(in_features, tuple | list) else ()
+
+    def __call__(self, x: Shape) -> Shape:
+        """Count one for each weight and position."""
+        inputs, outputs = self.parameters["weight"].shape
+        if self.unfolded:
+            self._check_flat(x)
+        else:
+            check_kind("Linear", x, "array")
+        check_length(f"nn.Linear over the last axis of {x!r}", x.shape[-1], inputs)
+        self.product(math.prod(x.shape[:-1]) * inputs * outputs, x)
+        return Shape((*x.shape[:-1], outputs), trained=True)
+
+    def _check_flat(self, x: Shape) -> None:
+        """Raise LayoutError unless x is a flattened map of the shape that the layer is made for."""
+        *places, channels = self.unfolded
+        ordered = channels == 1 or math.prod(places) == 1
+        if isinstance(x, Shape) and (x.unfolded == self.unfolded or (x.kind == "array" and ordered)):
+            return
+        found = f"a flattened map {x.unfolded}" if isinstance(x, Shape) and x.unfolded else repr(x)
+        msg = f"nn.Linear({self.unfolded}, ...) takes a feature map of that shape behind nn.flatten; this is {found}"
+        raise LayoutError(msg)
+
+
+class Conv2d(Counted, layers.Conv2d):
+    """See the vocabulary."""
+
+    def __init__(self, inputs: int, outputs: int, kernel: Any, stride: int = 1, padding: Any = 0, **more: Any) -> None:
+        """Keep what the size of the result depends on."""
+        super().__init__(inputs, outputs, kernel, stride, padding, **more)
+        self.stride, self.padding = stride, padding
+
+    def __call__(self, x: Shape) -> Shape:
+        """Count one for each weight and place of the result."""
+        height, width, inputs, outputs = self.parameters["weight"].shape
+        check_kind("Conv2d", x, "map")
+        check_length(f"nn.Conv2d over the channels of {x!r}", x.shape[-1], inputs)
+        found = slid("Conv2d", x, (height, width), self.stride, self.padding)
+        places = math.prod(found.shape[:-1])
+        self.product(places * height * width * inputs * outputs, x, saved=height * width)
+        return Shape((*found.shape[:-1], outputs), trained=True, kind="map")
+
+
+class LayerNorm(Counted, layers.LayerNorm):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same shape."""
+        check_kind("LayerNorm", x, "array")
+        check_length(f"nn.LayerNorm over the last axis of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
+        return Shape(x.shape, trained=True)
+
+
+class BatchNorm(Counted, layers.BatchNorm):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same shape."""
+        if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim == 2)):  # noqa: PLR2004 - batch, features
+            msg = f"nn.BatchNorm takes a feature map or (batch, features); this is {x!r}"
+            raise LayoutError(msg)
+        check_length(f"nn.BatchNorm over the channels of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
+        return Shape(x.shape, trained=True, kind=x.kind)
+
+
+class Dropout(Counted, layers.Dropout):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same."""
+        return elementwise("Dropout", x)
+
+
+LAYERS: tuple[type, ...] = (Linear, Conv2d, LayerNorm, BatchNorm, Embedding, Dropout, Parameter)
