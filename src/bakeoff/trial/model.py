@@ -9,6 +9,7 @@ from bakeoff.frameworks.engine import Model
 from bakeoff.spec.trial import KINDS
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.store.fingerprints import check_unchanged
+from bakeoff.trial.draws import fixed_normal
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def make_model(trial: TrialSpec) -> Model:
-    """Put together what the engine needs; for the certificate without dropout, whose draws are each framework's own.
+    """Put together what the engine needs; for the certificate with draws that are no framework's own.
 
     Raises ChangedError for a workload that is not the one that the comparison was fixed with.
     """
@@ -27,7 +28,7 @@ def make_model(trial: TrialSpec) -> Model:
     check_unchanged(f"the workload's file {trial.workload_path}", trial.workload_sha256, loaded.sha256)
     size = loaded.size(trial.size)
     return Model(
-        build=loaded.build if KINDS[trial.purpose].steps else _without_dropout(loaded.build),
+        build=loaded.build if KINDS[trial.purpose].steps else _with_fixed_draws(loaded.build),
         loss=loaded.loss,
         size=size,
         optimizer=loaded.workload.optimizer,
@@ -36,14 +37,15 @@ def make_model(trial: TrialSpec) -> Model:
     )
 
 
-def _without_dropout(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Build with a vocabulary whose Dropout drops nothing, whatever its rate."""
+def _with_fixed_draws(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Build with a vocabulary whose Dropout drops nothing, and whose RandomNormal gives the same in all frameworks."""
 
-    def build_without(nn: Any, size: Any) -> Any:
+    def build_with(nn: Any, size: Any) -> Any:
         names = {name: getattr(nn, name) for name in VOCABULARY if hasattr(nn, name)}
-        return build(SimpleNamespace(**names | {"Dropout": lambda rate: _checked(nn, rate)}), size)
+        fixed = {"Dropout": lambda rate: _checked(nn, rate), "RandomNormal": fixed_normal(nn)}
+        return build(SimpleNamespace(**names | fixed), size)
 
-    return build_without
+    return build_with
 
 
 def _checked(nn: Any, rate: float) -> Any:

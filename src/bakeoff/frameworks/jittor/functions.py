@@ -191,5 +191,7 @@ def roll(x: Any, shift: int, axis: int) -> Any:
 
 
 def pad(x: Any, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Any:
-    """Make axes longer; Jittor counts them from the last one."""
-    return jt.nn.pad(x, [width for pair in reversed(widths) for width in pair], value=value)
+    """Make axes longer; Jittor counts them from the last one, and its code for a fraction as their value is no C++."""
+    sides = [width for pair in reversed(widths) for width in pair]
+    padded = jt.nn.pad(x, sides)
+    return padded if not value else padded + value * (1.0 - jt.nn.pad(jt.ones(tuple(x.shape)), sides))
