@@ -80,6 +80,13 @@ LOSSES: dict[str, str] = {
         "cross_entropy(logits, labels): mean over the batch; logits (batch, classes), labels (batch,) int32."
     ),
     "binary_cross_entropy": "binary_cross_entropy(logits, targets): from logits, mean over all elements.",
+    "ctc": (
+        "ctc(logits, labels, logit_lengths, label_lengths): connectionist temporal classification (Graves et al. "
+        "2006), the sum over the samples of -log p(labels), over the batch size; logits (batch, time, classes) before "
+        "the softmax, class 0 the blank; labels (batch, most) int32, of which a sample's first label_lengths count and "
+        "are no blanks; lengths (batch,) int32, of at least one label and one frame. A sample whose labels do not fit, "
+        "with a frame each and one between two equal ones, adds nothing and has no gradient."
+    ),
     "mse": "mse(outputs, targets): mean of squares over all elements.",
 }
 

@@ -6,6 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.workloads.shape_sequences import ctc
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_length, flattened
 
 if TYPE_CHECKING:
@@ -181,6 +182,8 @@ class Losses:
             )
             raise LayoutError(msg)
         return logits.of()
+
+    ctc = staticmethod(ctc)
 
     @staticmethod
     def mse(outputs: Shape, targets: Shape) -> Shape:

@@ -17,6 +17,7 @@ import optax
 from flax import nnx
 
 from bakeoff.frameworks.jax.convolution import convolve
+from bakeoff.frameworks.jax.sequence_losses import ctc
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ __all__ = [
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
     "gelu",
     "global_avg_pool2d",

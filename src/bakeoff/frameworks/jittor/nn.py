@@ -17,6 +17,7 @@ import numpy as np
 from jittor.attention import scaled_dot_product_attention
 
 from bakeoff.frameworks.jittor import normalisation
+from bakeoff.frameworks.jittor.sequence_losses import ctc
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ __all__ = [
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
     "gelu",
     "global_avg_pool2d",

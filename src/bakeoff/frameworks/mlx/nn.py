@@ -14,6 +14,7 @@ import mlx.core as mx
 import mlx.nn
 import numpy as np
 
+from bakeoff.frameworks.mlx.sequence_losses import ctc
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ __all__ = [
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
     "gelu",
     "global_avg_pool2d",

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import keras
 import tensorflow as tf
 
+from bakeoff.frameworks.tensorflow.sequence_losses import ctc
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -38,6 +40,7 @@ __all__ = [
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
     "gelu",
     "global_avg_pool2d",

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from bakeoff.frameworks.torch.sequence_losses import ctc
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
     "gelu",
     "global_avg_pool2d",
