@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from bakeoff.workloads.shape_functions import Losses
+from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shapes import LayoutError, Shape
 
+NN = Functions(Counter())
 LOGITS, LABELS, LENGTHS = Shape((4, 9, 5), trained=True), Shape((4, 3), integer=True), Shape((4,), integer=True)
 
 
@@ -36,4 +37,28 @@ def test_ctc_refuses_what_it_cannot_take(place: int, given: Shape, told: str) ->
     arguments[place] = given
     with pytest.raises(LayoutError) as refused:
         Losses.ctc(*arguments)
+    assert told in str(refused.value)
+
+
+def test_columns_of_a_map_are_a_sequence() -> None:
+    """Each column has all rows and channels, and a number for each column weighs the map."""
+    x = Shape((4, 3, 5, 2), kind="map", trained=True)
+    assert NN.columns(x).shape == (4, 5, 6)
+    assert NN.columns(x).kind == "array"
+    weighed = x * NN.per_column(Shape((4, 5)))
+    assert (weighed.shape, weighed.kind) == (x.shape, "map")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("columns", Shape((4, 3, 2)), "takes a feature map"),
+        ("per_column", Shape((4, 5, 1)), "takes (batch, width)"),
+        ("per_column", Shape((4, 3, 5, 2), kind="map"), "is given to nn.per_column"),
+    ],
+)
+def test_columns_refuse_what_they_cannot_take(name: str, given: Shape, told: str) -> None:
+    """The text says what is wanted and what was given."""
+    with pytest.raises(LayoutError) as refused:
+        getattr(NN, name)(given)
     assert told in str(refused.value)

@@ -62,6 +62,11 @@ FUNCTIONS: dict[str, str] = {
     "flatten": "flatten(x): everything but the batch axis into one, in the framework's layout (see Linear).",
     "reshape": "reshape(x, shape): shape includes the batch axis; not for feature maps.",
     "tokens": "tokens(x): feature map to (batch, height * width, channels), row by row.",
+    "columns": (
+        "columns(x): feature map to (batch, width, height * channels), column by column, with a row's channels "
+        "together; of a spectrogram with frequencies as its height, a sequence over time."
+    ),
+    "per_column": "per_column(x): (batch, width) as a feature map of one row and one channel, to mask columns.",
     "concat": "concat(arrays, axis): not for feature maps.",
     "concat_channels": "concat_channels(maps): feature maps of one height and width, joined by their channels.",
     "broadcast_to": "broadcast_to(x, shape): not for feature maps.",

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.workloads.shape_sequences import ctc
+from bakeoff.workloads.shape_sequences import columns, ctc, per_column
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_length, flattened
 
 if TYPE_CHECKING:
@@ -101,6 +101,8 @@ class Functions:
         """Return one axis for all places."""
         check_kind("tokens", x, "map")
         return x.of(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
+
+    columns, per_column = staticmethod(columns), staticmethod(per_column)
 
     @staticmethod
     def reshape(x: Shape, shape: Iterable[int]) -> Shape:

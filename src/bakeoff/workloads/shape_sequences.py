@@ -1,16 +1,27 @@
-"""Losses of sequences over shapes."""
+"""Maps of time and losses of sequences, over shapes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from bakeoff.workloads.shapes import LayoutError, check_kind
-
-if TYPE_CHECKING:
-    from bakeoff.workloads.shapes import Shape
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind
 
 SEQUENCE_AXES = 3
 """Batch, time, classes."""
+
+
+def columns(x: Shape) -> Shape:
+    """Return one axis for the rows and channels of each column."""
+    check_kind("columns", x, "map")
+    batch, height, width, channels = x.shape
+    return x.of(batch, width, height * channels)
+
+
+def per_column(x: Shape) -> Shape:
+    """Return a map of one row and one channel."""
+    check_kind("per_column", x, "array")
+    if x.ndim != 2:  # noqa: PLR2004 - batch, width
+        msg = f"nn.per_column takes (batch, width), a number for each column of a feature map; this is {x!r}"
+        raise LayoutError(msg)
+    return Shape((x.shape[0], 1, x.shape[1], 1), trained=x.trained, kind="map")
 
 
 def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:

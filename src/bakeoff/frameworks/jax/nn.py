@@ -18,6 +18,7 @@ from flax import nnx
 
 from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.frameworks.jax.sequence_losses import ctc
+from bakeoff.frameworks.jax.time_maps import columns, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
@@ -50,6 +52,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",

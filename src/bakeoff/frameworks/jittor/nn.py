@@ -18,6 +18,7 @@ from jittor.attention import scaled_dot_product_attention
 
 from bakeoff.frameworks.jittor import normalisation
 from bakeoff.frameworks.jittor.sequence_losses import ctc
+from bakeoff.frameworks.jittor.time_maps import columns, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
@@ -54,6 +56,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",

@@ -15,6 +15,7 @@ import mlx.nn
 import numpy as np
 
 from bakeoff.frameworks.mlx.sequence_losses import ctc
+from bakeoff.frameworks.mlx.time_maps import columns, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
@@ -47,6 +49,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",

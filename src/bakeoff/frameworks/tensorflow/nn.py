@@ -19,6 +19,7 @@ import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
+from bakeoff.frameworks.tensorflow.time_maps import columns, per_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +38,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
@@ -50,6 +52,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",

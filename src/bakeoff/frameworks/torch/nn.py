@@ -16,6 +16,7 @@ import torch
 from torch.nn import functional as F
 
 from bakeoff.frameworks.torch.sequence_losses import ctc
+from bakeoff.frameworks.torch.time_maps import columns, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
@@ -52,6 +54,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
