@@ -62,3 +62,13 @@ def test_columns_refuse_what_they_cannot_take(name: str, given: Shape, told: str
     with pytest.raises(LayoutError) as refused:
         getattr(NN, name)(given)
     assert told in str(refused.value)
+
+
+def test_floor_divide_keeps_integers() -> None:
+    """Lengths stay lengths; numbers, and what is no whole number from 1 on, are refused."""
+    assert NN.floor_divide(LENGTHS, 2).integer
+    with pytest.raises(LayoutError, match="takes integers"):
+        NN.floor_divide(Shape((4,)), 2)
+    for number in (0, 2.0, LENGTHS):
+        with pytest.raises(ValueError, match="number="):
+            NN.floor_divide(LENGTHS, number)

@@ -67,6 +67,10 @@ FUNCTIONS: dict[str, str] = {
         "together; of a spectrogram with frequencies as its height, a sequence over time."
     ),
     "per_column": "per_column(x): (batch, width) as a feature map of one row and one channel, to mask columns.",
+    "floor_divide": (
+        "floor_divide(x, number): integers, none below 0, over a whole number from 1 on, without what is left: a "
+        "length behind a stride."
+    ),
     "concat": "concat(arrays, axis): not for feature maps.",
     "concat_channels": "concat_channels(maps): feature maps of one height and width, joined by their channels.",
     "broadcast_to": "broadcast_to(x, shape): not for feature maps.",

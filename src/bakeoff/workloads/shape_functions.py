@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.workloads.shape_sequences import columns, ctc, per_column
+from bakeoff.workloads.shape_sequences import columns, ctc, floor_divide, per_column
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_length, flattened
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class Functions:
         check_kind("tokens", x, "map")
         return x.of(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
 
-    columns, per_column = staticmethod(columns), staticmethod(per_column)
+    columns, per_column, floor_divide = staticmethod(columns), staticmethod(per_column), staticmethod(floor_divide)
 
     @staticmethod
     def reshape(x: Shape, shape: Iterable[int]) -> Shape:

@@ -1,7 +1,10 @@
-"""Maps of time and losses of sequences, over shapes."""
+"""Maps of time, lengths in them and losses of sequences, over shapes."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from bakeoff.workloads.layers import count
 from bakeoff.workloads.shapes import LayoutError, Shape, check_kind
 
 SEQUENCE_AXES = 3
@@ -22,6 +25,16 @@ def per_column(x: Shape) -> Shape:
         msg = f"nn.per_column takes (batch, width), a number for each column of a feature map; this is {x!r}"
         raise LayoutError(msg)
     return Shape((x.shape[0], 1, x.shape[1], 1), trained=x.trained, kind="map")
+
+
+def floor_divide(x: Shape, number: Any) -> Shape:
+    """Return integers of the same shape."""
+    check_kind("floor_divide", x, "array")
+    if not x.integer:
+        msg = f"nn.floor_divide takes integers, as an input of dtype int32; this is {x!r} of numbers"
+        raise LayoutError(msg)
+    count("number", number)
+    return x
 
 
 def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from contract_cases.vocabulary import BATCH, CLASSES, Case, conv2d, linear, model, random, sigmoid
 
 if TYPE_CHECKING:
@@ -36,11 +38,24 @@ def weighed_in_numpy(weights: Weights, x: Array) -> Array:
     return (linear(weights, "head", x) * weights["each"]).sum(1)
 
 
+ROWS = np.array([[0, 6, 5], [1, 2, 3], [4, 5, 13], [3, 0, 1]], np.int32)
+
+
 CASES: dict[str, Case] = {
     "columns of a map": Case(
         names=("columns", "per_column"),
         build=weighed,
         forward=weighed_in_numpy,
         x=random(BATCH, HEIGHT, WIDTH, 2),
+    ),
+    "floor_divide of lengths": Case(
+        names=("floor_divide",),
+        build=lambda nn: model(
+            nn,
+            {"table": nn.Embedding(5, CLASSES)},
+            lambda m, x: nn.sum(nn.tanh(m.table(nn.floor_divide(x, 3))), 1),
+        ),
+        forward=lambda w, x: np.tanh(w["table.weight"][x.astype(int) // 3]).sum(1),
+        x=ROWS,
     ),
 }

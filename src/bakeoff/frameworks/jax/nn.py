@@ -18,7 +18,7 @@ from flax import nnx
 
 from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.frameworks.jax.sequence_losses import ctc
-from bakeoff.frameworks.jax.time_maps import columns, per_column
+from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ __all__ = [
     "cross_entropy",
     "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",

@@ -1,4 +1,4 @@
-"""Feature maps of time: which of JAX's axes the columns are."""
+"""Feature maps of time: which of JAX's axes the columns are; and lengths in them."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def columns(x: jax.Array) -> jax.Array:
 def per_column(values: jax.Array) -> jax.Array:
     """Return (batch, width) as a map of one row and one channel."""
     return values[:, None, :, None]
+
+
+def floor_divide(x: jax.Array, number: int) -> jax.Array:
+    """Divide integers and leave out what is left."""
+    return jnp.floor_divide(x, number)

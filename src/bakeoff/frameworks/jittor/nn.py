@@ -18,7 +18,7 @@ from jittor.attention import scaled_dot_product_attention
 
 from bakeoff.frameworks.jittor import normalisation
 from bakeoff.frameworks.jittor.sequence_losses import ctc
-from bakeoff.frameworks.jittor.time_maps import columns, per_column
+from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ __all__ = [
     "cross_entropy",
     "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",

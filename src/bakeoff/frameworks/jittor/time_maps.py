@@ -1,4 +1,4 @@
-"""Feature maps of time: which of Jittor's axes the columns are."""
+"""Feature maps of time: which of Jittor's axes the columns are; and lengths in them."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def columns(x: Any) -> Any:
 def per_column(values: Any) -> Any:
     """Return (batch, width) as a map of one row and one channel, (batch, 1, 1, width) here."""
     return values.unsqueeze(1).unsqueeze(1)
+
+
+def floor_divide(x: Any, number: int) -> Any:
+    """Divide integers and leave out what is left."""
+    return jt.floor_divide(x, number)

@@ -15,7 +15,7 @@ import mlx.nn
 import numpy as np
 
 from bakeoff.frameworks.mlx.sequence_losses import ctc
-from bakeoff.frameworks.mlx.time_maps import columns, per_column
+from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = [
     "cross_entropy",
     "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",

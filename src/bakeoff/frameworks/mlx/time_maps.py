@@ -1,4 +1,4 @@
-"""Feature maps of time: which of MLX's axes the columns are."""
+"""Feature maps of time: which of MLX's axes the columns are; and lengths in them."""
 
 from __future__ import annotations
 
@@ -13,3 +13,8 @@ def columns(x: mx.array) -> mx.array:
 def per_column(values: mx.array) -> mx.array:
     """Return (batch, width) as a map of one row and one channel."""
     return values[:, None, :, None]
+
+
+def floor_divide(x: mx.array, number: int) -> mx.array:
+    """Divide integers and leave out what is left."""
+    return mx.floor_divide(x, number)

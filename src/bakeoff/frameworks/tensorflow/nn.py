@@ -19,7 +19,7 @@ import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
-from bakeoff.frameworks.tensorflow.time_maps import columns, per_column
+from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +44,7 @@ __all__ = [
     "cross_entropy",
     "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",

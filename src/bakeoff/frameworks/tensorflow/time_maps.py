@@ -1,4 +1,4 @@
-"""Feature maps of time: which of TensorFlow's axes the columns are."""
+"""Feature maps of time: which of TensorFlow's axes the columns are; and lengths in them."""
 
 from __future__ import annotations
 
@@ -15,3 +15,8 @@ def columns(x: Any) -> Any:
 def per_column(values: Any) -> Any:
     """Return (batch, width) as a map of one row and one channel."""
     return values[:, None, :, None]
+
+
+def floor_divide(x: Any, number: int) -> Any:
+    """Divide integers and leave out what is left."""
+    return tf.math.floordiv(x, number)

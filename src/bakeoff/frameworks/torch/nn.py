@@ -16,7 +16,7 @@ import torch
 from torch.nn import functional as F
 
 from bakeoff.frameworks.torch.sequence_losses import ctc
-from bakeoff.frameworks.torch.time_maps import columns, per_column
+from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ __all__ = [
     "cross_entropy",
     "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",

@@ -1,8 +1,10 @@
-"""Feature maps of time: which of PyTorch's axes the columns are."""
+"""Feature maps of time: which of PyTorch's axes the columns are; and lengths in them."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import torch
 
 
 def columns(x: Any) -> Any:
@@ -13,3 +15,8 @@ def columns(x: Any) -> Any:
 def per_column(values: Any) -> Any:
     """Return (batch, width) as a map of one row and one channel, (batch, 1, 1, width) here."""
     return values[:, None, None, :]
+
+
+def floor_divide(x: Any, number: int) -> Any:
+    """Divide integers and leave out what is left."""
+    return torch.div(x, number, rounding_mode="floor")
