@@ -6,6 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_length, flattened
 
 if TYPE_CHECKING:
@@ -167,31 +168,11 @@ class Functions:
 
 
 class Losses:
-    """Losses: one number each."""
+    """The losses of the vocabulary."""
 
-    @staticmethod
-    def cross_entropy(logits: Shape, labels: Shape) -> Shape:
-        """Return one number."""
-        for one in (logits, labels):
-            check_kind("cross_entropy", one, "array")
-        if logits.ndim != 2 or labels.shape != logits.shape[:1] or not labels.integer:  # noqa: PLR2004 - batch, classes
-            msg = (
-                "nn.cross_entropy takes logits (batch, classes) and whole labels (batch,); these are "
-                f"{logits!r} and {labels!r}"
-            )
-            raise LayoutError(msg)
-        return logits.of()
-
-    @staticmethod
-    def mse(outputs: Shape, targets: Shape) -> Shape:
-        """Return one number."""
-        difference = outputs - targets
-        if outputs.shape != targets.shape or outputs.kind != targets.kind:
-            msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
-            raise LayoutError(msg)
-        return difference.of()
-
-    binary_cross_entropy = mse
+    cross_entropy = staticmethod(cross_entropy)
+    binary_cross_entropy = staticmethod(partial(elementwise_loss, "binary_cross_entropy"))
+    mse = staticmethod(partial(elementwise_loss, "mse"))
 
 
 def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
