@@ -37,7 +37,9 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
         return
     targets = _one_or_named({name: of_batch(array, size.batch_size) for name, array in size.sample.targets.items()})
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True))
-    nn = vocabulary(Counter(), trains=True)
+    counter = Counter()
+    counter.is_built = True
+    nn = vocabulary(counter, trains=True)
     inputs = _one_or_named(_inputs(size))
     found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
     if not isinstance(found, Shape) or found.shape != ():
@@ -47,7 +49,9 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
 
 def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, trains: bool) -> Any:
     """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does."""
-    return build(vocabulary(counter, trains=trains), size)(_one_or_named(_inputs(size)))
+    model = build(vocabulary(counter, trains=trains), size)
+    counter.is_built = True
+    return model(_one_or_named(_inputs(size)))
 
 
 def _inputs(size: Size) -> dict[str, Shape]:

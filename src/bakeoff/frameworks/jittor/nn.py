@@ -16,7 +16,8 @@ import jittor as jt
 import numpy as np
 from jittor.attention import scaled_dot_product_attention
 
-from bakeoff.frameworks.jittor import normalisation
+from bakeoff.frameworks.jittor import functions, normalisation
+from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.spec.errors import ModelFileError
 
@@ -62,6 +63,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
@@ -106,6 +108,17 @@ class Module(jt.Module):
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs, by Jittor's name for it."""
         return self.forward(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the array of a constant: as an attribute of its own it would be taken for a parameter."""
+        value = self.__dict__.get(f"constant {name}")
+        if value is None:
+            raise AttributeError(name)
+        return value.array
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a constant by another name."""
+        super().__setattr__(f"constant {name}" if isinstance(value, functions.Constant) else name, value)
 
 
 ModuleList = jt.nn.ModuleList

@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.spec.errors import ModelFileError
 
@@ -60,6 +62,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 Module = torch.nn.Module
 ModuleList = torch.nn.ModuleList
