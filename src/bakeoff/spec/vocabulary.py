@@ -114,6 +114,15 @@ FUNCTIONS: dict[str, str] = {
     "flatten": "flatten(x): everything but the batch axis into one, in the framework's layout (see Linear).",
     "reshape": "reshape(x, shape): shape includes the batch axis; not for feature maps.",
     "tokens": "tokens(x): feature map to (batch, height * width, channels), row by row.",
+    "columns": (
+        "columns(x): feature map to (batch, width, height * channels), column by column, with a row's channels "
+        "together; of a spectrogram with frequencies as its height, a sequence over time."
+    ),
+    "per_column": "per_column(x): (batch, width) as a feature map of one row and one channel, to mask columns.",
+    "floor_divide": (
+        "floor_divide(x, number): integers, none below 0, over a whole number from 1 on, without what is left: a "
+        "length behind a stride."
+    ),
     "concat": "concat(arrays, axis): not for feature maps.",
     "concat_channels": "concat_channels(maps): feature maps of one height and width, joined by their channels.",
     "stack": "stack(arrays, axis): arrays of one shape along a new axis; not for feature maps.",
@@ -163,6 +172,13 @@ LOSSES: dict[str, str] = {
     "mse": (
         "mse(outputs, targets, weights=None, reduction='mean'): for each element (output - target)^2; weights and "
         "reduction as in binary_cross_entropy."
+    ),
+    "ctc": (
+        "ctc(logits, labels, logit_lengths, label_lengths): connectionist temporal classification (Graves et al. "
+        "2006), the sum over the samples of -log p(labels), over the batch size; logits (batch, time, classes) before "
+        "the softmax, class 0 the blank; labels (batch, most) int32, of which a sample's first label_lengths count and "
+        "are no blanks; lengths (batch,) int32, of at least one label and one frame. A sample whose labels do not fit, "
+        "with a frame each and one between two equal ones, adds nothing and has no gradient."
     ),
 }
 

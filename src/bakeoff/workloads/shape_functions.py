@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
 from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
+from bakeoff.workloads.shape_sequences import columns, ctc, floor_divide, per_column
 from bakeoff.workloads.shapes import (
     MAP_AXES,
     LayoutError,
@@ -108,6 +109,8 @@ class Functions(ArrayFunctions):
         check_kind("tokens", x, "map")
         return x.of(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
 
+    columns, per_column, floor_divide = staticmethod(columns), staticmethod(per_column), staticmethod(floor_divide)
+
     @staticmethod
     def reshape(x: Shape, shape: Iterable[int]) -> Shape:
         """Return the shape, with the one length that may be -1."""
@@ -177,6 +180,7 @@ class Losses:
     """The losses of the vocabulary."""
 
     cross_entropy = staticmethod(cross_entropy)
+    ctc = staticmethod(ctc)
     binary_cross_entropy = staticmethod(partial(elementwise_loss, "binary_cross_entropy"))
     mse = staticmethod(partial(elementwise_loss, "mse"))
 

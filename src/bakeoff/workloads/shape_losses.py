@@ -39,7 +39,7 @@ def elementwise_loss(function: str, outputs: Any, targets: Any, weights: Any = N
     for one in (outputs, targets):
         if not isinstance(one, Shape):
             check_kind(function, one, "array")
-    losses = outputs.broadcast_with(targets)
+    losses = outputs.broadcast_with(targets).like()
     if outputs.shape != targets.shape or outputs.kind != targets.kind:
         msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
         raise LayoutError(msg)

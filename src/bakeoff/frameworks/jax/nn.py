@@ -18,6 +18,8 @@ from bakeoff.frameworks.jax import functions, phase
 from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jax.sequence_losses import ctc
+from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -37,10 +39,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -49,6 +54,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",

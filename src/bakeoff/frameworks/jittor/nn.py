@@ -19,6 +19,8 @@ from jittor.attention import scaled_dot_product_attention
 from bakeoff.frameworks.jittor import functions, normalisation
 from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jittor.sequence_losses import ctc
+from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -42,10 +44,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -54,6 +59,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",

@@ -17,6 +17,8 @@ import numpy as np
 from bakeoff.frameworks.mlx import functions
 from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.mlx.sequence_losses import ctc
+from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -36,10 +38,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -48,6 +53,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",

@@ -23,6 +23,7 @@ from bakeoff.frameworks.tensorflow import (
     peaks,
     phase,
     profiling,
+    sequence_losses,
     snapshots,
     switches,
     tf32,
@@ -68,6 +69,7 @@ class Engine:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
         self._precision = Precision(options["precision"])
+        sequence_losses.Way.by_kernel = self._mode != "compiled"
         switches.switch(options)
 
     def versions(self) -> dict[str, str]:

@@ -18,6 +18,8 @@ import tensorflow as tf
 from bakeoff.frameworks.tensorflow import functions, phase
 from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.tensorflow.sequence_losses import ctc
+from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,10 +38,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -48,6 +53,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",

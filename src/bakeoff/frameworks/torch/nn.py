@@ -18,6 +18,8 @@ from torch.nn import functional as F
 from bakeoff.frameworks.torch import functions
 from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.torch.sequence_losses import ctc
+from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -41,10 +43,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -53,6 +58,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
