@@ -6,7 +6,8 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_length, flattened
+from bakeoff.workloads.shape_attention import Attention, attended
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, flattened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,21 +56,18 @@ class Functions:
         self._counter.product(math.prod(found.shape) * a.shape[-1], (a.trained, b.trained))
         return found
 
-    def attention(self, q: Shape, k: Shape, v: Shape) -> Shape:
+    def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
+        self,
+        q: Shape,
+        k: Shape,
+        v: Shape,
+        causal: bool = False,  # noqa: FBT001, FBT002 - as above
+        mask: Shape | None = None,
+        bias: Shape | None = None,
+        scale: float | None = None,
+    ) -> Shape:
         """Count both products of every head."""
-        for one in (q, k, v):
-            check_kind("attention", one, "array")
-            if one.ndim != MAP_AXES:
-                msg = f"nn.attention takes (batch, length, heads, features) three times; this is {one!r}"
-                raise LayoutError(msg)
-        batch, length, heads, features = q.shape
-        if k.shape != (batch, k.shape[1], heads, features) or v.shape[:3] != k.shape[:3]:
-            msg = f"nn.attention of q {q.shape}, k {k.shape} and v {v.shape}: they do not fit"
-            raise LayoutError(msg)
-        scores, are_trained = batch * heads * length * k.shape[1], q.trained or k.trained
-        self._counter.product(scores * features, (q.trained, k.trained))
-        self._counter.product(scores * v.shape[-1], (are_trained, v.trained))
-        return Shape((batch, length, heads, v.shape[-1]), trained=are_trained or v.trained)
+        return attended(self._counter, Attention(q, k, v, causal, mask, bias, scale))
 
     @staticmethod
     def softmax(x: Shape) -> Shape:
@@ -112,7 +110,7 @@ class Functions:
         if math.prod(wanted) != count or min(wanted, default=1) < 0:
             msg = f"nn.reshape of {x!r} to {tuple(shape)}: they hold different numbers of elements"
             raise LayoutError(msg)
-        return x.of(*wanted)
+        return x.same(*wanted)
 
     @staticmethod
     def broadcast_to(x: Shape, shape: Iterable[int]) -> Shape:
@@ -122,7 +120,7 @@ class Functions:
         if (x + Shape(wanted)).shape != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
-        return x.of(*wanted)
+        return x.same(*wanted)
 
     @staticmethod
     def permute_dims(x: Shape, axes: Sequence[int]) -> Shape:
@@ -131,7 +129,7 @@ class Functions:
         if sorted(axis % x.ndim for axis in axes) != list(range(x.ndim)):
             msg = f"nn.permute_dims of {x!r} by {tuple(axes)}: every axis has to be named once"
             raise LayoutError(msg)
-        return x.of(*(x.shape[axis] for axis in axes))
+        return x.same(*(x.shape[axis] for axis in axes))
 
     @staticmethod
     def concat(arrays: Iterable[Shape], axis: int) -> Shape:

@@ -41,6 +41,7 @@ class Shape:
         kind: Kind = "array",
         unfolded: tuple[int, ...] = (),
         integer: bool = False,
+        boolean: bool = False,
     ) -> None:
         """Take the length of every axis; `unfolded` is the (height, width, channels) of a flat one."""
         self.shape = tuple(shape)
@@ -49,6 +50,7 @@ class Shape:
         self.kind: Kind = kind
         self.unfolded = unfolded
         self.integer = integer
+        self.boolean = boolean
 
     @property
     def ndim(self) -> int:
@@ -63,6 +65,10 @@ class Shape:
     def of(self, *shape: int) -> Shape:
         """Return an array of another shape that depends on the same."""
         return Shape(shape, trained=self.trained)
+
+    def same(self, *shape: int) -> Shape:
+        """Return the same values in another shape: integers and booleans stay what they are."""
+        return Shape(shape, trained=self.trained, integer=self.integer, boolean=self.boolean)
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse what arrays of some frameworks have, and those of others have not."""
@@ -85,7 +91,14 @@ class Shape:
                 msg = f"index {place} is beyond an axis of {length} of {self!r}"
                 raise LayoutError(msg)
         kept = [len(range(length)[place]) for length, place in lengths if isinstance(place, slice)]
-        return Shape(kept, trained=self.trained, kind=self.kind, unfolded=self.unfolded, integer=self.integer)
+        return Shape(
+            kept,
+            trained=self.trained,
+            kind=self.kind,
+            unfolded=self.unfolded,
+            integer=self.integer,
+            boolean=self.boolean,
+        )
 
     def __eq__(self, other: object) -> NoReturn:
         """Refuse to be compared: the answer would be Python's own, and no array."""
@@ -154,7 +167,8 @@ class Shape:
 def of_batch(array: ArraySpec, samples: int) -> Shape:
     """Return an array of a batch: a feature map where it has four axes."""
     shape = (samples, *array.shape)
-    return Shape(shape, kind="map" if len(shape) == MAP_AXES else "array", integer=array.dtype == "int32")
+    kind: Kind = "map" if len(shape) == MAP_AXES else "array"
+    return Shape(shape, kind=kind, integer=array.dtype == "int32", boolean=array.dtype == "bool")
 
 
 def flattened(x: Shape) -> Shape:
