@@ -36,7 +36,9 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
         return
     targets = _one_or_named({name: of_batch(array, size.batch_size) for name, array in size.sample.targets.items()})
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True))
-    nn = vocabulary(Counter(), trains=True)
+    counter = Counter()
+    counter.is_built = True
+    nn = vocabulary(counter, trains=True)
     found = _told(path, "loss", lambda: loaded.loss(nn, outputs, targets))  # type: ignore[misc]
     if not isinstance(found, Shape) or found.shape != ():
         msg = f"{path}: loss returned {found!r}; it must return one number that hangs on the outputs"
@@ -46,7 +48,9 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
 def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, trains: bool) -> Any:
     """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does."""
     batch = {name: of_batch(array, size.batch_size) for name, array in size.sample.inputs.items()}
-    return build(vocabulary(counter, trains=trains), size)(_one_or_named(batch))
+    model = build(vocabulary(counter, trains=trains), size)
+    counter.is_built = True
+    return model(_one_or_named(batch))
 
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads.layers import LAYERS, Array, Dropout, Layer, Parameter
+from bakeoff.workloads.layers import LAYERS, Array, Dropout, Layer, Parameter, RandomNormal, constant
 from bakeoff.workloads.shapes import LayoutError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class ModuleList:
         """Take an iterable of layers and modules."""
         self.modules = list(modules)
         for place, module in enumerate(self.modules):
-            if not _holds_layers(module) or isinstance(module, Parameter):
+            if not _holds_layers(module) or isinstance(module, (Parameter, constant)):
                 msg = f"nn.ModuleList holds layers and modules; number {place} is {module!r}"
                 raise TypeError(msg)
 
@@ -70,8 +70,13 @@ class ModuleList:
 
 
 def drops(build: Callable[[Any, Size], Any], size: Size) -> bool:
-    """Return whether a model drops anything, so that each framework and process draws losses of its own."""
-    return any(isinstance(part, Dropout) and part.rate > 0 for _, part in _walk(build(_VOCABULARY, size), ""))
+    """Return whether a model draws anything in training, so that each framework and process has losses of its own."""
+    return any(_draws(part) for _, part in _walk(build(_VOCABULARY, size), ""))
+
+
+def _draws(part: Any) -> bool:
+    """Return whether a layer draws random numbers in training."""
+    return isinstance(part, RandomNormal) or (isinstance(part, Dropout) and part.rate > 0)
 
 
 def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:

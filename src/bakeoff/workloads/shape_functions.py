@@ -6,8 +6,17 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, flattened
+from bakeoff.workloads.shapes import (
+    LayoutError,
+    Shape,
+    check_kind,
+    check_length,
+    check_real,
+    elementwise,
+    flattened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -18,6 +27,9 @@ if TYPE_CHECKING:
 class Counter:
     """What takes the products of a forward pass; this one counts nothing."""
 
+    is_built = False
+    """Whether the model is built, so that no more layers are made."""
+
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
         """Take the MACs of a product, whether each operand depends on a parameter, and how many times fewer do."""
 
@@ -25,14 +37,7 @@ class Counter:
         """Take a layer whose parameters a product reads."""
 
 
-def elementwise(name: str, x: Any) -> Shape:
-    """Return what a function of every element gives: any layout is kept."""
-    if not isinstance(x, Shape):
-        check_kind(name, x, "array")
-    return Shape(x.shape, trained=x.trained, kind=x.kind, unfolded=x.unfolded)
-
-
-class Functions:
+class Functions(ArrayFunctions):
     """The functions of the vocabulary."""
 
     def __init__(self, counter: Counter) -> None:
@@ -110,7 +115,7 @@ class Functions:
         if math.prod(wanted) != count or min(wanted, default=1) < 0:
             msg = f"nn.reshape of {x!r} to {tuple(shape)}: they hold different numbers of elements"
             raise LayoutError(msg)
-        return x.same(*wanted)
+        return x.of(*wanted)
 
     @staticmethod
     def broadcast_to(x: Shape, shape: Iterable[int]) -> Shape:
@@ -120,7 +125,7 @@ class Functions:
         if (x + Shape(wanted)).shape != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
-        return x.same(*wanted)
+        return x.of(*wanted)
 
     @staticmethod
     def permute_dims(x: Shape, axes: Sequence[int]) -> Shape:
@@ -129,7 +134,7 @@ class Functions:
         if sorted(axis % x.ndim for axis in axes) != list(range(x.ndim)):
             msg = f"nn.permute_dims of {x!r} by {tuple(axes)}: every axis has to be named once"
             raise LayoutError(msg)
-        return x.same(*(x.shape[axis] for axis in axes))
+        return x.of(*(x.shape[axis] for axis in axes))
 
     @staticmethod
     def concat(arrays: Iterable[Shape], axis: int) -> Shape:
@@ -151,17 +156,17 @@ class Functions:
     @staticmethod
     def mean(x: Shape, axis: int | tuple[int, ...] | None = None) -> Shape:
         """Return what is left without these axes."""
-        if axis is None and isinstance(x, Shape):
-            return x.of()
-        check_kind("mean or nn.sum", x, "array")
-        axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
-        if not all(-x.ndim <= one < x.ndim for one in axes):
-            msg = f"axis {axis} of {x!r}: it has axes from 0 to {x.ndim - 1}"
-            raise LayoutError(msg)
-        dropped = {one % x.ndim for one in axes}
-        return x.of(*(length for place, length in enumerate(x.shape) if place not in dropped))
+        found = without("mean", x, axis)
+        check_real("mean", x)
+        return found
 
-    sum = mean
+    @staticmethod
+    def sum(x: Shape, axis: int | tuple[int, ...] | None = None) -> Shape:
+        """Return what is left without these axes."""
+        found = without("sum", x, axis)
+        if x.boolean:
+            check_real("sum", x)
+        return found
 
 
 class Losses:
@@ -183,11 +188,11 @@ class Losses:
     @staticmethod
     def mse(outputs: Shape, targets: Shape) -> Shape:
         """Return one number."""
-        difference = outputs - targets
+        together = outputs.broadcast_with(targets)
         if outputs.shape != targets.shape or outputs.kind != targets.kind:
             msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
             raise LayoutError(msg)
-        return difference.of()
+        return Shape((), trained=together.trained)
 
     binary_cross_entropy = mse
 
@@ -197,6 +202,7 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
     if not parts:
         msg = f"nn.{function} has nothing to join"
         raise LayoutError(msg)
+    check_alike(function, *parts)
     first = parts[0].shape
     lengths = {(*part.shape[: axis % len(first)], *part.shape[axis % len(first) + 1 :]) for part in parts}
     if len(lengths) > 1 or len({part.ndim for part in parts}) > 1:
@@ -204,7 +210,9 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
         raise LayoutError(msg)
     joined = list(first)
     joined[axis] = sum(part.shape[axis] for part in parts)
-    return Shape(joined, trained=any(part.trained for part in parts))
+    found = parts[0].of(*joined)
+    found.trained = any(part.trained for part in parts)
+    return found
 
 
 def slid(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:

@@ -28,7 +28,7 @@ class Split:
     def __init__(self, model: nnx.Module) -> None:
         """Take the model apart; it is not used afterwards."""
         layers = {path: type(module) for path, module in nnx.iter_modules(model)}
-        self._graph, *states = nnx.split(model, nnx.Param, nnx.BatchStat)
+        self._graph, *states, self._constants = nnx.split(model, nnx.Param, nnx.BatchStat, ...)
         parameters, statistics = ({_canonical_name(path, layers): path for path, _ in flat(state)} for state in states)
         self._paths: dict[str, Path] = parameters | statistics
         self._statistics = set(statistics)
@@ -36,9 +36,9 @@ class Split:
         arrays = {path: array for state in states for path, array in flat(state)}
         self.shapes: dict[str, tuple[int, ...]] = {name: arrays[path].shape for name, path in self._paths.items()}
 
-    def has(self, layer: type[nnx.Module]) -> bool:
-        """Return whether a layer of this class is somewhere in the model."""
-        return layer in self._modules
+    def has(self, *layers: type[nnx.Module]) -> bool:
+        """Return whether a layer of one of these classes is somewhere in the model."""
+        return not self._modules.isdisjoint(layers)
 
     def part(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the parameters among the model's arrays, and the running statistics."""
@@ -52,7 +52,7 @@ class Split:
         """
         arrays = {**parameters, **statistics}
         state = nnx.from_flat_state({path: arrays[name] for name, path in self._paths.items()})
-        return nnx.merge(self._graph, state, copy=True)
+        return nnx.merge(self._graph, state, self._constants, copy=True)
 
     def statistics(self, model: Any) -> dict[str, jax.Array]:
         """Return the running statistics of a model that was put together here, as it has left them."""

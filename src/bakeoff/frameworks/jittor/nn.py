@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import jittor as jt
 import numpy as np
 
-from bakeoff.frameworks.jittor import normalisation
+from bakeoff.frameworks.jittor import functions, normalisation
 from bakeoff.frameworks.jittor.attention import attention
+from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
@@ -105,6 +107,17 @@ class Module(jt.Module):
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs, by Jittor's name for it."""
         return self.forward(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the array of a constant: as an attribute of its own it would be taken for a parameter."""
+        value = self.__dict__.get(f"constant {name}")
+        if value is None:
+            raise AttributeError(name)
+        return value.array
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a constant by another name."""
+        super().__setattr__(f"constant {name}" if isinstance(value, functions.Constant) else name, value)
 
 
 ModuleList = jt.nn.ModuleList

@@ -15,6 +15,8 @@ import mlx.nn
 import numpy as np
 
 from bakeoff.frameworks.mlx.attention import attention
+from bakeoff.frameworks.mlx import functions
+from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch MLX's normalisation moves the running one towards."""
@@ -73,6 +76,13 @@ class Module(mlx.nn.Module):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call forward."""
         return self.forward(*args, **kwargs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a constant outside of the dictionary that MLX takes a module's parameters from."""
+        if isinstance(value, functions.Constant):
+            object.__setattr__(self, name, value.array)
+        else:
+            super().__setattr__(name, value)
 
 
 ModuleList = list  # in MLX, layers in a list are Python's list

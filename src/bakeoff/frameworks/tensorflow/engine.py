@@ -21,6 +21,7 @@ from bakeoff.frameworks.tensorflow import (
     nn,
     optimizers,
     peaks,
+    phase,
     profiling,
     snapshots,
     switches,
@@ -251,7 +252,7 @@ class TrainStep(WithoutOutputs, Step):
 
     def _loss_and_gradients(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
         """Return the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
-        with nn.training(), tf.GradientTape() as tape:
+        with phase.training(), tf.GradientTape() as tape:
             loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets)
             scaled = self._optimizer.scale_loss(loss)
         gradients = tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)

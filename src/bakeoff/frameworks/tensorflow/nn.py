@@ -9,16 +9,15 @@ Layers are built when they are constructed, with zeros: `load` gives every param
 
 from __future__ import annotations
 
-import itertools
 import math
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow.attention import attention
+from bakeoff.frameworks.tensorflow import functions, phase
+from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -58,28 +57,16 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Keras' normalisation moves the running one towards."""
-
-_in_training: ContextVar[bool] = ContextVar("in_training", default=False)
-_dropout_seeds = itertools.count()
-
-
-@contextmanager
-def training() -> Iterator[None]:
-    """Make the models called inside behave as in training; outside of it they are in evaluation."""
-    token = _in_training.set(True)
-    try:
-        yield
-    finally:
-        _in_training.reset(token)
 
 
 def in_training(module: tf.Module) -> bool:
     """Return whether a training step is being traced or run."""
     del module
-    return _in_training.get()
+    return phase.in_training()
 
 
 # --- Layers -------------------------------------------------------------------------------------------------------
@@ -194,7 +181,7 @@ class BatchNorm(keras.layers.BatchNormalization):
 
     def call(self, inputs: Any) -> Any:
         """Normalise by the batch if the step is in training, else by the running statistics."""
-        return super().call(inputs, training=_in_training.get())
+        return super().call(inputs, training=phase.in_training())
 
     def _moments(self, inputs: Any, mask: None) -> tuple[Any, Any]:
         """Return mean and biased variance over all axes but the last, whatever the rank; nothing here is masked."""
@@ -230,11 +217,11 @@ class Dropout(keras.layers.Dropout):
 
     def __init__(self, rate: float) -> None:
         """Set up a random stream for each layer, the same in every process."""
-        super().__init__(rate, seed=next(_dropout_seeds))
+        super().__init__(rate, seed=phase.next_seed())
 
     def call(self, inputs: Any) -> Any:
         """Drop if the step is in training."""
-        return super().call(inputs, training=_in_training.get())
+        return super().call(inputs, training=phase.in_training())
 
 
 # --- Functions ----------------------------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ import torch
 from torch.nn import functional as F
 
 from bakeoff.frameworks.torch.attention import attention
+from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -60,6 +62,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 Module = torch.nn.Module
 ModuleList = torch.nn.ModuleList
