@@ -13,7 +13,9 @@ EmbeddingBag  as Embedding
 Parameter  itself, of the shape that it is made with
 
 A parameter's name is the path of attributes to its layer and then the name above: `blocks.0.conv.weight`; for a
-Parameter it is the path alone: `class_token`. State is what training changes beside the parameters: it has no
+Parameter it is the path alone: `class_token`. A layer or module that stands under two paths is one set of parameters,
+which has the name of the first path, in the order of attributes; its gradients add up. A Parameter stands under one
+path: share the module that holds it. State is what training changes beside the parameters: it has no
 gradient, no optimiser updates it, it does not count as a parameter, and evaluation reads it. Arrays take indices and
 slices as NumPy's do: `x[:, 0]`.
 
@@ -153,10 +155,22 @@ FUNCTIONS: dict[str, str] = {
 
 LOSSES: dict[str, str] = {
     "cross_entropy": (
-        "cross_entropy(logits, labels): mean over the batch; logits (batch, classes), labels (batch,) int32."
+        "cross_entropy(logits, labels, label_smoothing=0.0, ignore=None, reduction='mean'): of the softmax over the "
+        "last axis; labels int32 of the shape of all axes before it: logits (batch, classes) or (batch, length, "
+        "classes), or a feature map with labels (batch, height, width). For each label "
+        "(1 - label_smoothing) * -log p[label] + label_smoothing * the mean over all classes of -log p. Labels of the "
+        "number `ignore` count nowhere: their loss is 0, and the mean is over the others. reduction is 'mean' or 'sum' "
+        "over all labels, or 'none': one loss for each."
     ),
-    "binary_cross_entropy": "binary_cross_entropy(logits, targets): from logits, mean over all elements.",
-    "mse": "mse(outputs, targets): mean of squares over all elements.",
+    "binary_cross_entropy": (
+        "binary_cross_entropy(logits, targets, weights=None, reduction='mean'): from logits, for each element "
+        "-t log sigmoid(x) - (1 - t) log(1 - sigmoid(x)). weights are broadcast to the elements, numbers or a mask: "
+        "the mean is sum(weights * losses) / sum(weights), the sum and 'none' are those of weights * losses."
+    ),
+    "mse": (
+        "mse(outputs, targets, weights=None, reduction='mean'): for each element (output - target)^2; weights and "
+        "reduction as in binary_cross_entropy."
+    ),
 }
 
 VOCABULARY: dict[str, str] = LAYERS | FUNCTIONS | LOSSES

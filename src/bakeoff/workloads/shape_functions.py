@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
+from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
 from bakeoff.workloads.shapes import (
     LayoutError,
     Shape,
@@ -170,31 +171,11 @@ class Functions(ArrayFunctions):
 
 
 class Losses:
-    """Losses: one number each."""
+    """The losses of the vocabulary."""
 
-    @staticmethod
-    def cross_entropy(logits: Shape, labels: Shape) -> Shape:
-        """Return one number."""
-        for one in (logits, labels):
-            check_kind("cross_entropy", one, "array")
-        if logits.ndim != 2 or labels.shape != logits.shape[:1] or not labels.integer:  # noqa: PLR2004 - batch, classes
-            msg = (
-                "nn.cross_entropy takes logits (batch, classes) and whole labels (batch,); these are "
-                f"{logits!r} and {labels!r}"
-            )
-            raise LayoutError(msg)
-        return logits.of()
-
-    @staticmethod
-    def mse(outputs: Shape, targets: Shape) -> Shape:
-        """Return one number."""
-        together = outputs.broadcast_with(targets)
-        if outputs.shape != targets.shape or outputs.kind != targets.kind:
-            msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
-            raise LayoutError(msg)
-        return Shape((), trained=together.trained)
-
-    binary_cross_entropy = mse
+    cross_entropy = staticmethod(cross_entropy)
+    binary_cross_entropy = staticmethod(partial(elementwise_loss, "binary_cross_entropy"))
+    mse = staticmethod(partial(elementwise_loss, "mse"))
 
 
 def _joined(function: str, parts: list[Shape], axis: int) -> Shape:

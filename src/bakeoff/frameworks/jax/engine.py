@@ -261,7 +261,7 @@ class TrainStep(WithoutOutputs, Step):
         inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
         with phase.training(key):
-            loss = self._loss_of(self._precision.called(model, inputs), targets)
+            loss = self._loss_of(self._precision.called(model, inputs), targets, inputs)
         return loss, self._split.statistics(model)
 
     def _next(self, state: State, batch: DeviceBatch) -> tuple[State, jax.Array]:

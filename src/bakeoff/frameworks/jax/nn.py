@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
-import optax
 from flax import nnx
 
 from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax import functions, phase
 from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -300,21 +300,3 @@ def _strides(kernel: int, stride: int | None) -> tuple[int, int]:
 def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the same padding on all four sides."""
     return (padding, padding), (padding, padding)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
-    """Return the mean over the batch; logits (batch, classes), labels int32 (batch,)."""
-    return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, labels))
-
-
-def binary_cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean over all elements, from logits."""
-    return jnp.mean(optax.sigmoid_binary_cross_entropy(logits, targets))
-
-
-def mse(outputs: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean of squares over all elements."""
-    return jnp.mean(optax.squared_error(outputs, targets))

@@ -18,10 +18,11 @@ import numpy as np
 from bakeoff.frameworks.jittor import functions, normalisation
 from bakeoff.frameworks.jittor.attention import attention
 from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -316,24 +317,6 @@ def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001
     return jt.sum(x) if axis is None else jt.sum(x, axis)
 
 
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch."""
-    return jt.nn.cross_entropy_loss(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return jt.nn.binary_cross_entropy_with_logits(logits, jt.float32(targets))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return jt.nn.mse_loss(outputs, jt.float32(targets))
-
-
 # --- Weights in and out ----------------------------------------------------------------------------------------------
 
 _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
@@ -343,7 +326,7 @@ _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
 def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
     """Return every parameter by canonical name, with its layout; None where Jittor's is the canonical one."""
     found = {}
-    for path, layer in model.named_modules():
+    for path, layer in _layers(model):
         for name, array in _arrays(layer).items():
             if isinstance(layer, BatchNorm) and name in _STATE:
                 continue
@@ -357,11 +340,20 @@ def state(model: Any) -> dict[str, Any]:
     """Return every running statistic by canonical name."""
     return {
         f"{path}.{_STATE[name]}".removeprefix("."): array
-        for path, layer in model.named_modules()
+        for path, layer in _layers(model)
         if isinstance(layer, BatchNorm)
         for name, array in _arrays(layer).items()
         if name in _STATE
     }
+
+
+def _layers(model: Any) -> Iterator[tuple[str, Any]]:
+    """Go through a model's modules by their paths; a shared one by its first, where Jittor lists it at each."""
+    seen = set()
+    for path, layer in model.named_modules():
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            yield path, layer
 
 
 def _arrays(layer: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import numpy as np
 from bakeoff.frameworks.mlx.attention import attention
 from bakeoff.frameworks.mlx import functions
 from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -246,21 +247,3 @@ def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:
 def sum(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:  # noqa: A001 - the vocabulary's name
     """Sum over `axis`, or over everything."""
     return mx.sum(x, axis=axis)
-
-
-# --- Losses -----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: mx.array, labels: mx.array) -> mx.array:
-    """Softmax cross-entropy, mean over the batch; labels int32."""
-    return mlx.nn.losses.cross_entropy(logits, labels, reduction="mean")
-
-
-def binary_cross_entropy(logits: mx.array, targets: mx.array) -> mx.array:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements."""
-    return mlx.nn.losses.binary_cross_entropy(logits, targets, reduction="mean")
-
-
-def mse(outputs: mx.array, targets: mx.array) -> mx.array:
-    """Mean of squared differences over all elements."""
-    return mlx.nn.losses.mse_loss(outputs, targets, reduction="mean")

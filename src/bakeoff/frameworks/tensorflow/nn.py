@@ -18,6 +18,7 @@ import tensorflow as tf
 from bakeoff.frameworks.tensorflow.attention import attention
 from bakeoff.frameworks.tensorflow import functions, phase
 from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -334,24 +335,6 @@ def mean(x: Any, axis: int | Sequence[int] | None = None) -> Any:
 def sum(x: Any, axis: int | Sequence[int] | None = None) -> Any:  # noqa: A001  the name in the array API standard
     """Sum over one axis, several or all."""
     return tf.reduce_sum(x, axis)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Mean over the batch; logits (batch, classes), labels (batch,)."""
-    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Mean over all elements, from logits."""
-    return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(targets, logits.dtype), logits))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squares over all elements."""
-    return tf.reduce_mean(tf.math.squared_difference(outputs, tf.cast(targets, outputs.dtype)))
 
 
 def _padded(

@@ -18,6 +18,7 @@ from torch.nn import functional as F
 from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch import functions
 from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -243,24 +244,6 @@ def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
 def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
     """Sum over `axis`, or over everything."""
     return torch.sum(x, axis)
-
-
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch; the engine's batches hold labels as int64, as PyTorch wants them."""
-    return F.cross_entropy(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return F.mse_loss(outputs, targets.to(outputs.dtype))
 
 
 # --- Weights in and out ----------------------------------------------------------------------------------------------
