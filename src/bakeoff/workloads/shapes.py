@@ -178,7 +178,7 @@ class Shape:
 
     def __neg__(self) -> Shape:
         """Return the same; booleans have no sign."""
-        return self * -1
+        return self.combined(-1)
 
     def refuse(self, how: str) -> NoReturn:
         """Raise LayoutError: the order of its axes, or of its features, is each framework's own."""
@@ -230,7 +230,8 @@ def elementwise(function: str, x: Any) -> Shape:
     if not isinstance(x, Shape):
         check_kind(function, x, "array")
     check_real(function, x)
-    return x.like()
+    found: Shape = x.like()
+    return found
 
 
 def check_real(function: str, x: Shape) -> None:

@@ -16,7 +16,8 @@ import torch
 from torch.nn import functional as F
 
 from bakeoff.frameworks.torch import functions
-from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.torch.attention import attention
+from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.torch.sequence_losses import ctc
 from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
@@ -157,6 +158,10 @@ class Embedding(torch.nn.Embedding):
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
 
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis."""
+        return F.linear(x, self.weight)
+
 
 class Dropout(torch.nn.Dropout):
     """Drop at `rate` in training, do nothing in evaluation."""
@@ -230,11 +235,6 @@ def concat(arrays: Any, axis: int) -> Any:
 def concat_channels(maps: Any) -> Any:
     """Join feature maps by their channels."""
     return torch.cat(maps, 1)
-
-
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), by PyTorch's fused kernels."""
-    return F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)
 
 
 def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
