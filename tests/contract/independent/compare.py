@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
@@ -116,7 +117,7 @@ class _Pair:
         for name, canonical in names.items():
             own[name].copy_(torch.from_numpy(self._native(name, self.arrays[canonical])))
         loss = getattr(self.implementations, "loss", None)
-        found = self._computed(network, (lambda outputs, targets, _: loss(outputs, targets)) if loss else None)
+        found = self._computed(network, loss and _given(loss))
         gradients = {
             f"gradient of {names[name]}": parameter.grad.numpy()
             for name, parameter in network.named_parameters()
@@ -165,6 +166,12 @@ class _Pair:
         if (unfolded := self.implementation.flattened.get(name)) is None:
             return array.T
         return array.reshape(*unfolded, -1).transpose(3, 2, 0, 1).reshape(array.shape[1], -1)
+
+
+def _given(loss: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loss as a function of (outputs, targets, inputs)."""
+    sees_inputs = len(inspect.signature(loss).parameters) == len(("outputs", "targets", "inputs"))
+    return loss if sees_inputs else lambda outputs, targets, _: loss(outputs, targets)
 
 
 def _smaller(declared: dict[str, ArraySpec], computed: dict[str, ArraySpec]) -> dict[str, ArraySpec]:
