@@ -11,6 +11,7 @@ array   anything else; its axes are the same in every framework
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from itertools import zip_longest
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -24,6 +25,10 @@ MAP_AXES = 4
 """An array of a batch with so many axes is a feature map, by the convention of `spec.batch.Batch`."""
 
 Kind = Literal["map", "flat", "array"]
+
+
+in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
+"""Whether a step of `scan` is being run."""
 
 
 class LayoutError(TypeError):

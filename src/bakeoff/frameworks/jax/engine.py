@@ -28,12 +28,14 @@ from bakeoff.frameworks.jax import (
     optimizers,
     peaks,
     profiling,
+    recurrent,
     snapshots,
     tf32,
 )
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
+from bakeoff.frameworks.jax.training import training
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 
@@ -85,6 +87,7 @@ class Engine:
                 raise UnsupportedError(msg)
         self._switches = Switches(options)
         convolution.choose(options.get("convolution", "xla"))
+        recurrent.choose(options["lstm"])
         self._precision = Precision(options["precision"])
         jax.config.update("jax_disable_jit", val=False)
         try:
@@ -199,6 +202,7 @@ class Step:
             "accumulation": None,
             **self._switches.settings(device, mode),
             "convolution": convolution.chosen(),
+            **recurrent.settings(),
             "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads()),
             "optimizer": None,
             "device_memory": memory.policy() if device == "cuda" else None,
@@ -259,7 +263,7 @@ class TrainStep(WithoutOutputs, Step):
         """Return the loss, and what the forward pass made of the running statistics."""
         inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
-        with nn.training(key):
+        with training(key):
             loss = self._loss_of(self._precision.called(model, inputs), targets)
         return loss, self._split.statistics(model)
 

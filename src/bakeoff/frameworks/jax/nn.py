@@ -8,7 +8,6 @@ Layers start at zero because every weight is loaded from canonical ones: the ran
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jax
@@ -17,16 +16,21 @@ import optax
 from flax import nnx
 
 from bakeoff.frameworks.jax.convolution import convolve
+from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jax.training import drawn, in_training
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -51,6 +55,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -150,7 +155,7 @@ class BatchNorm(nnx.BatchNorm):
 
         Those stay in float32 where activations are in less, and what flax computes from both comes back in float32.
         """
-        return super().__call__(x, use_running_average=not _training).astype(x.dtype)
+        return super().__call__(x, use_running_average=not in_training(self)).astype(x.dtype)
 
 
 def Parameter(shape: tuple[int, ...]) -> nnx.Param[jax.Array]:  # noqa: N802 - the vocabulary's name for it
@@ -177,31 +182,8 @@ class Dropout(nnx.Dropout):
 
     def __call__(self, x: jax.Array) -> jax.Array:
         """Drop with the next draw of the innermost `training`."""
-        stream = _training[-1] if _training else None
-        key = None if stream is None else next(stream)
+        key = drawn()
         return super().__call__(x, deterministic=key is None, rngs=key)
-
-
-_training: list[Iterator[jax.Array] | None] = []
-"""The streams of keys in force while training steps are traced, innermost last; empty in evaluation."""
-
-
-@contextmanager
-def training(key: jax.Array | None) -> Iterator[None]:
-    """Make the models called inside behave as in training; Dropout draws from `key`, and drops nothing for None.
-
-    Each Dropout gets a key of its own.
-    """
-    _training.append(None if key is None else (jax.random.fold_in(key, number) for number in range(2**31)))
-    try:
-        yield
-    finally:
-        _training.pop()
-
-
-def in_training(module: nnx.Module) -> bool:  # noqa: ARG001 - in JAX it is the step that is in training
-    """Return whether a training step is being traced."""
-    return bool(_training)
 
 
 def _rngs() -> nnx.Rngs:

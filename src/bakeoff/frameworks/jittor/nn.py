@@ -17,6 +17,8 @@ import numpy as np
 from jittor.attention import scaled_dot_product_attention
 
 from bakeoff.frameworks.jittor import normalisation
+from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jittor.tangent import tanh
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -55,6 +60,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -66,9 +72,6 @@ RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
 
 _LOWEST = float(np.finfo(np.float32).min)
-
-_SATURATED = 20.0
-"""Beyond this tanh is 1 in float32, from 9.02 on, and its slope is less than 1e-16."""
 
 
 class Layout(NamedTuple):
@@ -190,11 +193,6 @@ matmul = jt.matmul
 reshape = jt.reshape
 broadcast_to = jt.broadcast
 permute_dims = jt.transpose
-
-
-def tanh(x: Any) -> Any:
-    """Hyperbolic tangent; its slope is 1 / cosh(x)^2 to Jittor, which overflows from 44.4 on and is no number then."""
-    return jt.tanh(jt.clamp(x, -_SATURATED, _SATURATED))
 
 
 def softmax(x: Any) -> Any:

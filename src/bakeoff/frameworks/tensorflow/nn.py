@@ -18,14 +18,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import keras
 import tensorflow as tf
 
+from bakeoff.frameworks.tensorflow.module import Module
+from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -50,6 +56,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -81,19 +88,6 @@ def in_training(module: tf.Module) -> bool:
 
 
 # --- Layers -------------------------------------------------------------------------------------------------------
-
-
-class Module(tf.Module):
-    """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs; every model defines its own."""
-        msg = f"{type(self).__name__} has no method forward"
-        raise NotImplementedError(msg)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call forward."""
-        return self.forward(*args, **kwargs)
 
 
 class ModuleList(tf.Module):

@@ -9,26 +9,29 @@ arguments. What converts weights (`load`, `read`) runs outside of every step.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
+from bakeoff.frameworks.torch.layouts import Layout
+from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -53,6 +56,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -65,26 +69,6 @@ ModuleList = torch.nn.ModuleList
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch PyTorch's normalisation moves the running one towards."""
-
-
-class Layout(NamedTuple):
-    """How a weight lies in canonical layout, where PyTorch has the output first and channels before height and width.
-
-    Shapes: canonical (in, out) or (kernel, kernel, in, out); unfolded the same with the inputs' axes apart, such as
-    (height, width, channels, out).
-    """
-
-    canonical: tuple[int, ...]
-    unfolded: tuple[int, ...]
-
-    def to_native(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring a canonical array into PyTorch's order of axes: (out, channels, height, width) or (out, in)."""
-        return np.moveaxis(array.reshape(self.unfolded), (-1, -2), (0, 1))
-
-    def to_canonical(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring PyTorch's array of a weight into canonical layout."""
-        *spatial, inputs, outputs = self.unfolded
-        return np.moveaxis(array.reshape(outputs, inputs, *spatial), (0, 1), (-1, -2)).reshape(self.canonical)
 
 
 class Linear(torch.nn.Linear):
