@@ -167,7 +167,7 @@ MISTAKES = {
         "self.head = nn.Linear(6, 5)",
         "return self.head(x if x == 0 else x)",
         18,
-        "no comparisons",
+        "nn.less(a, b)",
     ),
     "an index beyond": (
         TOKENS,
@@ -231,7 +231,27 @@ def test_a_mistake_in_forward_is_told_with_its_line(name: str, tmp_path: Path) -
         (
             "input_shape=(6,), targets={'y': ArraySpec()}",
             "return nn.cross_entropy(outputs, targets)",
-            "whole labels (batch,)",
+            "whole labels of the shape before it",
+        ),
+        (
+            "input_shape=(6,), classes=5",
+            "return nn.cross_entropy(outputs, targets, reduction='all')",
+            "reduction='all'; it must be one of 'mean', 'sum', 'none'",
+        ),
+        (
+            "input_shape=(6,), classes=5",
+            "return nn.cross_entropy(outputs, targets, label_smoothing=1)",
+            "label_smoothing=1; it must be at least 0 and below 1",
+        ),
+        (
+            "input_shape=(6,), classes=5",
+            "return nn.cross_entropy(outputs, targets, 0.1, 2.0)",
+            "ignore=2.0; it must be",
+        ),
+        (
+            "input_shape=(6,), targets={'y': ArraySpec(shape=(5,))}",
+            "return nn.mse(outputs, targets, weights=targets[:, :2])",
+            "shapes (4, 5) and (4, 2) do not fit",
         ),
     ],
 )
@@ -318,3 +338,30 @@ def test_named_inputs_are_a_mapping() -> None:
     ids, weight = ArraySpec(shape=(7,), dtype="int32", high=11), ArraySpec()
     found = forward(build, Size(batch_size=2, inputs={"ids": ids, "weight": weight}, classes=4), Counter(), trains=True)
     assert found.shape == (2, 4)
+
+
+def test_a_loss_that_asks_for_the_inputs_gets_them(tmp_path: Path) -> None:
+    """A fourth argument of the loss is the batch's inputs, and its mistakes have their line, too."""
+    path = write(
+        tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x)", "return nn.mse(outputs, inputs)"
+    )
+    path.write_text(
+        path.read_text().replace("def loss(nn, outputs, targets)", "def loss(nn, outputs, targets, inputs)")
+    )
+    with pytest.raises(ModelFileError, match=r"in loss: shapes \(4, 5\) and \(4, 6\)"):
+        checked(path)
+    path.write_text(path.read_text().replace("nn.mse(outputs, inputs)", "nn.mse(outputs, inputs[:, :5])"))
+    checked(path)
+
+
+def test_losses_reduce_and_weigh(tmp_path: Path) -> None:
+    """Every reduction and weights of one number a sample are taken, and pixels have a label each."""
+    sample = "input_shape=(4, 4, 3), targets={'y': ArraySpec(shape=(4, 4), dtype='int32', high=5)}"
+    loss = "; ".join(  # noqa: FLY002 - a line each
+        [
+            "each = nn.cross_entropy(outputs, targets, 0.1, 3, 'none')",
+            "more = nn.mse(outputs, outputs, nn.reshape(nn.mean(each, (1, 2)), (4, 1, 1, 1)), 'sum')",
+            "return nn.mean(each) + more + nn.cross_entropy(outputs, targets, ignore=0)",
+        ]
+    )
+    checked(write(tmp_path, sample, "self.conv = nn.Conv2d(3, 5, 1)", "return self.conv(x)", loss))

@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shape_functions import elementwise, slid
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, in_scan
+from bakeoff.workloads.shape_functions import slid
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -20,6 +20,23 @@ class Parameter(layers.Parameter, Shape):
         """Take the shape."""
         layers.Parameter.__init__(self, shape)
         Shape.__init__(self, shape, trained=True)
+
+
+class constant(layers.constant, Shape):  # noqa: N801 - the vocabulary's name for it
+    """An array that is never trained, made while the model is built."""
+
+    counter: Counter
+
+    def __init__(self, array: Any) -> None:
+        """Take shape and kind of values."""
+        if self.counter.is_built:
+            msg = (
+                "nn.constant puts an array on the device: make it once, while the model is built, as an attribute "
+                "(self.table = nn.constant(array) in __init__); in forward and in loss there is nn.arange(n)"
+            )
+            raise LayoutError(msg)
+        layers.constant.__init__(self, array)
+        Shape.__init__(self, array.shape, integer=array.dtype.kind == "i", boolean=array.dtype.kind == "b")
 
 
 class Counted(layers.Layer):
@@ -43,6 +60,18 @@ class Embedding(Counted, layers.Embedding):
             msg = f"nn.Embedding takes integers: an input of dtype int32 in the size's inputs; this is {x!r} of numbers"
             raise LayoutError(msg)
         return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
+
+
+class EmbeddingBag(Counted, layers.EmbeddingBag):
+    """The sum or the mean of a sample's rows."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return one row for each sample."""
+        check_kind("EmbeddingBag", x, "array")
+        if not x.integer or x.ndim != 2:  # noqa: PLR2004 - batch, entries of a sample
+            msg = f"nn.EmbeddingBag takes integers (batch, n): an input of dtype int32; this is {x!r} of {x.values}"
+            raise LayoutError(msg)
+        return Shape((x.shape[0], self.parameters["weight"].shape[1]), trained=True)
 
 
 class Linear(Counted, layers.Linear):
@@ -119,6 +148,16 @@ class BatchNorm(Counted, layers.BatchNorm):
         return Shape(x.shape, trained=True, kind=x.kind)
 
 
+class RandomNormal(Counted, layers.RandomNormal):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same shape; draws depend on nothing."""
+        check_kind("RandomNormal", x, "array")
+        check_real("RandomNormal", x)
+        return Shape(x.shape)
+
+
 class Dropout(Counted, layers.Dropout):
     """See the vocabulary."""
 
@@ -127,4 +166,6 @@ class Dropout(Counted, layers.Dropout):
         return elementwise("Dropout", x)
 
 
-LAYERS: tuple[type, ...] = (Linear, Conv2d, LayerNorm, BatchNorm, Embedding, Dropout, Parameter)
+LAYERS: tuple[type, ...] = (
+    *(Linear, Conv2d, LayerNorm, BatchNorm, Embedding, EmbeddingBag, Dropout, RandomNormal, Parameter, constant),
+)

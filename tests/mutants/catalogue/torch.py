@@ -7,6 +7,7 @@ from functools import partial
 from catalogue.mutant import Mutant
 
 in_nn = partial(Mutant, "torch", "vocabulary", "nn.py")
+in_losses = partial(Mutant, "torch", "vocabulary", "losses.py")
 
 NORM = "super().__init__(features, eps=epsilon, momentum=momentum)"
 
@@ -200,20 +201,30 @@ MUTANTS = [
         ],
         {"dropout/0.3": "outputs", "vgg16/train": ""},
     ),
-    in_nn(
+    in_losses(
         "cross-entropy is a sum",
-        [("return F.cross_entropy(logits, labels)", 'return F.cross_entropy(logits, labels, reduction="sum")')],
+        [("reduction=reduction,\n", 'reduction="sum",\n')],
         {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
     ),
-    in_nn(
+    in_losses(
         "cross-entropy smooths labels by a thousandth",
-        [("return F.cross_entropy(logits, labels)", "return F.cross_entropy(logits, labels, label_smoothing=1e-3)")],
+        [("label_smoothing=label_smoothing,", "label_smoothing=label_smoothing or 1e-3,")],
         {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
     ),
-    in_nn(
+    in_losses(
         "the mean squared error is halved",
-        [("return F.mse_loss(", "return 0.5 * F.mse_loss(")],
+        [("losses = F.mse_loss(", "losses = 0.5 * F.mse_loss(")],
         {"case/mse": "loss and gradients"},
+    ),
+    in_losses(
+        "labels that count nowhere count with label 0",
+        [("ignore_index=_NEVER if ignore is None else ignore,", "")],
+        {"case/cross_entropy of sequences": "loss and gradients"},
+    ),
+    in_losses(
+        "weighted means are over all elements",
+        [("weighted.sum() / weights.sum()", "weighted.mean()")],
+        {"case/weighted losses": "loss and gradients"},
     ),
     in_nn(
         "softmax is over the second axis",

@@ -27,6 +27,7 @@ from bakeoff.frameworks.jax import (
     nn,
     optimizers,
     peaks,
+    phase,
     profiling,
     recurrent,
     snapshots,
@@ -35,7 +36,6 @@ from bakeoff.frameworks.jax import (
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
 from bakeoff.frameworks.jax.switches import Switches
-from bakeoff.frameworks.jax.training import training
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 
@@ -248,7 +248,7 @@ class TrainStep(WithoutOutputs, Step):
         self._first_parameter = next(iter(self._state.parameters.values()))
         self._state = self._state._replace(
             optimizer=self._transformation.init(self._state.parameters),
-            key=jax.random.key(0) if self._split.has(nn.Dropout) else None,
+            key=jax.random.key(0) if self._split.has(nn.Dropout, nn.RandomNormal) else None,
             scale=precision.scale(),
         )
         self._loss: jax.Array = jnp.array(jnp.nan)
@@ -263,8 +263,8 @@ class TrainStep(WithoutOutputs, Step):
         """Return the loss, and what the forward pass made of the running statistics."""
         inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
-        with training(key):
-            loss = self._loss_of(self._precision.called(model, inputs), targets)
+        with phase.training(key):
+            loss = self._loss_of(self._precision.called(model, inputs), targets, inputs)
         return loss, self._split.statistics(model)
 
     def _next(self, state: State, batch: DeviceBatch) -> tuple[State, jax.Array]:

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
-import optax
 from flax import nnx
 
+from bakeoff.frameworks.jax import functions, phase
 from bakeoff.frameworks.jax.convolution import convolve
+from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
-from bakeoff.frameworks.jax.training import drawn, in_training
+from bakeoff.frameworks.jax.sequence_losses import ctc
+from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -40,10 +43,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -52,6 +58,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -62,6 +69,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch flax's normalisation moves the running one towards."""
@@ -155,7 +163,7 @@ class BatchNorm(nnx.BatchNorm):
 
         Those stay in float32 where activations are in less, and what flax computes from both comes back in float32.
         """
-        return super().__call__(x, use_running_average=not in_training(self)).astype(x.dtype)
+        return super().__call__(x, use_running_average=not phase.in_training()).astype(x.dtype)
 
 
 def Parameter(shape: tuple[int, ...]) -> nnx.Param[jax.Array]:  # noqa: N802 - the vocabulary's name for it
@@ -182,8 +190,13 @@ class Dropout(nnx.Dropout):
 
     def __call__(self, x: jax.Array) -> jax.Array:
         """Drop with the next draw of the innermost `training`."""
-        key = drawn()
+        key = phase.next_key()
         return super().__call__(x, deterministic=key is None, rngs=key)
+
+
+def in_training(module: nnx.Module) -> bool:  # noqa: ARG001 - in JAX it is the step that is in training
+    """Return whether a training step is being traced."""
+    return phase.in_training()
 
 
 def _rngs() -> nnx.Rngs:
@@ -311,21 +324,3 @@ def _strides(kernel: int, stride: int | None) -> tuple[int, int]:
 def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the same padding on all four sides."""
     return (padding, padding), (padding, padding)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
-    """Return the mean over the batch; logits (batch, classes), labels int32 (batch,)."""
-    return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, labels))
-
-
-def binary_cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean over all elements, from logits."""
-    return jnp.mean(optax.sigmoid_binary_cross_entropy(logits, targets))
-
-
-def mse(outputs: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean of squares over all elements."""
-    return jnp.mean(optax.squared_error(outputs, targets))

@@ -16,7 +16,7 @@ from flax import nnx
 from jax import lax
 from jax.experimental import rnn
 
-from bakeoff.frameworks.jax.training import drawn, folded
+from bakeoff.frameworks.jax import phase
 from bakeoff.spec.options import DEFAULT
 from bakeoff.workloads.layers_recurrent import BACKWARD, GRU_GATES, LSTM_GATES, shapes
 
@@ -202,13 +202,15 @@ def _lstm(gates: jax.Array, c: jax.Array) -> State:
 
 def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:
     """Run a step for each place of axis 1, by `lax.scan`; it is traced once, and its random numbers are drawn anew."""
-    key = drawn()
+    key = phase.next_key()
     sequences = jax.tree.map(lambda one: jnp.swapaxes(one, 0, 1), inputs)
     count = jax.tree.leaves(sequences)[0].shape[0]
 
     def body(before: Any, now: Any) -> tuple[Any, Any]:
         number, x = now
-        with folded(key, number):
+        if key is None:
+            return step(before, x)
+        with phase.training(jax.random.fold_in(key, number)):
             return step(before, x)
 
     last, outputs = lax.scan(body, state, (jnp.arange(count), sequences))

@@ -16,13 +16,17 @@ import jittor as jt
 import numpy as np
 from jittor.attention import scaled_dot_product_attention
 
-from bakeoff.frameworks.jittor import normalisation
+from bakeoff.frameworks.jittor import functions, normalisation
+from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jittor.sequence_losses import ctc
 from bakeoff.frameworks.jittor.tangent import tanh
+from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -45,10 +49,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -57,6 +64,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -67,6 +75,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
@@ -108,6 +117,17 @@ class Module(jt.Module):
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs, by Jittor's name for it."""
         return self.forward(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the array of a constant: as an attribute of its own it would be taken for a parameter."""
+        value = self.__dict__.get(f"constant {name}")
+        if value is None:
+            raise AttributeError(name)
+        return value.array
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a constant by another name."""
+        super().__setattr__(f"constant {name}" if isinstance(value, functions.Constant) else name, value)
 
 
 ModuleList = jt.nn.ModuleList
@@ -303,24 +323,6 @@ def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001
     return jt.sum(x) if axis is None else jt.sum(x, axis)
 
 
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch."""
-    return jt.nn.cross_entropy_loss(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return jt.nn.binary_cross_entropy_with_logits(logits, jt.float32(targets))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return jt.nn.mse_loss(outputs, jt.float32(targets))
-
-
 # --- Weights in and out ----------------------------------------------------------------------------------------------
 
 _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
@@ -330,7 +332,7 @@ _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
 def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
     """Return every parameter by canonical name, with its layout; None where Jittor's is the canonical one."""
     found = {}
-    for path, layer in model.named_modules():
+    for path, layer in _layers(model):
         for name, array in _arrays(layer).items():
             if isinstance(layer, BatchNorm) and name in _STATE:
                 continue
@@ -344,11 +346,20 @@ def state(model: Any) -> dict[str, Any]:
     """Return every running statistic by canonical name."""
     return {
         f"{path}.{_STATE[name]}".removeprefix("."): array
-        for path, layer in model.named_modules()
+        for path, layer in _layers(model)
         if isinstance(layer, BatchNorm)
         for name, array in _arrays(layer).items()
         if name in _STATE
     }
+
+
+def _layers(model: Any) -> Iterator[tuple[str, Any]]:
+    """Go through a model's modules by their paths; a shared one by its first, where Jittor lists it at each."""
+    seen = set()
+    for path, layer in model.named_modules():
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            yield path, layer
 
 
 def _arrays(layer: Any) -> dict[str, Any]:

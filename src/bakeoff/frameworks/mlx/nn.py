@@ -14,7 +14,12 @@ import mlx.core as mx
 import mlx.nn
 import numpy as np
 
+from bakeoff.frameworks.mlx import functions
+from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.mlx.sequence_losses import ctc
+from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -37,10 +42,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -49,6 +57,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -59,6 +68,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch MLX's normalisation moves the running one towards."""
@@ -80,6 +90,13 @@ class Module(mlx.nn.Module):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call forward."""
         return self.forward(*args, **kwargs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a constant outside of the dictionary that MLX takes a module's parameters from."""
+        if isinstance(value, functions.Constant):
+            object.__setattr__(self, name, value.array)
+        else:
+            super().__setattr__(name, value)
 
 
 ModuleList = list  # in MLX, layers in a list are Python's list
@@ -246,21 +263,3 @@ def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:
 def sum(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:  # noqa: A001 - the vocabulary's name
     """Sum over `axis`, or over everything."""
     return mx.sum(x, axis=axis)
-
-
-# --- Losses -----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: mx.array, labels: mx.array) -> mx.array:
-    """Softmax cross-entropy, mean over the batch; labels int32."""
-    return mlx.nn.losses.cross_entropy(logits, labels, reduction="mean")
-
-
-def binary_cross_entropy(logits: mx.array, targets: mx.array) -> mx.array:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements."""
-    return mlx.nn.losses.binary_cross_entropy(logits, targets, reduction="mean")
-
-
-def mse(outputs: mx.array, targets: mx.array) -> mx.array:
-    """Mean of squared differences over all elements."""
-    return mlx.nn.losses.mse_loss(outputs, targets, reduction="mean")

@@ -9,17 +9,19 @@ Layers are built when they are constructed, with zeros: `load` gives every param
 
 from __future__ import annotations
 
-import itertools
 import math
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import keras
 import tensorflow as tf
 
+from bakeoff.frameworks.tensorflow import functions, phase
+from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.tensorflow.module import Module
 from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.tensorflow.sequence_losses import ctc
+from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,10 +43,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -53,6 +58,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -63,28 +69,16 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Keras' normalisation moves the running one towards."""
-
-_in_training: ContextVar[bool] = ContextVar("in_training", default=False)
-_dropout_seeds = itertools.count()
-
-
-@contextmanager
-def training() -> Iterator[None]:
-    """Make the models called inside behave as in training; outside of it they are in evaluation."""
-    token = _in_training.set(True)
-    try:
-        yield
-    finally:
-        _in_training.reset(token)
 
 
 def in_training(module: tf.Module) -> bool:
     """Return whether a training step is being traced or run."""
     del module
-    return _in_training.get()
+    return phase.in_training()
 
 
 # --- Layers -------------------------------------------------------------------------------------------------------
@@ -186,7 +180,7 @@ class BatchNorm(keras.layers.BatchNormalization):
 
     def call(self, inputs: Any) -> Any:
         """Normalise by the batch if the step is in training, else by the running statistics."""
-        return super().call(inputs, training=_in_training.get())
+        return super().call(inputs, training=phase.in_training())
 
     def _moments(self, inputs: Any, mask: None) -> tuple[Any, Any]:
         """Return mean and biased variance over all axes but the last, whatever the rank; nothing here is masked."""
@@ -217,11 +211,11 @@ class Dropout(keras.layers.Dropout):
 
     def __init__(self, rate: float) -> None:
         """Set up a random stream for each layer, the same in every process."""
-        super().__init__(rate, seed=next(_dropout_seeds))
+        super().__init__(rate, seed=phase.next_seed())
 
     def call(self, inputs: Any) -> Any:
         """Drop if the step is in training."""
-        return super().call(inputs, training=_in_training.get())
+        return super().call(inputs, training=phase.in_training())
 
 
 # --- Functions ----------------------------------------------------------------------------------------------------
@@ -341,24 +335,6 @@ def mean(x: Any, axis: int | Sequence[int] | None = None) -> Any:
 def sum(x: Any, axis: int | Sequence[int] | None = None) -> Any:  # noqa: A001  the name in the array API standard
     """Sum over one axis, several or all."""
     return tf.reduce_sum(x, axis)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Mean over the batch; logits (batch, classes), labels (batch,)."""
-    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Mean over all elements, from logits."""
-    return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(targets, logits.dtype), logits))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squares over all elements."""
-    return tf.reduce_mean(tf.math.squared_difference(outputs, tf.cast(targets, outputs.dtype)))
 
 
 def _padded(

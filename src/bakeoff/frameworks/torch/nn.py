@@ -15,8 +15,13 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.torch.layouts import Layout
+from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.torch.sequence_losses import ctc
+from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -41,10 +46,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -53,6 +61,7 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -63,6 +72,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 Module = torch.nn.Module
 ModuleList = torch.nn.ModuleList
@@ -224,24 +234,6 @@ def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
 def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
     """Sum over `axis`, or over everything."""
     return torch.sum(x, axis)
-
-
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch; the engine's batches hold labels as int64, as PyTorch wants them."""
-    return F.cross_entropy(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return F.mse_loss(outputs, targets.to(outputs.dtype))
 
 
 # --- Weights in and out ----------------------------------------------------------------------------------------------
