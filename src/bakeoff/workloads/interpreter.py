@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads import plan
+from bakeoff.workloads import plan, shape_recurrent
 from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shape_layers import LAYERS
@@ -61,11 +61,14 @@ def _inputs(size: Size) -> dict[str, Shape]:
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     """Return the vocabulary: layers that count, and functions of shapes."""
-    layers: dict[str, Any] = {kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in LAYERS}
+    layers: dict[str, Any] = {
+        kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in (*LAYERS, *shape_recurrent.LAYERS)
+    }
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
-    functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS if name != "in_training"}
+    more = {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
+    functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS.keys() - more}
     losses = {name: getattr(Losses, name) for name in LOSSES}
-    return SimpleNamespace(**layers, **functions, **losses, in_training=lambda _: trains)
+    return SimpleNamespace(**layers, **functions, **more, **losses)
 
 
 def _one_or_named(arrays: dict[str, Shape]) -> Shape | dict[str, Shape]:

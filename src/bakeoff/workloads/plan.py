@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
+from bakeoff.workloads import layers_recurrent
 from bakeoff.workloads.layers import LAYERS, Array, Dropout, Layer, Parameter, RandomNormal, constant
 from bakeoff.workloads.shapes import LayoutError
 
@@ -189,5 +190,5 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
-_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *LAYERS)}
+_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *LAYERS, *layers_recurrent.LAYERS)}
 _VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
 from bakeoff.workloads.shape_functions import slid
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -146,6 +146,9 @@ class BatchNorm(Counted, layers.BatchNorm):
 
     def __call__(self, x: Shape) -> Shape:
         """Return the same shape."""
+        if in_scan.get():
+            msg = "nn.BatchNorm inside nn.scan would normalise one step of many; call it on the whole sequence, outside"
+            raise LayoutError(msg)
         if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim == 2)):  # noqa: PLR2004 - batch, features
             msg = f"nn.BatchNorm takes a feature map or (batch, features); this is {x!r}"
             raise LayoutError(msg)

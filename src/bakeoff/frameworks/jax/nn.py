@@ -19,6 +19,7 @@ from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jax.sequence_losses import ctc
 from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -59,6 +63,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",

@@ -19,7 +19,9 @@ from bakeoff.frameworks.jittor import functions, normalisation
 from bakeoff.frameworks.jittor.attention import attention
 from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jittor.sequence_losses import ctc
+from bakeoff.frameworks.jittor.tangent import tanh
 from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
@@ -31,10 +33,13 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -63,6 +68,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -75,9 +81,6 @@ RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
 
 _LOWEST = float(np.finfo(np.float32).min)
-
-_SATURATED = 20.0
-"""Beyond this tanh is 1 in float32, from 9.02 on, and its slope is less than 1e-16."""
 
 
 class Layout(NamedTuple):
@@ -214,11 +217,6 @@ matmul = jt.matmul
 reshape = jt.reshape
 broadcast_to = jt.broadcast
 permute_dims = jt.transpose
-
-
-def tanh(x: Any) -> Any:
-    """Hyperbolic tangent; its slope is 1 / cosh(x)^2 to Jittor, which overflows from 44.4 on and is no number then."""
-    return jt.tanh(jt.clamp(x, -_SATURATED, _SATURATED))
 
 
 def softmax(x: Any) -> Any:

@@ -18,6 +18,7 @@ from bakeoff.frameworks.mlx import functions
 from bakeoff.frameworks.mlx.attention import attention
 from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.mlx.sequence_losses import ctc
 from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -58,6 +62,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",

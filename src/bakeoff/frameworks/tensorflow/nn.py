@@ -19,6 +19,8 @@ from bakeoff.frameworks.tensorflow import functions, phase
 from bakeoff.frameworks.tensorflow.attention import attention
 from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.tensorflow.module import Module
+from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
 from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
 
@@ -26,10 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -58,6 +63,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -77,19 +83,6 @@ def in_training(module: tf.Module) -> bool:
 
 
 # --- Layers -------------------------------------------------------------------------------------------------------
-
-
-class Module(tf.Module):
-    """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs; every model defines its own."""
-        msg = f"{type(self).__name__} has no method forward"
-        raise NotImplementedError(msg)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call forward."""
-        return self.forward(*args, **kwargs)
 
 
 class ModuleList(tf.Module):

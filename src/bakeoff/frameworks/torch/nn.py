@@ -9,7 +9,7 @@ arguments. What converts weights (`load`, `read`) runs outside of every step.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -17,8 +17,10 @@ from torch.nn import functional as F
 
 from bakeoff.frameworks.torch import functions
 from bakeoff.frameworks.torch.attention import attention
-from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.torch.layouts import Layout
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.torch.sequence_losses import ctc
 from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
@@ -26,15 +28,16 @@ from bakeoff.spec.errors import ModelFileError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -63,6 +66,7 @@ __all__ = [
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -76,26 +80,6 @@ ModuleList = torch.nn.ModuleList
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch PyTorch's normalisation moves the running one towards."""
-
-
-class Layout(NamedTuple):
-    """How a weight lies in canonical layout, where PyTorch has the output first and channels before height and width.
-
-    Shapes: canonical (in, out) or (kernel, kernel, in, out); unfolded the same with the inputs' axes apart, such as
-    (height, width, channels, out).
-    """
-
-    canonical: tuple[int, ...]
-    unfolded: tuple[int, ...]
-
-    def to_native(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring a canonical array into PyTorch's order of axes: (out, channels, height, width) or (out, in)."""
-        return np.moveaxis(array.reshape(self.unfolded), (-1, -2), (0, 1))
-
-    def to_canonical(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring PyTorch's array of a weight into canonical layout."""
-        *spatial, inputs, outputs = self.unfolded
-        return np.moveaxis(array.reshape(outputs, inputs, *spatial), (0, 1), (-1, -2)).reshape(self.canonical)
 
 
 class Linear(torch.nn.Linear):
