@@ -10,10 +10,16 @@ LayerNorm  scale (features,), bias (features,)
 BatchNorm  scale (features,), bias (features,); state: running_mean (features,), running_variance (features,)
 Embedding  weight (entries, features)
 EmbeddingBag  as Embedding
+LSTM, GRU  input_weight (in, gates * hidden), recurrent_weight (hidden, gates * hidden), bias (gates * hidden,), with
+           two biases recurrent_bias of the same shape, too; the backward direction's begin with backward_. Gates of an
+           LSTM in the order i, f, g, o, of a GRU r, z, n
+LSTMCell   as an LSTM's of one direction
 Parameter  itself, of the shape that it is made with
 
 A parameter's name is the path of attributes to its layer and then the name above: `blocks.0.conv.weight`; for a
-Parameter it is the path alone: `class_token`. State is what training changes beside the parameters: it has no
+Parameter it is the path alone: `class_token`. A layer or module that stands under two paths is one set of parameters,
+which has the name of the first path, in the order of attributes; its gradients add up. A Parameter stands under one
+path: share the module that holds it. State is what training changes beside the parameters: it has no
 gradient, no optimiser updates it, it does not count as a parameter, and evaluation reads it. Arrays take indices and
 slices as NumPy's do: `x[:, 0]`.
 
@@ -46,7 +52,28 @@ LAYERS: dict[str, str] = {
         "the running ones by momentum x (batch's - running); evaluation normalises by the running ones. Whether the "
         "running variance takes the batch's biased or unbiased one is each framework's own (docs/decisions/007)."
     ),
-    "Embedding": "Embedding(entries, features): rows by integer index.",
+    "Embedding": (
+        "Embedding(entries, features): rows by integer index; embedding.attend(x) is x @ weight^T over the last axis, "
+        "by which a model's last layer shares the weight."
+    ),
+    "LSTM": (
+        "LSTM(in_features, hidden, bidirectional=False, biases=1): called as sequence, (h, c) = lstm(x, state=None, "
+        "lengths=None) with x (batch, length, features); i, f, o = sigmoid and g = tanh of x @ input_weight + bias + "
+        "h @ recurrent_weight (+ recurrent_bias); c = f * c + i * g; h = o * tanh(c). sequence holds every h. With "
+        "lengths (batch,) int32, from 1 on, steps beyond a sample's length leave its state and give zeros. The "
+        "backward direction starts at each sample's own end; its outputs and states stand behind the forward ones, on "
+        "the last axis. state (h, c), zeros where it is None. One bias is enough; a second one that a framework's own "
+        "layer has is then fixed at zero, and no parameter."
+    ),
+    "GRU": (
+        "GRU(in_features, hidden, bidirectional=False, biases=2): called as sequence, h = gru(x, state=None, "
+        "lengths=None), as an LSTM; r, z = sigmoid of x @ input_weight + bias + h @ recurrent_weight + recurrent_bias; "
+        "n = tanh(x's + r * h's): the reset after the product, as cuDNN has it; "
+        "h = (1 - z) * n + z * h."
+    ),
+    "LSTMCell": (
+        "LSTMCell(in_features, hidden, biases=1): h, c = cell(x, (h, c)): one step of an LSTM, x (batch, features)."
+    ),
     "EmbeddingBag": (
         'EmbeddingBag(entries, features, mode): "sum" or "mean" of the rows of integers (batch, n), as '
         "(batch, features); gradients are dense."
@@ -112,13 +139,22 @@ FUNCTIONS: dict[str, str] = {
     "flatten": "flatten(x): everything but the batch axis into one, in the framework's layout (see Linear).",
     "reshape": "reshape(x, shape): shape includes the batch axis; not for feature maps.",
     "tokens": "tokens(x): feature map to (batch, height * width, channels), row by row.",
+    "columns": (
+        "columns(x): feature map to (batch, width, height * channels), column by column, with a row's channels "
+        "together; of a spectrogram with frequencies as its height, a sequence over time."
+    ),
+    "per_column": "per_column(x): (batch, width) as a feature map of one row and one channel, to mask columns.",
+    "floor_divide": (
+        "floor_divide(x, number): integers, none below 0, over a whole number from 1 on, without what is left: a "
+        "length behind a stride."
+    ),
     "concat": "concat(arrays, axis): not for feature maps.",
     "concat_channels": "concat_channels(maps): feature maps of one height and width, joined by their channels.",
     "stack": "stack(arrays, axis): arrays of one shape along a new axis; not for feature maps.",
     "split": "split(x, sizes, axis): a list of parts of these lengths, not cut points; not for feature maps.",
     "take": (
         "take(table, indices, axis=0): what stands at each integer along an axis, which the axes of the indices "
-        "replace. Indices are 0 to length - 1: beyond it PyTorch raises, JAX fills with NaN, others read elsewhere."
+        "replace. Indices are 0 to length - 1: beyond it some frameworks raise, some give NaN, others read elsewhere."
     ),
     "take_along_axis": (
         "take_along_axis(x, indices, axis): one element for each integer, in the same place along all other axes, "
@@ -135,8 +171,18 @@ FUNCTIONS: dict[str, str] = {
     "permute_dims": "permute_dims(x, axes): not for feature maps.",
     "matmul": "matmul(a, b).",
     "attention": (
-        "attention(q, k, v): softmax(q k^T / sqrt(features)) v for each head, without a mask; "
-        "each (batch, length, heads, features), and so is the result."
+        "attention(q, k, v, causal=False, mask=None, bias=None, scale=None): softmax(scale q k^T + bias) v for each "
+        "head; each (batch, length, heads, features), and so is the result; scale None is 1 / sqrt(features). mask is "
+        "boolean, True attends; mask and bias go with (batch, heads, length of q, length of k), an axis of 1 for all. "
+        "causal: each position attends to itself and to those before, of equal lengths. Fewer heads of k and v than of "
+        "q, where they divide: each serves the next few of q. A row that attends to nothing has no one meaning: it "
+        "is 0 or the mean of v, by framework (docs/options.md), and a model must not have one."
+    ),
+    "scan": (
+        "scan(step, state, inputs): step(state, x) -> (state, output) for each place of axis 1 of the inputs, in "
+        "order; gives the last state, and the outputs stacked on axis 1. State, inputs and output are each an array or "
+        "a tuple of arrays; x is the inputs' slice (batch, ...). A loop that is compiled once, where a framework has "
+        "one; Dropout draws anew in every step; BatchNorm has no meaning inside, where it would see one step of many."
     ),
     "mean": "mean(x, axis=None): not for feature maps.",
     "sum": "sum(x, axis=None): not for feature maps.",
@@ -146,10 +192,29 @@ FUNCTIONS: dict[str, str] = {
 
 LOSSES: dict[str, str] = {
     "cross_entropy": (
-        "cross_entropy(logits, labels): mean over the batch; logits (batch, classes), labels (batch,) int32."
+        "cross_entropy(logits, labels, label_smoothing=0.0, ignore=None, reduction='mean'): of the softmax over the "
+        "last axis; labels int32 of the shape of all axes before it: logits (batch, classes) or (batch, length, "
+        "classes), or a feature map with labels (batch, height, width). For each label "
+        "(1 - label_smoothing) * -log p[label] + label_smoothing * the mean over all classes of -log p. Labels of the "
+        "number `ignore` count nowhere: their loss is 0, and the mean is over the others. reduction is 'mean' or 'sum' "
+        "over all labels, or 'none': one loss for each."
     ),
-    "binary_cross_entropy": "binary_cross_entropy(logits, targets): from logits, mean over all elements.",
-    "mse": "mse(outputs, targets): mean of squares over all elements.",
+    "binary_cross_entropy": (
+        "binary_cross_entropy(logits, targets, weights=None, reduction='mean'): from logits, for each element "
+        "-t log sigmoid(x) - (1 - t) log(1 - sigmoid(x)). weights are broadcast to the elements, numbers or a mask: "
+        "the mean is sum(weights * losses) / sum(weights), the sum and 'none' are those of weights * losses."
+    ),
+    "mse": (
+        "mse(outputs, targets, weights=None, reduction='mean'): for each element (output - target)^2; weights and "
+        "reduction as in binary_cross_entropy."
+    ),
+    "ctc": (
+        "ctc(logits, labels, logit_lengths, label_lengths): connectionist temporal classification (Graves et al. "
+        "2006), the sum over the samples of -log p(labels), over the batch size; logits (batch, time, classes) before "
+        "the softmax, class 0 the blank; labels (batch, most) int32, of which a sample's first label_lengths count and "
+        "are no blanks; lengths (batch,) int32, of at least one label and one frame. A sample whose labels do not fit, "
+        "with a frame each and one between two equal ones, adds nothing and has no gradient."
+    ),
 }
 
 VOCABULARY: dict[str, str] = LAYERS | FUNCTIONS | LOSSES

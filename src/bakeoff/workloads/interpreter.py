@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads import plan
+from bakeoff.workloads import plan, shape_recurrent
+from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shape_layers import LAYERS
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
@@ -29,17 +30,18 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
     """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be."""
     plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
-    trains = SCENARIOS[scenario].trains
+    trains, loss = SCENARIOS[scenario].trains, loaded.loss
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False))
     _told(path, "forward", lambda: _check_outputs(outputs, size))
-    if not trains or loaded.loss is None:
+    if not trains or loss is None:
         return
     targets = _one_or_named({name: of_batch(array, size.batch_size) for name, array in size.sample.targets.items()})
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True))
     counter = Counter()
     counter.is_built = True
     nn = vocabulary(counter, trains=True)
-    found = _told(path, "loss", lambda: loaded.loss(nn, outputs, targets))  # type: ignore[misc]
+    inputs = _one_or_named(_inputs(size))
+    found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
     if not isinstance(found, Shape) or found.shape != ():
         msg = f"{path}: loss returned {found!r}; it must return one number that hangs on the outputs"
         raise ModelFileError(msg)
@@ -47,19 +49,26 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
 
 def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, trains: bool) -> Any:
     """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does."""
-    batch = {name: of_batch(array, size.batch_size) for name, array in size.sample.inputs.items()}
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built = True
-    return model(_one_or_named(batch))
+    return model(_one_or_named(_inputs(size)))
+
+
+def _inputs(size: Size) -> dict[str, Shape]:
+    """Return a batch's inputs by name."""
+    return {name: of_batch(array, size.batch_size) for name, array in size.sample.inputs.items()}
 
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     """Return the vocabulary: layers that count, and functions of shapes."""
-    layers: dict[str, Any] = {kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in LAYERS}
+    layers: dict[str, Any] = {
+        kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in (*LAYERS, *shape_recurrent.LAYERS)
+    }
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
-    functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS if name != "in_training"}
+    more = {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
+    functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS.keys() - more}
     losses = {name: getattr(Losses, name) for name in LOSSES}
-    return SimpleNamespace(**layers, **functions, **losses, in_training=lambda _: trains)
+    return SimpleNamespace(**layers, **functions, **more, **losses)
 
 
 def _one_or_named(arrays: dict[str, Shape]) -> Shape | dict[str, Shape]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
+from bakeoff.workloads import layers_recurrent
 from bakeoff.workloads.layers import LAYERS, Array, Dropout, Layer, Parameter, RandomNormal, constant
 from bakeoff.workloads.shapes import LayoutError
 
@@ -103,7 +104,10 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
     names: dict[int, str] = {}
     for name, part in _walk(model, ""):
         if id(part) in names:
-            msg = f"{path}: {names[id(part)]} and {name} are the same object; the vocabulary has no shared layers"
+            msg = (
+                f"{path}: {names[id(part)]} and {name} are the same nn.Parameter; layers and modules may be "
+                "shared: hold it in one nn.Module, and share that"
+            )
             raise ModelFileError(msg)
         names[id(part)] = name
         if isinstance(part, Layer):
@@ -150,8 +154,15 @@ def _members(value: Any) -> Any:
     return value.values() if isinstance(value, dict) else value
 
 
-def _walk(part: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield a model's parts with their names, from the root down."""
+def _walk(part: Any, name: str, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield a model's parts with their names, from the root down: what is shared once, by its first name.
+
+    Only a Parameter comes again, which not every framework has as an object of its own.
+    """
+    seen = set() if seen is None else seen
+    if id(part) in seen and not isinstance(part, Parameter):
+        return
+    seen.add(id(part))
     yield name or "the model", part
     children: Any = ()
     if isinstance(part, ModuleList):
@@ -159,7 +170,7 @@ def _walk(part: Any, name: str) -> Iterator[tuple[str, Any]]:
     elif isinstance(part, Module):
         children = ((key, child) for key, child in vars(part).items() if _holds_layers(child))
     for key, child in children:
-        yield from _walk(child, f"{name}.{key}" if name else key)
+        yield from _walk(child, f"{name}.{key}" if name else key, seen)
 
 
 def where(path: str, function: str, error: Exception) -> str:
@@ -179,5 +190,5 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
-_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *LAYERS)}
+_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *LAYERS, *layers_recurrent.LAYERS)}
 _VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})

@@ -7,8 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
+from bakeoff.workloads.shape_attention import Attention, attended
+from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
+from bakeoff.workloads.shape_sequences import columns, ctc, floor_divide, per_column
 from bakeoff.workloads.shapes import (
-    MAP_AXES,
     LayoutError,
     Shape,
     check_kind,
@@ -61,21 +63,18 @@ class Functions(ArrayFunctions):
         self._counter.product(math.prod(found.shape) * a.shape[-1], (a.trained, b.trained))
         return found
 
-    def attention(self, q: Shape, k: Shape, v: Shape) -> Shape:
+    def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
+        self,
+        q: Shape,
+        k: Shape,
+        v: Shape,
+        causal: bool = False,  # noqa: FBT001, FBT002 - as above
+        mask: Shape | None = None,
+        bias: Shape | None = None,
+        scale: float | None = None,
+    ) -> Shape:
         """Count both products of every head."""
-        for one in (q, k, v):
-            check_kind("attention", one, "array")
-            if one.ndim != MAP_AXES:
-                msg = f"nn.attention takes (batch, length, heads, features) three times; this is {one!r}"
-                raise LayoutError(msg)
-        batch, length, heads, features = q.shape
-        if k.shape != (batch, k.shape[1], heads, features) or v.shape[:3] != k.shape[:3]:
-            msg = f"nn.attention of q {q.shape}, k {k.shape} and v {v.shape}: they do not fit"
-            raise LayoutError(msg)
-        scores, are_trained = batch * heads * length * k.shape[1], q.trained or k.trained
-        self._counter.product(scores * features, (q.trained, k.trained))
-        self._counter.product(scores * v.shape[-1], (are_trained, v.trained))
-        return Shape((batch, length, heads, v.shape[-1]), trained=are_trained or v.trained)
+        return attended(self._counter, Attention(q, k, v, causal, mask, bias, scale))
 
     @staticmethod
     def softmax(x: Shape) -> Shape:
@@ -106,6 +105,8 @@ class Functions(ArrayFunctions):
         """Return one axis for all places."""
         check_kind("tokens", x, "map")
         return x.of(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
+
+    columns, per_column, floor_divide = staticmethod(columns), staticmethod(per_column), staticmethod(floor_divide)
 
     @staticmethod
     def reshape(x: Shape, shape: Iterable[int]) -> Shape:
@@ -173,31 +174,12 @@ class Functions(ArrayFunctions):
 
 
 class Losses:
-    """Losses: one number each."""
+    """The losses of the vocabulary."""
 
-    @staticmethod
-    def cross_entropy(logits: Shape, labels: Shape) -> Shape:
-        """Return one number."""
-        for one in (logits, labels):
-            check_kind("cross_entropy", one, "array")
-        if logits.ndim != 2 or labels.shape != logits.shape[:1] or not labels.integer:  # noqa: PLR2004 - batch, classes
-            msg = (
-                "nn.cross_entropy takes logits (batch, classes) and whole labels (batch,); these are "
-                f"{logits!r} and {labels!r}"
-            )
-            raise LayoutError(msg)
-        return logits.of()
-
-    @staticmethod
-    def mse(outputs: Shape, targets: Shape) -> Shape:
-        """Return one number."""
-        together = outputs.broadcast_with(targets)
-        if outputs.shape != targets.shape or outputs.kind != targets.kind:
-            msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
-            raise LayoutError(msg)
-        return Shape((), trained=together.trained)
-
-    binary_cross_entropy = mse
+    cross_entropy = staticmethod(cross_entropy)
+    ctc = staticmethod(ctc)
+    binary_cross_entropy = staticmethod(partial(elementwise_loss, "binary_cross_entropy"))
+    mse = staticmethod(partial(elementwise_loss, "mse"))
 
 
 def _joined(function: str, parts: list[Shape], axis: int) -> Shape:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
 from bakeoff.workloads.shape_functions import slid
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -60,6 +60,14 @@ class Embedding(Counted, layers.Embedding):
             msg = f"nn.Embedding takes integers: an input of dtype int32 in the size's inputs; this is {x!r} of numbers"
             raise LayoutError(msg)
         return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
+
+    def attend(self, x: Shape) -> Shape:
+        """Count one for each weight and position."""
+        entries, features = self.parameters["weight"].shape
+        check_kind("Embedding.attend", x, "array")
+        check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.shape[-1], features)
+        self.product(math.prod(x.shape[:-1]) * features * entries, x)
+        return Shape((*x.shape[:-1], entries), trained=True)
 
 
 class EmbeddingBag(Counted, layers.EmbeddingBag):
@@ -138,6 +146,9 @@ class BatchNorm(Counted, layers.BatchNorm):
 
     def __call__(self, x: Shape) -> Shape:
         """Return the same shape."""
+        if in_scan.get():
+            msg = "nn.BatchNorm inside nn.scan would normalise one step of many; call it on the whole sequence, outside"
+            raise LayoutError(msg)
         if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim == 2)):  # noqa: PLR2004 - batch, features
             msg = f"nn.BatchNorm takes a feature map or (batch, features); this is {x!r}"
             raise LayoutError(msg)

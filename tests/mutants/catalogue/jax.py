@@ -7,6 +7,7 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "jax", "vocabulary", "nn.py")
+in_losses = partial(Mutant, "jax", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "jax", "engine", "engine.py")
 in_optimizers = partial(Mutant, "jax", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "jax", "feed", "input.py")
@@ -59,9 +60,9 @@ VOCABULARY = [
         [("padding=((vertical, vertical), (horizontal, horizontal))", 'padding="SAME" if vertical else "VALID"')],
         {"case/conv2d with stride on an even side": "outputs"},
     ),
-    in_nn(
+    in_losses(
         "cross-entropy is a sum",
-        [("return jnp.mean(optax.softmax_cross", "return jnp.sum(optax.softmax_cross")],
+        [('"mean": jnp.mean}', '"mean": jnp.sum}')],
         {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
     ),
 ]

@@ -29,6 +29,7 @@ from bakeoff.frameworks.jax import (
     peaks,
     phase,
     profiling,
+    recurrent,
     snapshots,
     tf32,
 )
@@ -86,6 +87,7 @@ class Engine:
                 raise UnsupportedError(msg)
         self._switches = Switches(options)
         convolution.choose(options.get("convolution", "xla"))
+        recurrent.choose(options["lstm"])
         self._precision = Precision(options["precision"])
         jax.config.update("jax_disable_jit", val=False)
         try:
@@ -200,6 +202,7 @@ class Step:
             "accumulation": None,
             **self._switches.settings(device, mode),
             "convolution": convolution.chosen(),
+            **recurrent.settings(),
             "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads()),
             "optimizer": None,
             "device_memory": memory.policy() if device == "cuda" else None,
@@ -261,7 +264,7 @@ class TrainStep(WithoutOutputs, Step):
         inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
         with phase.training(key):
-            loss = self._loss_of(self._precision.called(model, inputs), targets)
+            loss = self._loss_of(self._precision.called(model, inputs), targets, inputs)
         return loss, self._split.statistics(model)
 
     def _next(self, state: State, batch: DeviceBatch) -> tuple[State, jax.Array]:

@@ -12,22 +12,29 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
-import optax
 from flax import nnx
 
 from bakeoff.frameworks.jax import functions, phase
+from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jax.sequence_losses import ctc
+from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -37,10 +44,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -49,9 +59,11 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -62,9 +74,6 @@ __all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch flax's normalisation moves the running one towards."""
-
-ATTENTION: Literal["xla"] = "xla"
-"""What JAX takes by default in 0.10 on every device, set here so that it can be reported; cudnn is to be asked for."""
 
 # --- Layers -------------------------------------------------------------------------------------------------------
 
@@ -273,17 +282,6 @@ def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:
     return jnp.broadcast_to(x, shape)
 
 
-def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-    """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it.
-
-    That function multiplies q and k in float32 whatever its arguments are; in float64 its formula is written out.
-    """
-    if q.dtype == jnp.float64:
-        logits = jnp.einsum("bqhf,bkhf->bhqk", q, k) * q.shape[-1] ** -0.5
-        return jnp.einsum("bhqk,bkhf->bqhf", jax.nn.softmax(logits), v)
-    return jax.nn.dot_product_attention(q, k, v, implementation=ATTENTION)
-
-
 def permute_dims(x: jax.Array, axes: Sequence[int]) -> jax.Array:
     """Return x with its axes in another order."""
     return jnp.permute_dims(x, axes)
@@ -313,21 +311,3 @@ def _strides(kernel: int, stride: int | None) -> tuple[int, int]:
 def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return the same padding on all four sides."""
     return (padding, padding), (padding, padding)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
-    """Return the mean over the batch; logits (batch, classes), labels int32 (batch,)."""
-    return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, labels))
-
-
-def binary_cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean over all elements, from logits."""
-    return jnp.mean(optax.sigmoid_binary_cross_entropy(logits, targets))
-
-
-def mse(outputs: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean of squares over all elements."""
-    return jnp.mean(optax.squared_error(outputs, targets))

@@ -14,24 +14,32 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import jittor as jt
 import numpy as np
-from jittor.attention import scaled_dot_product_attention
 
 from bakeoff.frameworks.jittor import functions, normalisation
+from bakeoff.frameworks.jittor.attention import attention
 from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jittor.sequence_losses import ctc
+from bakeoff.frameworks.jittor.tangent import tanh
+from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -41,10 +49,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -53,9 +64,11 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -68,9 +81,6 @@ RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
 
 _LOWEST = float(np.finfo(np.float32).min)
-
-_SATURATED = 20.0
-"""Beyond this tanh is 1 in float32, from 9.02 on, and its slope is less than 1e-16."""
 
 
 class Layout(NamedTuple):
@@ -180,6 +190,10 @@ class Embedding(jt.nn.Embedding):
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
 
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis."""
+        return jt.nn.matmul_transpose(x, self.weight)
+
 
 class Dropout(jt.nn.Dropout):
     """Drop at `rate` in training, do nothing in evaluation."""
@@ -203,11 +217,6 @@ matmul = jt.matmul
 reshape = jt.reshape
 broadcast_to = jt.broadcast
 permute_dims = jt.transpose
-
-
-def tanh(x: Any) -> Any:
-    """Hyperbolic tangent; its slope is 1 / cosh(x)^2 to Jittor, which overflows from 44.4 on and is no number then."""
-    return jt.tanh(jt.clamp(x, -_SATURATED, _SATURATED))
 
 
 def softmax(x: Any) -> Any:
@@ -302,12 +311,6 @@ def concat_channels(maps: Any) -> Any:
     return jt.concat(maps, 1)
 
 
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), by Jittor's own function for it."""
-    heads_first = (jt.transpose(x, 1, 2) for x in (q, k, v))
-    return jt.transpose(scaled_dot_product_attention(*heads_first), 1, 2)
-
-
 def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
     """Mean over `axis`, or over everything."""
     return jt.mean(x) if axis is None else jt.mean(x, axis)
@@ -316,24 +319,6 @@ def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
 def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
     """Sum over `axis`, or over everything."""
     return jt.sum(x) if axis is None else jt.sum(x, axis)
-
-
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch."""
-    return jt.nn.cross_entropy_loss(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return jt.nn.binary_cross_entropy_with_logits(logits, jt.float32(targets))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return jt.nn.mse_loss(outputs, jt.float32(targets))
 
 
 # --- Weights in and out ----------------------------------------------------------------------------------------------
@@ -345,7 +330,7 @@ _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
 def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
     """Return every parameter by canonical name, with its layout; None where Jittor's is the canonical one."""
     found = {}
-    for path, layer in model.named_modules():
+    for path, layer in _layers(model):
         for name, array in _arrays(layer).items():
             if isinstance(layer, BatchNorm) and name in _STATE:
                 continue
@@ -359,11 +344,20 @@ def state(model: Any) -> dict[str, Any]:
     """Return every running statistic by canonical name."""
     return {
         f"{path}.{_STATE[name]}".removeprefix("."): array
-        for path, layer in model.named_modules()
+        for path, layer in _layers(model)
         if isinstance(layer, BatchNorm)
         for name, array in _arrays(layer).items()
         if name in _STATE
     }
+
+
+def _layers(model: Any) -> Iterator[tuple[str, Any]]:
+    """Go through a model's modules by their paths; a shared one by its first, where Jittor lists it at each."""
+    seen = set()
+    for path, layer in model.named_modules():
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            yield path, layer
 
 
 def _arrays(layer: Any) -> dict[str, Any]:

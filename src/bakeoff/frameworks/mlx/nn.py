@@ -15,17 +15,25 @@ import mlx.nn
 import numpy as np
 
 from bakeoff.frameworks.mlx import functions
-from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.attention import attention
+from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.mlx.sequence_losses import ctc
+from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -35,10 +43,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -47,9 +58,11 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -60,9 +73,6 @@ __all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch MLX's normalisation moves the running one towards."""
-
-ATTENTION = "mx.fast.scaled_dot_product_attention"
-"""The function that attention is computed by; which kernels it takes, MLX does not report."""
 
 # --- Layers -----------------------------------------------------------------------------------------------------------
 
@@ -145,6 +155,10 @@ class Embedding(mlx.nn.Embedding):
     def __init__(self, entries: int, features: int) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
+
+    def attend(self, x: mx.array) -> mx.array:
+        """X @ weight^T over the last axis, by MLX's own method for it."""
+        return self.as_linear(x)
 
 
 class Dropout(mlx.nn.Dropout):
@@ -236,13 +250,6 @@ def concat_channels(maps: Sequence[mx.array]) -> mx.array:
     return mx.concatenate(list(maps), axis=-1)
 
 
-def attention(q: mx.array, k: mx.array, v: mx.array) -> mx.array:
-    """Scaled dot-product attention of (batch, length, heads, features), by MLX's own fast function."""
-    heads_first = (one.swapaxes(1, 2) for one in (q, k, v))
-    scale = 1 / math.sqrt(q.shape[-1])
-    return mx.fast.scaled_dot_product_attention(*heads_first, scale=scale).swapaxes(1, 2)
-
-
 def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:
     """Mean over `axis`, or over everything."""
     return mx.mean(x, axis=axis)
@@ -251,21 +258,3 @@ def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:
 def sum(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:  # noqa: A001 - the vocabulary's name
     """Sum over `axis`, or over everything."""
     return mx.sum(x, axis=axis)
-
-
-# --- Losses -----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: mx.array, labels: mx.array) -> mx.array:
-    """Softmax cross-entropy, mean over the batch; labels int32."""
-    return mlx.nn.losses.cross_entropy(logits, labels, reduction="mean")
-
-
-def binary_cross_entropy(logits: mx.array, targets: mx.array) -> mx.array:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements."""
-    return mlx.nn.losses.binary_cross_entropy(logits, targets, reduction="mean")
-
-
-def mse(outputs: mx.array, targets: mx.array) -> mx.array:
-    """Mean of squared differences over all elements."""
-    return mlx.nn.losses.mse_loss(outputs, targets, reduction="mean")

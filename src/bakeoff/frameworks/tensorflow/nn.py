@@ -16,16 +16,25 @@ import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow import functions, phase
-from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.attention import attention
+from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.tensorflow.module import Module
+from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.tensorflow.sequence_losses import ctc
+from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -35,10 +44,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -47,9 +59,11 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -69,19 +83,6 @@ def in_training(module: tf.Module) -> bool:
 
 
 # --- Layers -------------------------------------------------------------------------------------------------------
-
-
-class Module(tf.Module):
-    """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs; every model defines its own."""
-        msg = f"{type(self).__name__} has no method forward"
-        raise NotImplementedError(msg)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call forward."""
-        return self.forward(*args, **kwargs)
 
 
 class ModuleList(tf.Module):
@@ -203,6 +204,11 @@ class Embedding(keras.layers.Embedding):
         super().__init__(entries, features, embeddings_initializer="zeros")
         self.build((None,))
 
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis, as one product of two matrices."""
+        product = tf.linalg.matmul(tf.reshape(x, (-1, self.output_dim)), self.embeddings, transpose_b=True)
+        return tf.reshape(product, (-1, *x.shape[1:-1], self.input_dim))
+
 
 class Dropout(keras.layers.Dropout):
     """Scaled by 1 / (1 - rate) in training, nothing in evaluation."""
@@ -310,13 +316,6 @@ def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
     return tf.broadcast_to(x, shape)
 
 
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), as Keras' own operation computes it."""
-    # A plain number would be rounded to float32 on its way.
-    scale = tf.constant(q.shape[-1] ** -0.5, q.dtype)
-    return keras.ops.dot_product_attention(q, k, v, scale=scale)
-
-
 def permute_dims(x: Any, axes: Sequence[int]) -> Any:
     """Reorder the axes."""
     return tf.transpose(x, axes)
@@ -335,24 +334,6 @@ def mean(x: Any, axis: int | Sequence[int] | None = None) -> Any:
 def sum(x: Any, axis: int | Sequence[int] | None = None) -> Any:  # noqa: A001  the name in the array API standard
     """Sum over one axis, several or all."""
     return tf.reduce_sum(x, axis)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Mean over the batch; logits (batch, classes), labels (batch,)."""
-    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Mean over all elements, from logits."""
-    return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(targets, logits.dtype), logits))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squares over all elements."""
-    return tf.reduce_mean(tf.math.squared_difference(outputs, tf.cast(targets, outputs.dtype)))
 
 
 def _padded(

@@ -9,28 +9,35 @@ arguments. What converts weights (`load`, `read`) runs outside of every step.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.torch.layouts import Layout
+from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.torch.sequence_losses import ctc
+from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "Conv2d",
     "Dropout",
     "Embedding",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -40,10 +47,13 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "gelu",
     "global_avg_pool2d",
     "in_training",
@@ -52,9 +62,11 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
+    "scan",
     "sigmoid",
     "softmax",
     "sum",
@@ -68,26 +80,6 @@ ModuleList = torch.nn.ModuleList
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch PyTorch's normalisation moves the running one towards."""
-
-
-class Layout(NamedTuple):
-    """How a weight lies in canonical layout, where PyTorch has the output first and channels before height and width.
-
-    Shapes: canonical (in, out) or (kernel, kernel, in, out); unfolded the same with the inputs' axes apart, such as
-    (height, width, channels, out).
-    """
-
-    canonical: tuple[int, ...]
-    unfolded: tuple[int, ...]
-
-    def to_native(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring a canonical array into PyTorch's order of axes: (out, channels, height, width) or (out, in)."""
-        return np.moveaxis(array.reshape(self.unfolded), (-1, -2), (0, 1))
-
-    def to_canonical(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring PyTorch's array of a weight into canonical layout."""
-        *spatial, inputs, outputs = self.unfolded
-        return np.moveaxis(array.reshape(outputs, inputs, *spatial), (0, 1), (-1, -2)).reshape(self.canonical)
 
 
 class Linear(torch.nn.Linear):
@@ -149,6 +141,10 @@ class Embedding(torch.nn.Embedding):
     def __init__(self, entries: int, features: int) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
+
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis."""
+        return F.linear(x, self.weight)
 
 
 class Dropout(torch.nn.Dropout):
@@ -225,11 +221,6 @@ def concat_channels(maps: Any) -> Any:
     return torch.cat(maps, 1)
 
 
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), by PyTorch's fused kernels."""
-    return F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)
-
-
 def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
     """Reorder the axes."""
     return torch.permute(x, axes)
@@ -243,24 +234,6 @@ def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
 def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
     """Sum over `axis`, or over everything."""
     return torch.sum(x, axis)
-
-
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch; the engine's batches hold labels as int64, as PyTorch wants them."""
-    return F.cross_entropy(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return F.mse_loss(outputs, targets.to(outputs.dtype))
 
 
 # --- Weights in and out ----------------------------------------------------------------------------------------------
