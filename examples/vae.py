@@ -20,7 +20,9 @@ WORKLOAD = Workload(
         "full": Size(
             batch_size=100, input_shape=(784,), classes=10, config={"width": 500, "codes": 20}, parameters=815_824
         ),
-        "reduced": Size(batch_size=8, input_shape=(30,), classes=10, config={"width": 16, "codes": 4}, parameters=1_222),
+        "reduced": Size(
+            batch_size=8, input_shape=(30,), classes=10, config={"width": 16, "codes": 4}, parameters=1_222
+        ),
     },
     optimizer=Adam(learning_rate=1e-3),
 )
