@@ -45,7 +45,10 @@ VOCABULARY = [
         [("        super().__init__(rate)\n", "        super().__init__(1 - rate if rate else rate)\n")],
         {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
     ),
-    in_nn(
+    Mutant(
+        "jax",
+        "vocabulary",
+        "phase.py",
         "every step drops the same",
         [("jax.random.fold_in(key, number)", "jax.random.fold_in(jax.random.key(0), number)")],
         {"dropout/0.3": "equal losses of steps"},
