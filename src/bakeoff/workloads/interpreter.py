@@ -18,24 +18,30 @@ from bakeoff.workloads.shape_layers import LAYERS
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
 
 
-def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
-    """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be."""
+def check_model(
+    loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapping[str, int] | None = None
+) -> None:
+    """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be.
+
+    The batch may be a shorter one, whose sequences have so many `entries`.
+    """
     plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
     trains = SCENARIOS[scenario].trains
-    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False))
+    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False, entries=entries))
     _told(path, "forward", lambda: _check_outputs(outputs, size))
     if not trains or loaded.loss is None:
         return
-    targets = _one_or_named({name: of_batch(array, size.batch_size) for name, array in size.sample.targets.items()})
-    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True))
+    sample = size.sample.cut(entries or {})
+    targets = _one_or_named({name: of_batch(array, size.batch_size) for name, array in sample.targets.items()})
+    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True, entries=entries))
     nn = vocabulary(Counter(), trains=True)
     found = _told(path, "loss", lambda: loaded.loss(nn, outputs, targets))  # type: ignore[misc]
     if not isinstance(found, Shape) or found.shape != ():
@@ -43,9 +49,19 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
         raise ModelFileError(msg)
 
 
-def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, trains: bool) -> Any:
-    """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does."""
-    batch = {name: of_batch(array, size.batch_size) for name, array in size.sample.inputs.items()}
+def forward(
+    build: Callable[[Any, Size], Any],
+    size: Size,
+    counter: Counter,
+    *,
+    trains: bool,
+    entries: Mapping[str, int] | None = None,
+) -> Any:
+    """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does.
+
+    The batch may be a shorter one, whose sequences have so many `entries`.
+    """
+    batch = {name: of_batch(array, size.batch_size) for name, array in size.sample.cut(entries or {}).inputs.items()}
     return build(vocabulary(counter, trains=trains), size)(_one_or_named(batch))
 
 
