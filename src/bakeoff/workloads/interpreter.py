@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads import plan
+from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_maps
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
-from bakeoff.workloads.shape_layers import LAYERS
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
 if TYPE_CHECKING:
@@ -23,6 +22,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
+
+
+_LAYERS = (*shape_layers.LAYERS, *shape_maps.LAYERS)
 
 
 def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
@@ -51,9 +53,12 @@ def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, 
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     """Return the vocabulary: layers that count, and functions of shapes."""
-    layers: dict[str, Any] = {kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in LAYERS}
+    layers: dict[str, Any] = {kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in _LAYERS}
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
-    functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS if name != "in_training"}
+    on_maps = shape_map_functions.FUNCTIONS
+    functions = on_maps | {
+        name: getattr(Functions(counter), name) for name in FUNCTIONS if name not in {*on_maps, "in_training"}
+    }
     losses = {name: getattr(Losses, name) for name in LOSSES}
     return SimpleNamespace(**layers, **functions, **losses, in_training=lambda _: trains)
 

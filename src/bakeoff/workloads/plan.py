@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads.layers import LAYERS, Array, Dropout, Layer, Parameter
+from bakeoff.workloads import layers, layers_maps
+from bakeoff.workloads.layers import Array, Dropout, Layer, Parameter
 from bakeoff.workloads.shapes import LayoutError
 
 if TYPE_CHECKING:
@@ -174,5 +175,5 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
-_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *LAYERS)}
+_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *layers.LAYERS, *layers_maps.LAYERS)}
 _VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})

@@ -37,8 +37,8 @@ class Split:
         self.shapes: dict[str, tuple[int, ...]] = {name: arrays[path].shape for name, path in self._paths.items()}
 
     def has(self, layer: type[nnx.Module]) -> bool:
-        """Return whether a layer of this class is somewhere in the model."""
-        return layer in self._modules
+        """Return whether a layer of this class, or of one that is made of it, is somewhere in the model."""
+        return any(issubclass(kind, layer) for kind in self._modules)
 
     def part(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the parameters among the model's arrays, and the running statistics."""

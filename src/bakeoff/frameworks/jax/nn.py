@@ -16,7 +16,22 @@ import jax.numpy as jnp
 import optax
 from flax import nnx
 
-from bakeoff.frameworks.jax.convolution import convolve
+from bakeoff.frameworks.jax.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.jax.maps import (
+    ChannelNorm,
+    GroupNorm,
+    RMSNorm,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    channel_shuffle,
+    from_tokens,
+    max_pool1d,
+    max_pool2d,
+    pad,
+    per_channel,
+    resize,
+    split_channels,
+)
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -24,35 +39,49 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BatchNorm",
+    "ChannelNorm",
+    "Conv1d",
     "Conv2d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GroupNorm",
     "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
+    "RMSNorm",
+    "StochasticDepth",
+    "adaptive_avg_pool2d",
     "attention",
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "channel_shuffle",
     "concat",
     "concat_channels",
     "cross_entropy",
     "flatten",
+    "from_tokens",
     "gelu",
     "global_avg_pool2d",
     "in_training",
     "log_softmax",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mean",
     "mse",
+    "pad",
+    "per_channel",
     "permute_dims",
     "relu",
     "reshape",
+    "resize",
     "sigmoid",
     "softmax",
+    "split_channels",
     "sum",
     "tanh",
     "tokens",
@@ -99,35 +128,6 @@ class Linear(nnx.Linear):
         super().__init__(features, out_features, use_bias=bias, kernel_init=nnx.initializers.zeros, rngs=_rngs())
 
 
-class Conv2d(nnx.Conv):
-    """Cross-correlation with the same zero padding on opposite sides."""
-
-    canonical: ClassVar[dict[str, str]] = {"kernel": "weight"}
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,
-    ) -> None:
-        """Pad explicitly: flax's own "SAME" is not symmetric where the stride is 2."""
-        vertical, horizontal = padding if isinstance(padding, tuple) else (padding, padding)
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel if isinstance(kernel, tuple) else (kernel, kernel),
-            strides=(stride, stride),
-            padding=((vertical, vertical), (horizontal, horizontal)),
-            use_bias=bias,
-            kernel_init=nnx.initializers.zeros,
-            conv_general_dilated=convolve,
-            rngs=_rngs(),
-        )
-
-
 class LayerNorm(nnx.LayerNorm):
     """Normalisation over the last axis."""
 
@@ -137,7 +137,7 @@ class LayerNorm(nnx.LayerNorm):
 
 
 class BatchNorm(nnx.BatchNorm):
-    """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
+    """Normalisation of each channel of a feature map, or each feature of what has its features last."""
 
     canonical: ClassVar[dict[str, str]] = {"mean": "running_mean", "var": "running_variance"}
 
@@ -177,9 +177,23 @@ class Dropout(nnx.Dropout):
 
     def __call__(self, x: jax.Array) -> jax.Array:
         """Drop with the next draw of the innermost `training`."""
-        stream = _training[-1] if _training else None
-        key = None if stream is None else next(stream)
+        key = _next_key()
         return super().__call__(x, deterministic=key is None, rngs=key)
+
+
+class StochasticDepth(Dropout):
+    """Drop whole samples: flax's Dropout of one draw for each, which all other axes share."""
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """Drop with the next draw of the innermost `training`."""
+        self.broadcast_dims = tuple(range(1, x.ndim))
+        return super().__call__(x)
+
+
+def _next_key() -> jax.Array | None:
+    """Return the key of the next layer that drops; None where nothing is to be dropped."""
+    stream = _training[-1] if _training else None
+    return None if stream is None else next(stream)
 
 
 _training: list[Iterator[jax.Array] | None] = []
@@ -240,18 +254,6 @@ def softmax(x: jax.Array) -> jax.Array:
 def log_softmax(x: jax.Array) -> jax.Array:
     """Return the logarithm of the softmax over the last axis."""
     return nnx.log_softmax(x)
-
-
-def max_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
-    """Return the maxima of windows; flax pads with -inf."""
-    return nnx.max_pool(x, (kernel, kernel), _strides(kernel, stride), _padding(padding))
-
-
-def avg_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
-    """Return the means of windows, without the padding; unpadded windows need no counts."""
-    return nnx.avg_pool(
-        x, (kernel, kernel), _strides(kernel, stride), _padding(padding), count_include_pad=padding == 0
-    )
 
 
 def global_avg_pool2d(x: jax.Array) -> jax.Array:
@@ -318,17 +320,6 @@ def mean(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:
 def sum(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:  # noqa: A001 - the vocabulary's name
     """Return the sum over axes, or over all of them."""
     return jnp.sum(x, axis=axis)
-
-
-def _strides(kernel: int, stride: int | None) -> tuple[int, int]:
-    """Return the strides of a pool; None is the kernel, where flax would take 1."""
-    step = kernel if stride is None else stride
-    return step, step
-
-
-def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the same padding on all four sides."""
-    return (padding, padding), (padding, padding)
 
 
 # --- Losses -------------------------------------------------------------------------------------------------------
