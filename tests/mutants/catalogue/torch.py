@@ -50,6 +50,13 @@ class _Relu(torch.autograd.Function):
 relu = _Relu.apply
 """
 
+PLAIN_BIAS = """\
+bias)
+        self.layouts = kernel_layout(self.kernel_size, in_channels // groups, out_channels)
+
+
+class ConvTranspose2d"""
+
 NORMS = "case/batch norm of maps"
 DEEP = "resnet50-cifar10/train"
 
@@ -236,8 +243,8 @@ MUTANTS = [
         "convolutions pad with the border's values",
         [
             (
-                "stride=stride, padding=padding, bias=bias)",
-                'stride=stride, padding=padding, bias=bias, padding_mode="replicate")',
+                PLAIN_BIAS,
+                PLAIN_BIAS.replace("bias)", 'bias, padding_mode="replicate")'),
             )
         ],
         {"case/conv2d": "outputs", "resnet50/train": "outputs"},
