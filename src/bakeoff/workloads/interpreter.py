@@ -13,6 +13,7 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_maps
+from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
@@ -31,15 +32,18 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
     """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be."""
     plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
-    trains = SCENARIOS[scenario].trains
+    trains, loss = SCENARIOS[scenario].trains, loaded.loss
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False))
     _told(path, "forward", lambda: _check_outputs(outputs, size))
-    if not trains or loaded.loss is None:
+    if not trains or loss is None:
         return
     targets = _one_or_named({name: of_batch(array, size.batch_size) for name, array in size.sample.targets.items()})
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True))
-    nn = vocabulary(Counter(), trains=True)
-    found = _told(path, "loss", lambda: loaded.loss(nn, outputs, targets))  # type: ignore[misc]
+    counter = Counter()
+    counter.is_built = True
+    nn = vocabulary(counter, trains=True)
+    inputs = _one_or_named(_inputs(size))
+    found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
     if not isinstance(found, Shape) or found.shape != ():
         msg = f"{path}: loss returned {found!r}; it must return one number that hangs on the outputs"
         raise ModelFileError(msg)
@@ -47,8 +51,14 @@ def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
 
 def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, trains: bool) -> Any:
     """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does."""
-    batch = {name: of_batch(array, size.batch_size) for name, array in size.sample.inputs.items()}
-    return build(vocabulary(counter, trains=trains), size)(_one_or_named(batch))
+    model = build(vocabulary(counter, trains=trains), size)
+    counter.is_built = True
+    return model(_one_or_named(_inputs(size)))
+
+
+def _inputs(size: Size) -> dict[str, Shape]:
+    """Return a batch's inputs by name."""
+    return {name: of_batch(array, size.batch_size) for name, array in size.sample.inputs.items()}
 
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:

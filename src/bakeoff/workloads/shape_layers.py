@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shape_functions import elementwise
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -20,6 +19,23 @@ class Parameter(layers.Parameter, Shape):
         """Take the shape."""
         layers.Parameter.__init__(self, shape)
         Shape.__init__(self, shape, trained=True)
+
+
+class constant(layers.constant, Shape):  # noqa: N801 - the vocabulary's name for it
+    """An array that is never trained, made while the model is built."""
+
+    counter: Counter
+
+    def __init__(self, array: Any) -> None:
+        """Take shape and kind of values."""
+        if self.counter.is_built:
+            msg = (
+                "nn.constant puts an array on the device: make it once, while the model is built, as an attribute "
+                "(self.table = nn.constant(array) in __init__); in forward and in loss there is nn.arange(n)"
+            )
+            raise LayoutError(msg)
+        layers.constant.__init__(self, array)
+        Shape.__init__(self, array.shape, integer=array.dtype.kind == "i", boolean=array.dtype.kind == "b")
 
 
 class Counted(layers.Layer):
@@ -43,6 +59,26 @@ class Embedding(Counted, layers.Embedding):
             msg = f"nn.Embedding takes integers: an input of dtype int32 in the size's inputs; this is {x!r} of numbers"
             raise LayoutError(msg)
         return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
+
+    def attend(self, x: Shape) -> Shape:
+        """Count one for each weight and position."""
+        entries, features = self.parameters["weight"].shape
+        check_kind("Embedding.attend", x, "array")
+        check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.shape[-1], features)
+        self.product(math.prod(x.shape[:-1]) * features * entries, x)
+        return Shape((*x.shape[:-1], entries), trained=True)
+
+
+class EmbeddingBag(Counted, layers.EmbeddingBag):
+    """The sum or the mean of a sample's rows."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return one row for each sample."""
+        check_kind("EmbeddingBag", x, "array")
+        if not x.integer or x.ndim != 2:  # noqa: PLR2004 - batch, entries of a sample
+            msg = f"nn.EmbeddingBag takes integers (batch, n): an input of dtype int32; this is {x!r} of {x.values}"
+            raise LayoutError(msg)
+        return Shape((x.shape[0], self.parameters["weight"].shape[1]), trained=True)
 
 
 class Linear(Counted, layers.Linear):
@@ -97,6 +133,16 @@ class BatchNorm(Counted, layers.BatchNorm):
         return Shape(x.shape, trained=True, kind=x.kind)
 
 
+class RandomNormal(Counted, layers.RandomNormal):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same shape; draws depend on nothing."""
+        check_kind("RandomNormal", x, "array")
+        check_real("RandomNormal", x)
+        return Shape(x.shape)
+
+
 class Dropout(Counted, layers.Dropout):
     """See the vocabulary."""
 
@@ -105,4 +151,6 @@ class Dropout(Counted, layers.Dropout):
         return elementwise("Dropout", x)
 
 
-LAYERS: tuple[type, ...] = (Linear, LayerNorm, BatchNorm, Embedding, Dropout, Parameter)
+LAYERS: tuple[type, ...] = (
+    *(Linear, LayerNorm, BatchNorm, Embedding, EmbeddingBag, Dropout, RandomNormal, Parameter, constant),
+)

@@ -71,9 +71,9 @@ def resize(x: Shape, size: tuple[int, int], method: str) -> Shape:
     return _sized(x, sizes)
 
 
-def pad(x: Shape, sides: Any) -> Shape:
+def pad2d(x: Shape, sides: Any) -> Shape:
     """Return the map with its edges."""
-    check_kind("pad", x, "map")
+    check_kind("pad2d", x, "map")
     (top, bottom), (left, right) = edges(sides)
     batch, height, width, channels = x.shape
     return Shape((batch, height + top + bottom, width + left + right, channels), trained=x.trained, kind="map")
@@ -82,7 +82,7 @@ def pad(x: Shape, sides: Any) -> Shape:
 def edges(sides: Any) -> tuple[tuple[int, int], tuple[int, int]]:
     """Return ((top, bottom), (left, right)); raise LayoutError for anything else."""
     if not (isinstance(sides, tuple) and len(sides) == 2 and all(isinstance(one, tuple) for one in sides)):  # noqa: PLR2004
-        msg = f"nn.pad takes ((top, bottom), (left, right)); this is {sides!r}"
+        msg = f"nn.pad2d takes ((top, bottom), (left, right)); this is {sides!r}"
         raise LayoutError(msg)
     vertical, horizontal = (pair("sides", one, least=0) for one in sides)
     return vertical, horizontal
@@ -138,7 +138,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         max_pool1d,
         adaptive_avg_pool2d,
         resize,
-        pad,
+        pad2d,
         from_tokens,
         per_channel,
         split_channels,

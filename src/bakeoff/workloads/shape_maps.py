@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers_maps
 from bakeoff.workloads.layers import pair
-from bakeoff.workloads.shape_functions import elementwise
 from bakeoff.workloads.shape_layers import Counted
 from bakeoff.workloads.shape_windows import extent, places, slid
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, elementwise
 
 if TYPE_CHECKING:
     from bakeoff.workloads.layers import Layer

@@ -275,7 +275,7 @@ def sizes() -> Case:
 
         def forward(m: Any, x: Any) -> Any:
             one, two, three = nn.split_channels(nn.channel_shuffle(nn.tanh(m.first(x)), 3), (1, 2, 3))
-            x = nn.pad(nn.concat_channels([three, one, two]), ((1, 0), (2, 1)))
+            x = nn.pad2d(nn.concat_channels([three, one, two]), ((1, 0), (2, 1)))
             x = nn.resize(nn.tanh(nn.resize(x, (10, 18), "nearest") + 0.5), (7, 20), "bilinear")
             x = nn.adaptive_avg_pool2d(nn.tanh(x), (4, 3))
             return m.head(nn.flatten(nn.from_tokens(nn.tokens(x), (3, 4))))
@@ -291,7 +291,7 @@ def sizes() -> Case:
         return head(weights, adaptive_avg_pool(np.tanh(x), (4, 3)))
 
     return Case(
-        names=("split_channels", "channel_shuffle", "pad", "resize", "adaptive_avg_pool2d", "from_tokens"),
+        names=("split_channels", "channel_shuffle", "pad2d", "resize", "adaptive_avg_pool2d", "from_tokens"),
         build=build,
         forward=forward,
         x=random(BATCH, 4, 3, 2),

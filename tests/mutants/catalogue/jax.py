@@ -9,6 +9,7 @@ from catalogue.mutant import SKIPS, Mutant
 in_nn = partial(Mutant, "jax", "vocabulary", "nn.py")
 in_maps = partial(Mutant, "jax", "vocabulary", "maps.py")
 in_convolutions = partial(Mutant, "jax", "vocabulary", "conv_layers.py")
+in_losses = partial(Mutant, "jax", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "jax", "engine", "engine.py")
 in_optimizers = partial(Mutant, "jax", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "jax", "feed", "input.py")
@@ -61,9 +62,9 @@ VOCABULARY = [
         [("padding=((vertical, vertical), (horizontal, horizontal))", 'padding="SAME" if vertical else "VALID"')],
         {"case/conv2d with stride on an even side": "outputs"},
     ),
-    in_nn(
+    in_losses(
         "cross-entropy is a sum",
-        [("return jnp.mean(optax.softmax_cross", "return jnp.sum(optax.softmax_cross")],
+        [('"mean": jnp.mean}', '"mean": jnp.sum}')],
         {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
     ),
 ]

@@ -8,6 +8,7 @@ from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "mlx", "vocabulary", "nn.py")
 in_maps = partial(Mutant, "mlx", "vocabulary", "maps.py")
+in_losses = partial(Mutant, "mlx", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "mlx", "engine", "engine.py")
 in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "mlx", "feed", "input.py")
@@ -36,9 +37,9 @@ MUTANTS = [
         [("super().__init__(rate)", "super().__init__(1 - rate if rate else rate)")],
         {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
     ),
-    in_nn(
+    in_losses(
         "the mean squared error is a sum",
-        [('mse_loss(outputs, targets, reduction="mean")', 'mse_loss(outputs, targets, reduction="sum")')],
+        [('reduction=reduction if weights is None else "none")', 'reduction="sum" if weights is None else "none")')],
         {"case/mse": "loss and gradients"},
     ),
     in_steps("no optimiser step", [(UPDATED, "")], {"mlp-mnist/train": "update"}),

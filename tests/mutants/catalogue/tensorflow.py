@@ -9,6 +9,7 @@ from catalogue.mutant import SKIPS, Mutant
 in_nn = partial(Mutant, "tensorflow", "vocabulary", "nn.py")
 in_padding = partial(Mutant, "tensorflow", "vocabulary", "padding.py")
 in_convolutions = partial(Mutant, "tensorflow", "vocabulary", "conv_layers.py")
+in_attention = partial(Mutant, "tensorflow", "vocabulary", "attention.py")
 in_steps = partial(Mutant, "tensorflow", "engine", "engine.py")
 in_optimizers = partial(Mutant, "tensorflow", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "tensorflow", "feed", "input.py")
@@ -42,9 +43,9 @@ MUTANTS = [
         [('        return x, "VALID"\n    axes', '        return x, "VALID"\n    return x, "SAME"\n    axes')],
         {"case/conv2d with stride on an even side": "outputs"},
     ),
-    in_nn(
+    in_attention(
         "attention is not scaled",
-        [("tf.constant(q.shape[-1] ** -0.5, q.dtype)", "tf.constant(1.0, q.dtype)")],
+        [("q.shape[-1] ** -0.5 if scale is None", "1.0 if scale is None")],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
     ),
     in_steps("no optimiser step", [(APPLIED, "")], {"mlp-mnist/train": "update"}),

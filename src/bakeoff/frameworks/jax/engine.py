@@ -27,6 +27,7 @@ from bakeoff.frameworks.jax import (
     nn,
     optimizers,
     peaks,
+    phase,
     profiling,
     snapshots,
     tf32,
@@ -244,7 +245,7 @@ class TrainStep(WithoutOutputs, Step):
         self._first_parameter = next(iter(self._state.parameters.values()))
         self._state = self._state._replace(
             optimizer=self._transformation.init(self._state.parameters),
-            key=jax.random.key(0) if self._split.has(nn.Dropout) else None,
+            key=jax.random.key(0) if self._split.has(nn.Dropout, nn.RandomNormal) else None,
             scale=precision.scale(),
         )
         self._loss: jax.Array = jnp.array(jnp.nan)
@@ -259,8 +260,8 @@ class TrainStep(WithoutOutputs, Step):
         """Return the loss, and what the forward pass made of the running statistics."""
         inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
-        with nn.training(key):
-            loss = self._loss_of(self._precision.called(model, inputs), targets)
+        with phase.training(key):
+            loss = self._loss_of(self._precision.called(model, inputs), targets, inputs)
         return loss, self._split.statistics(model)
 
     def _next(self, state: State, batch: DeviceBatch) -> tuple[State, jax.Array]:

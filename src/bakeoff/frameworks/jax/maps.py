@@ -82,7 +82,7 @@ def resize(x: jax.Array, size: Pair, method: str) -> jax.Array:
     return jax.image.resize(x, (x.shape[0], *pair(size), x.shape[3]), method, antialias=False)
 
 
-def pad(x: jax.Array, sides: tuple[tuple[int, int], tuple[int, int]]) -> jax.Array:
+def pad2d(x: jax.Array, sides: tuple[tuple[int, int], tuple[int, int]]) -> jax.Array:
     """Return a map with zeros around it."""
     return jnp.pad(x, ((0, 0), *sides, (0, 0)))
 

@@ -8,15 +8,17 @@ Layers start at zero because every weight is loaded from canonical ones: the ran
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
-import optax
 from flax import nnx
 
+from bakeoff.frameworks.jax import functions, phase
+from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jax.maps import (
     ChannelNorm,
     GroupNorm,
@@ -27,15 +29,17 @@ from bakeoff.frameworks.jax.maps import (
     from_tokens,
     max_pool1d,
     max_pool2d,
-    pad,
+    pad2d,
     per_channel,
     resize,
     split_channels,
 )
+from bakeoff.frameworks.jax.sequence_losses import ctc
+from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
     "BatchNorm",
@@ -59,10 +63,13 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "from_tokens",
     "gelu",
     "global_avg_pool2d",
@@ -73,8 +80,9 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "pad",
+    "pad2d",
     "per_channel",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -86,12 +94,10 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch flax's normalisation moves the running one towards."""
-
-ATTENTION: Literal["xla"] = "xla"
-"""What JAX takes by default in 0.10 on every device, set here so that it can be reported; cudnn is to be asked for."""
 
 # --- Layers -------------------------------------------------------------------------------------------------------
 
@@ -150,7 +156,7 @@ class BatchNorm(nnx.BatchNorm):
 
         Those stay in float32 where activations are in less, and what flax computes from both comes back in float32.
         """
-        return super().__call__(x, use_running_average=not _training).astype(x.dtype)
+        return super().__call__(x, use_running_average=not phase.in_training()).astype(x.dtype)
 
 
 def Parameter(shape: tuple[int, ...]) -> nnx.Param[jax.Array]:  # noqa: N802 - the vocabulary's name for it
@@ -177,7 +183,7 @@ class Dropout(nnx.Dropout):
 
     def __call__(self, x: jax.Array) -> jax.Array:
         """Drop with the next draw of the innermost `training`."""
-        key = _next_key()
+        key = phase.next_key()
         return super().__call__(x, deterministic=key is None, rngs=key)
 
 
@@ -190,32 +196,9 @@ class StochasticDepth(Dropout):
         return super().__call__(x)
 
 
-def _next_key() -> jax.Array | None:
-    """Return the key of the next layer that drops; None where nothing is to be dropped."""
-    stream = _training[-1] if _training else None
-    return None if stream is None else next(stream)
-
-
-_training: list[Iterator[jax.Array] | None] = []
-"""The streams of keys in force while training steps are traced, innermost last; empty in evaluation."""
-
-
-@contextmanager
-def training(key: jax.Array | None) -> Iterator[None]:
-    """Make the models called inside behave as in training; Dropout draws from `key`, and drops nothing for None.
-
-    Each Dropout gets a key of its own.
-    """
-    _training.append(None if key is None else (jax.random.fold_in(key, number) for number in range(2**31)))
-    try:
-        yield
-    finally:
-        _training.pop()
-
-
 def in_training(module: nnx.Module) -> bool:  # noqa: ARG001 - in JAX it is the step that is in training
     """Return whether a training step is being traced."""
-    return bool(_training)
+    return phase.in_training()
 
 
 def _rngs() -> nnx.Rngs:
@@ -291,17 +274,6 @@ def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:
     return jnp.broadcast_to(x, shape)
 
 
-def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-    """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it.
-
-    That function multiplies q and k in float32 whatever its arguments are; in float64 its formula is written out.
-    """
-    if q.dtype == jnp.float64:
-        logits = jnp.einsum("bqhf,bkhf->bhqk", q, k) * q.shape[-1] ** -0.5
-        return jnp.einsum("bhqk,bkhf->bqhf", jax.nn.softmax(logits), v)
-    return jax.nn.dot_product_attention(q, k, v, implementation=ATTENTION)
-
-
 def permute_dims(x: jax.Array, axes: Sequence[int]) -> jax.Array:
     """Return x with its axes in another order."""
     return jnp.permute_dims(x, axes)
@@ -320,21 +292,3 @@ def mean(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:
 def sum(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:  # noqa: A001 - the vocabulary's name
     """Return the sum over axes, or over all of them."""
     return jnp.sum(x, axis=axis)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
-    """Return the mean over the batch; logits (batch, classes), labels int32 (batch,)."""
-    return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, labels))
-
-
-def binary_cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean over all elements, from logits."""
-    return jnp.mean(optax.sigmoid_binary_cross_entropy(logits, targets))
-
-
-def mse(outputs: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean of squares over all elements."""
-    return jnp.mean(optax.squared_error(outputs, targets))

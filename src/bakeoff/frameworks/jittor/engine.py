@@ -187,7 +187,7 @@ class TrainStep(WithoutOutputs, Step):
     def run(self, batch: DeviceBatch) -> None:
         """Train on one batch, as Jittor's users do: the next step, or `wait`, has it computed."""
         inputs, targets = batch
-        self._loss = self._loss_of(nn, self._network(inputs), targets)
+        self._loss = self._loss_of(nn, self._network(inputs), targets, inputs)
         self._optimizer.step(self._loss)
 
     def result(self) -> float:
@@ -198,7 +198,7 @@ class TrainStep(WithoutOutputs, Step):
         """Return every parameter's gradient, by the loss that `run` takes."""
         before = self.state()
         inputs, targets = batch
-        loss = self._loss_of(nn, self._network(inputs), targets)
+        loss = self._loss_of(nn, self._network(inputs), targets, inputs)
         arrays = [array for array, _ in nn.parameters(self._network).values()]
         gradients = {id(array): gradient for array, gradient in zip(arrays, jt.grad(loss, arrays), strict=True)}
         found = nn.read(self._network, lambda array: gradients[id(array)])

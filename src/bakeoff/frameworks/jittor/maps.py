@@ -156,7 +156,7 @@ def resize(x: Any, size: Pair, method: str) -> Any:
     return x.reindex(shape, ["i0", "i1", f"i2/{rows // height}", f"i3/{columns // width}"])
 
 
-def pad(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
+def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
     """Zeros around a map."""
     return jt.nn.pad(x, [*sides[1], *sides[0]])
 

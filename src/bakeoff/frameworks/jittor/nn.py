@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jittor as jt
 import numpy as np
-from jittor.attention import scaled_dot_product_attention
 
-from bakeoff.frameworks.jittor import normalisation
+from bakeoff.frameworks.jittor import functions, normalisation
+from bakeoff.frameworks.jittor.attention import attention
 from bakeoff.frameworks.jittor.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jittor.layout import Layout
+from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jittor.maps import (
     ChannelNorm,
     GroupNorm,
@@ -29,15 +31,17 @@ from bakeoff.frameworks.jittor.maps import (
     from_tokens,
     max_pool1d,
     max_pool2d,
-    pad,
+    pad2d,
     per_channel,
     resize,
     split_channels,
 )
+from bakeoff.frameworks.jittor.sequence_losses import ctc
+from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -65,10 +69,13 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "from_tokens",
     "gelu",
     "global_avg_pool2d",
@@ -79,8 +86,9 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "pad",
+    "pad2d",
     "per_channel",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -92,6 +100,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
@@ -114,6 +123,17 @@ class Module(jt.Module):
     def execute(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the outputs, by Jittor's name for it."""
         return self.forward(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the array of a constant: as an attribute of its own it would be taken for a parameter."""
+        value = self.__dict__.get(f"constant {name}")
+        if value is None:
+            raise AttributeError(name)
+        return value.array
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a constant by another name."""
+        super().__setattr__(f"constant {name}" if isinstance(value, functions.Constant) else name, value)
 
 
 ModuleList = jt.nn.ModuleList
@@ -156,6 +176,10 @@ class Embedding(jt.nn.Embedding):
     def __init__(self, entries: int, features: int) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
+
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis."""
+        return jt.nn.matmul_transpose(x, self.weight)
 
 
 class Dropout(jt.nn.Dropout):
@@ -227,12 +251,6 @@ def concat_channels(maps: Any) -> Any:
     return jt.concat(maps, 1)
 
 
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), by Jittor's own function for it."""
-    heads_first = (jt.transpose(x, 1, 2) for x in (q, k, v))
-    return jt.transpose(scaled_dot_product_attention(*heads_first), 1, 2)
-
-
 def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
     """Mean over `axis`, or over everything."""
     return jt.mean(x) if axis is None else jt.mean(x, axis)
@@ -241,24 +259,6 @@ def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
 def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
     """Sum over `axis`, or over everything."""
     return jt.sum(x) if axis is None else jt.sum(x, axis)
-
-
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch."""
-    return jt.nn.cross_entropy_loss(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return jt.nn.binary_cross_entropy_with_logits(logits, jt.float32(targets))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return jt.nn.mse_loss(outputs, jt.float32(targets))
 
 
 # --- Weights in and out ----------------------------------------------------------------------------------------------
@@ -270,7 +270,7 @@ _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
 def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
     """Return every parameter by canonical name, with its layout; None where Jittor's is the canonical one."""
     found = {}
-    for path, layer in model.named_modules():
+    for path, layer in _layers(model):
         for name, array in _arrays(layer).items():
             if isinstance(layer, BatchNorm) and name in _STATE:
                 continue
@@ -284,11 +284,20 @@ def state(model: Any) -> dict[str, Any]:
     """Return every running statistic by canonical name."""
     return {
         f"{path}.{_STATE[name]}".removeprefix("."): array
-        for path, layer in model.named_modules()
+        for path, layer in _layers(model)
         if isinstance(layer, BatchNorm)
         for name, array in _arrays(layer).items()
         if name in _STATE
     }
+
+
+def _layers(model: Any) -> Iterator[tuple[str, Any]]:
+    """Go through a model's modules by their paths; a shared one by its first, where Jittor lists it at each."""
+    seen = set()
+    for path, layer in model.named_modules():
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            yield path, layer
 
 
 def _arrays(layer: Any) -> dict[str, Any]:

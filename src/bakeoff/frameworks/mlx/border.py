@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
+import mlx.nn
 import numpy as np
 from mlx.utils import tree_flatten
 
@@ -16,6 +17,41 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays
+
+
+class Again:
+    """A shared module at a later place in a list: called as the module is, and no part of MLX's tree of arrays."""
+
+    def __init__(self, module: Any) -> None:
+        """Take the module."""
+        self._module = module
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module."""
+        return self._module(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the module has under this name."""
+        return getattr(self._module, name)
+
+
+def once(model: Any, seen: set[int] | None = None) -> None:
+    """Leave each shared module in MLX's tree at its first place only, where steps then read, differentiate and update.
+
+    MLX's tree has an array for each place; of a shared one, each update would put another value over the one before.
+    """
+    seen = set() if seen is None else seen
+    for name, child in list(model.items() if isinstance(model, dict) else enumerate(model)):
+        if not isinstance(child, (mlx.nn.Module, list)):
+            continue
+        if id(child) not in seen:
+            seen.add(id(child))
+            once(child, seen)
+        elif isinstance(model, list):
+            model[name] = Again(child)
+        else:
+            del model[name]
+            object.__setattr__(model, name, child)  # found as an attribute, and not in the module's dict
 
 
 class Border:

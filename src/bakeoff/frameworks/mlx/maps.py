@@ -137,7 +137,7 @@ def _upsample(lengths: tuple[int, int], sizes: tuple[int, int], mode: Any) -> An
     return mlx.nn.Upsample((exact[0], exact[1]), mode=mode)
 
 
-def pad(x: mx.array, sides: tuple[tuple[int, int], tuple[int, int]]) -> mx.array:
+def pad2d(x: mx.array, sides: tuple[tuple[int, int], tuple[int, int]]) -> mx.array:
     """Zeros around a map."""
     return mx.pad(x, [(0, 0), *sides, (0, 0)])
 

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import mlx.core as mx
 import mlx.nn
 
+from bakeoff.frameworks.mlx import functions
+from bakeoff.frameworks.mlx.attention import attention
 from bakeoff.frameworks.mlx.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.mlx.maps import (
     ChannelNorm,
     GroupNorm,
@@ -24,11 +28,13 @@ from bakeoff.frameworks.mlx.maps import (
     from_tokens,
     max_pool1d,
     max_pool2d,
-    pad,
+    pad2d,
     per_channel,
     resize,
     split_channels,
 )
+from bakeoff.frameworks.mlx.sequence_losses import ctc
+from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -56,10 +62,13 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "from_tokens",
     "gelu",
     "global_avg_pool2d",
@@ -70,8 +79,9 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "pad",
+    "pad2d",
     "per_channel",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -83,12 +93,10 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch MLX's normalisation moves the running one towards."""
-
-ATTENTION = "mx.fast.scaled_dot_product_attention"
-"""The function that attention is computed by; which kernels it takes, MLX does not report."""
 
 # --- Layers -----------------------------------------------------------------------------------------------------------
 
@@ -104,6 +112,13 @@ class Module(mlx.nn.Module):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call forward."""
         return self.forward(*args, **kwargs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a constant outside of the dictionary that MLX takes a module's parameters from."""
+        if isinstance(value, functions.Constant):
+            object.__setattr__(self, name, value.array)
+        else:
+            super().__setattr__(name, value)
 
 
 ModuleList = list  # in MLX, layers in a list are Python's list
@@ -146,6 +161,10 @@ class Embedding(mlx.nn.Embedding):
     def __init__(self, entries: int, features: int) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
+
+    def attend(self, x: mx.array) -> mx.array:
+        """X @ weight^T over the last axis, by MLX's own method for it."""
+        return self.as_linear(x)
 
 
 class Dropout(mlx.nn.Dropout):
@@ -205,13 +224,6 @@ def concat_channels(maps: Sequence[mx.array]) -> mx.array:
     return mx.concatenate(list(maps), axis=-1)
 
 
-def attention(q: mx.array, k: mx.array, v: mx.array) -> mx.array:
-    """Scaled dot-product attention of (batch, length, heads, features), by MLX's own fast function."""
-    heads_first = (one.swapaxes(1, 2) for one in (q, k, v))
-    scale = 1 / math.sqrt(q.shape[-1])
-    return mx.fast.scaled_dot_product_attention(*heads_first, scale=scale).swapaxes(1, 2)
-
-
 def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:
     """Mean over `axis`, or over everything."""
     return mx.mean(x, axis=axis)
@@ -220,21 +232,3 @@ def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:
 def sum(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:  # noqa: A001 - the vocabulary's name
     """Sum over `axis`, or over everything."""
     return mx.sum(x, axis=axis)
-
-
-# --- Losses -----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: mx.array, labels: mx.array) -> mx.array:
-    """Softmax cross-entropy, mean over the batch; labels int32."""
-    return mlx.nn.losses.cross_entropy(logits, labels, reduction="mean")
-
-
-def binary_cross_entropy(logits: mx.array, targets: mx.array) -> mx.array:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements."""
-    return mlx.nn.losses.binary_cross_entropy(logits, targets, reduction="mean")
-
-
-def mse(outputs: mx.array, targets: mx.array) -> mx.array:
-    """Mean of squared differences over all elements."""
-    return mlx.nn.losses.mse_loss(outputs, targets, reduction="mean")

@@ -103,7 +103,7 @@ def _mapped(x: Any, rows: Any, columns: Any) -> Any:
     return tf.einsum("bhwc,yh,xw->byxc", x, tf.constant(rows, x.dtype), tf.constant(columns, x.dtype))
 
 
-def pad(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
+def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
     """Put zeros around a map."""
     return tf.pad(x, [(0, 0), *sides, (0, 0)])
 

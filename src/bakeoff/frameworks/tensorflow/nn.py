@@ -9,16 +9,17 @@ Layers are built when they are constructed, with zeros: `load` gives every param
 
 from __future__ import annotations
 
-import itertools
 import math
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import keras
 import tensorflow as tf
 
+from bakeoff.frameworks.tensorflow import functions, phase
+from bakeoff.frameworks.tensorflow.attention import attention
 from bakeoff.frameworks.tensorflow.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.tensorflow.maps import (
     ChannelNorm,
     GroupNorm,
@@ -29,11 +30,13 @@ from bakeoff.frameworks.tensorflow.maps import (
     from_tokens,
     max_pool1d,
     max_pool2d,
-    pad,
+    pad2d,
     per_channel,
     resize,
     split_channels,
 )
+from bakeoff.frameworks.tensorflow.sequence_losses import ctc
+from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -60,10 +63,13 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "from_tokens",
     "gelu",
     "global_avg_pool2d",
@@ -74,8 +80,9 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "pad",
+    "pad2d",
     "per_channel",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -87,28 +94,16 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Keras' normalisation moves the running one towards."""
-
-_in_training: ContextVar[bool] = ContextVar("in_training", default=False)
-_dropout_seeds = itertools.count()
-
-
-@contextmanager
-def training() -> Iterator[None]:
-    """Make the models called inside behave as in training; outside of it they are in evaluation."""
-    token = _in_training.set(True)
-    try:
-        yield
-    finally:
-        _in_training.reset(token)
 
 
 def in_training(module: tf.Module) -> bool:
     """Return whether a training step is being traced or run."""
     del module
-    return _in_training.get()
+    return phase.in_training()
 
 
 # --- Layers -------------------------------------------------------------------------------------------------------
@@ -188,7 +183,7 @@ class BatchNorm(keras.layers.BatchNormalization):
 
     def call(self, inputs: Any) -> Any:
         """Normalise by the batch if the step is in training, else by the running statistics."""
-        return super().call(inputs, training=_in_training.get())
+        return super().call(inputs, training=phase.in_training())
 
     def _moments(self, inputs: Any, mask: None) -> tuple[Any, Any]:
         """Return mean and biased variance over all axes but the last, whatever the rank; nothing here is masked."""
@@ -211,6 +206,11 @@ class Embedding(keras.layers.Embedding):
         super().__init__(entries, features, embeddings_initializer="zeros")
         self.build((None,))
 
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis, as one product of two matrices."""
+        product = tf.linalg.matmul(tf.reshape(x, (-1, self.output_dim)), self.embeddings, transpose_b=True)
+        return tf.reshape(product, (-1, *x.shape[1:-1], self.input_dim))
+
 
 class Dropout(keras.layers.Dropout):
     """Scaled by 1 / (1 - rate) in training, nothing in evaluation."""
@@ -219,11 +219,11 @@ class Dropout(keras.layers.Dropout):
 
     def __init__(self, rate: float) -> None:
         """Set up a random stream for each layer, the same in every process."""
-        super().__init__(rate, seed=next(_dropout_seeds))
+        super().__init__(rate, seed=phase.next_seed())
 
     def call(self, inputs: Any) -> Any:
         """Drop if the step is in training."""
-        return super().call(inputs, training=_in_training.get())
+        return super().call(inputs, training=phase.in_training())
 
 
 class StochasticDepth(Dropout):
@@ -309,13 +309,6 @@ def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
     return tf.broadcast_to(x, shape)
 
 
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), as Keras' own operation computes it."""
-    # A plain number would be rounded to float32 on its way.
-    scale = tf.constant(q.shape[-1] ** -0.5, q.dtype)
-    return keras.ops.dot_product_attention(q, k, v, scale=scale)
-
-
 def permute_dims(x: Any, axes: Sequence[int]) -> Any:
     """Reorder the axes."""
     return tf.transpose(x, axes)
@@ -334,21 +327,3 @@ def mean(x: Any, axis: int | Sequence[int] | None = None) -> Any:
 def sum(x: Any, axis: int | Sequence[int] | None = None) -> Any:  # noqa: A001  the name in the array API standard
     """Sum over one axis, several or all."""
     return tf.reduce_sum(x, axis)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Mean over the batch; logits (batch, classes), labels (batch,)."""
-    return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits))
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Mean over all elements, from logits."""
-    return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(tf.cast(targets, logits.dtype), logits))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squares over all elements."""
-    return tf.reduce_mean(tf.math.squared_difference(outputs, tf.cast(targets, outputs.dtype)))

@@ -114,7 +114,7 @@ def resize(x: Any, size: Pair, method: str) -> Any:
     return F.interpolate(x, pair(size), mode=method)
 
 
-def pad(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
+def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
     """Zeros around a map."""
     return F.pad(x, (*sides[1], *sides[0]))
 

@@ -15,8 +15,12 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.torch.layout import Layout
+from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.torch.maps import (
     BatchNorm,
     ChannelNorm,
@@ -29,11 +33,13 @@ from bakeoff.frameworks.torch.maps import (
     from_tokens,
     max_pool1d,
     max_pool2d,
-    pad,
+    pad2d,
     per_channel,
     resize,
     split_channels,
 )
+from bakeoff.frameworks.torch.sequence_losses import ctc
+from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -63,10 +69,13 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
     "from_tokens",
     "gelu",
     "global_avg_pool2d",
@@ -77,8 +86,9 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "pad",
+    "pad2d",
     "per_channel",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -90,6 +100,7 @@ __all__ = [
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 Module = torch.nn.Module
 ModuleList = torch.nn.ModuleList
@@ -125,6 +136,10 @@ class Embedding(torch.nn.Embedding):
     def __init__(self, entries: int, features: int) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
+
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis."""
+        return F.linear(x, self.weight)
 
 
 class Dropout(torch.nn.Dropout):
@@ -191,11 +206,6 @@ def concat_channels(maps: Any) -> Any:
     return torch.cat(maps, 1)
 
 
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), by PyTorch's fused kernels."""
-    return F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)
-
-
 def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:
     """Reorder the axes."""
     return torch.permute(x, axes)
@@ -209,24 +219,6 @@ def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
 def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
     """Sum over `axis`, or over everything."""
     return torch.sum(x, axis)
-
-
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch; the engine's batches hold labels as int64, as PyTorch wants them."""
-    return F.cross_entropy(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return F.binary_cross_entropy_with_logits(logits, targets.to(logits.dtype))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return F.mse_loss(outputs, targets.to(outputs.dtype))
 
 
 # --- Weights in and out ----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Blocks of networks for small devices and of ConvNeXt, one behind the other; of the tests only.
 
-An inverted residual with squeeze-and-excitation (MobileNetV2, arXiv 1801.04381; MobileNetV3, arXiv 1905.02244), one unit
+An inverted residual with squeeze-and-excitation (MobileNetV2, arXiv 1801.04381; MobileNetV3, arXiv 1905.02244), a unit
 of ShuffleNet (arXiv 1807.11164), a block of ConvNeXt (arXiv 2201.03545) with layer scale and stochastic depth, and an
 atrous convolution as in DeepLab (arXiv 1706.05587).
 """
