@@ -29,7 +29,7 @@ from contract_cases.optimizers import OPTIMIZERS
 from contract_cases.vocabulary import batch_of, labels
 
 import bakeoff.frameworks
-from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.frameworks.engine import Engine, Model, Samples
 from bakeoff.measure.peaks import matrix
 from bakeoff.spec.batch import labelled
@@ -325,7 +325,8 @@ def _dropout(engine: Engine, options: dict[str, str], rate: float) -> dict[str, 
 
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
     """Apply one optimiser to given gradients, and return the parameters after each step."""
-    states = engine.optimize(OPTIMIZERS[name], probe_parameters(), probe_gradients())
+    optimizer = OPTIMIZERS[name]
+    states = engine.optimize(probed(optimizer), probe_parameters(), probe_gradients(optimizer.clip_norm))
     return {f"optimizer/{t}/{key}": value for t, state in enumerate(states) for key, value in state.items()}
 
 

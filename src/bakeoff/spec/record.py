@@ -274,7 +274,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     its old value, sampled likewise; `ran/0`... what a timed step has kept, on the batches of `output/0`...;
     `update/<parameter>` at a few positions of a parameter, in rows: its values before the first step of the trajectory,
     then for each step the contender's own gradient before it, and the values after it; `position/<parameter>` these
-    positions.
+    positions; `norm`, where the optimiser clips, the L2 norm of all gradients before each of these steps.
     """
 
     version: int = 0
