@@ -140,7 +140,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 0
     """How many steps had run before that one."""
     drops: bool = False
-    """The model has Dropout: each process draws its own losses."""
+    """The model draws at random, as Dropout and RandomNormal do: each process has losses of its own."""
     outputs: list[float] = []
     """In inference, `certify.checksum.checksums` of the outputs that the first step has kept; empty where it gives
     none."""
