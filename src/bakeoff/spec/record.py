@@ -190,6 +190,8 @@ class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """Time of each epoch, from its start until its last result was ready: it is waited for once."""
     foreign_shares: list[float | None] = []
     """During each epoch, processor time of other processes as a share of all; None is unknown."""
+    compilations: list[int | None] = []
+    """Programs compiled during each epoch, by what the framework tells; None is unknown. Empty in older records."""
     loss: float | None = None
     """Loss of the last training step; None where it is not finite, and in inference."""
     accuracy: float | None = None

@@ -115,13 +115,12 @@ def _sample_faults(size: Size) -> Iterator[str]:
     elif not size.targets and size.classes < 1:
         yield f"classes is {size.classes}; it must be at least 1"
     sample = size.sample
-    for name, array in sample.arrays.items():
-        yield from (f"{name!r} {fault}" for fault in _length_faults(array, sample))
     for name in sorted(sample.inputs.keys() & sample.targets.keys()):
         yield f"{name!r} is an input and a target; each array needs a name of its own"
     for field, arrays in (("inputs", size.inputs), ("targets", size.targets)):
         for name, array in arrays.items():
             yield from (f"{field}[{name!r}] {fault}" for fault in _array_faults(name, array))
+            yield from (f"{field}[{name!r}] {fault}" for fault in _length_faults(array, sample))
 
 
 def _array_faults(name: str, array: ArraySpec) -> Iterator[str]:
