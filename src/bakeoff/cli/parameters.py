@@ -125,7 +125,8 @@ Data = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="synthetic, digits, huggingface or huggingface:FOLDER; the workload's first if not said.",
+        help="synthetic, digits, huggingface, imdb, wikitext, wmt16, librispeech or ljspeech; the last six may have a "
+        "folder, as in imdb:FOLDER; the workload's first if not said.",
         show_default=False,
     ),
 ]
