@@ -93,9 +93,9 @@ def _row(row: PublishedRow) -> list[str]:
 
 def _comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     """Give a comparison with its figures."""
-    figures = [_figure(study, figure) for figure in declared.figures]
+    figures = [_figure(study.unit_of(declared), figure) for figure in declared.figures]
     steps = declared.run_steps()
-    size = f"{declared.batch_size}" + (f", {steps:,} steps" if study.unit == "s" else "")
+    size = f"{declared.batch_size}" + (f", {steps:,} steps" if study.unit_of(declared) == "s" else "")
     return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), "; ".join(figures)]
 
 
@@ -110,13 +110,13 @@ def _scaled(declared: Declared) -> str:
     return ", ".join([*parts, f"{smaller.rounds} rounds"])
 
 
-def _figure(study: PublishedStudy, figure: Figure) -> str:
+def _figure(unit: str, figure: Figure) -> str:
     """Give one figure with all its repeats."""
     values = [f"{value:g}" for value in figure.values] + [f"{value:g}*" for value in figure.disturbed]
     machine = f" ({figure.machine})" if figure.machine else ""
     memory = "".join(f", {name} {size:g} GB" for name, size in figure.memory_gb.items())
     accuracy = "" if figure.accuracy is None else f", accuracy {figure.accuracy:g}"
-    return f"{figure.row}{machine} {', '.join(values)} {study.unit}{memory}{accuracy}"
+    return f"{figure.row}{machine} {', '.join(values)} {unit}{memory}{accuracy}"
 
 
 if __name__ == "__main__":

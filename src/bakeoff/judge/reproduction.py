@@ -107,7 +107,7 @@ def machine_of(published: PublishedStudy, figure: Figure) -> str:
 
 def steps_s(published: PublishedStudy, declared: Declared, figure: Figure) -> list[float]:
     """Return the seconds of a step by each repeat."""
-    return [step_s(value, published.unit, declared) for value in figure.values]
+    return [step_s(value, published.unit_of(declared), declared) for value in figure.values]
 
 
 def published_step_s(published: PublishedStudy, declared: Declared, figure: Figure) -> float:

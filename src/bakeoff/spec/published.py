@@ -58,7 +58,7 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     row: str
     values: Annotated[tuple[Positive, ...], msgspec.Meta(min_length=1)]
-    """Every repeat, in the study's unit."""
+    """Every repeat, in the unit of the comparison, or else of the study."""
     machine: str = ""
     """The machine's name; empty where the study has a single machine."""
     disturbed: tuple[Positive, ...] = ()
@@ -91,6 +91,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     epochs: Count | None = None
     samples: Count | None = None
     """Samples in an epoch."""
+    unit: Unit | None = None
+    """Of its figures, where it is another than the study's."""
     scaled: Scale | None = None
     """None: the scaled variant of the study leaves this comparison out."""
     figures: tuple[Figure, ...] = ()
@@ -141,6 +143,10 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         """Return the document, its table or figure, and the study's title in one line."""
         name = f"{self.document.name}, {self.document.number}: {self.title}"
         return f"{name[0].upper()}{name[1:]}"
+
+    def unit_of(self, declared: Declared) -> Unit:
+        """Return the unit of a comparison's figures."""
+        return declared.unit or self.unit
 
     def row(self, name: str) -> PublishedRow:
         """Return the row of this name."""

@@ -85,7 +85,7 @@ def _of_comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     """Return what does not fit together within one comparison."""
     rows, machines = {row.name for row in study.rows}, {machine.name for machine in study.machines}
     found = []
-    if study.unit == "s" and declared.run_steps() is None:
+    if study.unit_of(declared) == "s" and declared.run_steps() is None:
         found.append(f"{declared.name} has figures in s and needs steps, or epochs and samples")
     for figure in declared.figures:
         where = f"{declared.name}, {figure.row}"
@@ -198,7 +198,7 @@ def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int
 
 def _steps(here: Reproduces, declared: Declared) -> int | None:
     """Return the steps of whole runs, which only a document makes whose figures are of such runs."""
-    if here.published.unit != "s":
+    if here.published.unit_of(declared) != "s":
         return None
     return declared.scaled.steps if here.scaled and declared.scaled else declared.run_steps()
 

@@ -30,7 +30,7 @@ class Split:
         modules = dict(nnx.iter_modules(model))
         names = _first_paths(model)
         layers = {path: (names[id(module)], type(module)) for path, module in modules.items()}
-        self._graph, *states = nnx.split(model, nnx.Param, nnx.BatchStat)
+        self._graph, *states, self._constants = nnx.split(model, nnx.Param, nnx.BatchStat, ...)
         parameters, statistics = ({_canonical_name(path, layers): path for path, _ in flat(state)} for state in states)
         self._paths: dict[str, Path] = parameters | statistics
         self._statistics = set(statistics)
@@ -38,9 +38,9 @@ class Split:
         arrays = {path: array for state in states for path, array in flat(state)}
         self.shapes: dict[str, tuple[int, ...]] = {name: arrays[path].shape for name, path in self._paths.items()}
 
-    def has(self, layer: type[nnx.Module]) -> bool:
-        """Return whether a layer of this class is somewhere in the model."""
-        return layer in self._modules
+    def has(self, *layers: type[nnx.Module]) -> bool:
+        """Return whether a layer of one of these classes, or of one that is made of them, is somewhere in the model."""
+        return any(issubclass(kind, layers) for kind in self._modules)
 
     def part(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the parameters among the model's arrays, and the running statistics."""
@@ -54,7 +54,7 @@ class Split:
         """
         arrays = {**parameters, **statistics}
         state = nnx.from_flat_state({path: arrays[name] for name, path in self._paths.items()})
-        return nnx.merge(self._graph, state, copy=True)
+        return nnx.merge(self._graph, state, self._constants, copy=True)
 
     def statistics(self, model: Any) -> dict[str, jax.Array]:
         """Return the running statistics of a model that was put together here, as it has left them."""

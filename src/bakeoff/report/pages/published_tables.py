@@ -73,7 +73,11 @@ def _table(
         known, pair = measured[figure.row], against.get(figure.row)
         published_step = _duration(middle(times[figure.row]), there)
         ratios = _ratios(pair, point) if pair else ["1", "1" if known else "", "", ""]
-        lines.append(Line([figure.row, _given(figure, published.unit), published_step, *_step(known, here), *ratios]))
+        lines.append(
+            Line(
+                [figure.row, _given(figure, published.unit_of(declared)), published_step, *_step(known, here), *ratios]
+            )
+        )
     heads = [
         "row",
         "published",
@@ -139,12 +143,13 @@ def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
 
 def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
     """Return every bar that was measured, also those for which the document has no number."""
+    units = {declared.name: published.unit_of(declared) for declared in published.comparisons}
     lines = []
     for line in reproduction.lines(study, published):
         known = line.measured
         if known is None or known.samples_per_s is None:
             continue
-        there = _given(line.figure, published.unit) if line.figure else "no number"
+        there = _given(line.figure, units[line.comparison]) if line.figure else "no number"
         outcome = next(one.outcome for one in study.points if one.point.title == line.comparison)
         assert outcome is not None
         batch_size = outcome.comparison.batch_size
@@ -187,7 +192,7 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
                 continue
             totals = known.whole.totals_s(), known.whole.totals_s(first=False)
             unit = unit_for([min(totals[1])])
-            there = f"{_given(figure, published.unit)} / {declared.run_steps():,}"
+            there = f"{_given(figure, published.unit_of(declared))} / {declared.run_steps():,}"
             both = [rounded(end(totals[0]) * unit.per_base, _DIGITS) for end in (min, max)]
             ends = " to ".join(both) if len(totals[0]) > 1 else ""
             middles = [_duration(middle(one), unit) for one in totals]
