@@ -25,11 +25,11 @@ import numpy as np
 from contract_cases import dropout, lowered, normal, steady
 from contract_cases.cases import CASES
 from contract_cases.messages import Answer, Job, Request
-from contract_cases.optimizers import OPTIMIZERS
+from contract_cases.optimizers import OPTIMIZERS, STEADY
 from contract_cases.vocabulary import batch_of, labels
 
 import bakeoff.frameworks
-from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.frameworks.engine import Engine, Model, Samples
 from bakeoff.measure.peaks import matrix
 from bakeoff.spec.batch import labelled
@@ -140,6 +140,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "versions": lambda: {name: np.array(value, "U") for name, value in engine.versions().items()},
         "compilation": lambda: _compilation(engine, job.options),
         "peaks": lambda: _peaks(engine),
+        "scheduled": lambda: _scheduled(engine, job.options),
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
@@ -338,7 +339,8 @@ def _drawn(engine: Engine, options: dict[str, str], build: Any, case: Any) -> di
 
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
     """Apply one optimiser to given gradients, and return the parameters after each step."""
-    states = engine.optimize(OPTIMIZERS[name], probe_parameters(), probe_gradients())
+    optimizer = OPTIMIZERS[name]
+    states = engine.optimize(probed(optimizer), probe_parameters(), probe_gradients(optimizer.clip_norm))
     return {f"optimizer/{t}/{key}": value for t, state in enumerate(states) for key, value in state.items()}
 
 
@@ -347,6 +349,15 @@ def _steady(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
     step = engine.build(make_model(trial), trial.scenario, trial.contender.options)
     batches = Batches(Path(trial.inputs_path))
     return steady.repeated(step, [step.prepare(batches.at(index)) for index in range(batches.count)])
+
+
+def _scheduled(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
+    """Repeat steps from a snapshot by an optimiser with all that there is, within the fall of its schedule."""
+    case = CASES["linear"]
+    model = msgspec.structs.replace(_model(case), optimizer=STEADY)
+    step = engine.build(model, "train", options)
+    batches = [step.prepare(labelled(case.x * scale, labels(case.x))) for scale in (1, 2, 3)]
+    return steady.repeated(step, batches)
 
 
 def _lowered(engine: Engine, trial: TrialSpec) -> dict[str, Any]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.frameworks.engine import Model
 from bakeoff.spec.trial import KINDS
-from bakeoff.spec.vocabulary import VOCABULARY
+from bakeoff.spec.vocabulary import DROPPING, VOCABULARY
 from bakeoff.store.fingerprints import check_unchanged
 from bakeoff.trial.draws import fixed_normal
 from bakeoff.workloads import plan
@@ -38,17 +39,17 @@ def make_model(trial: TrialSpec) -> Model:
 
 
 def _with_fixed_draws(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Build with a vocabulary whose Dropout drops nothing, and whose RandomNormal gives the same in all frameworks."""
+    """Build with a vocabulary whose layers drop nothing, and whose RandomNormal gives the same in all frameworks."""
 
     def build_with(nn: Any, size: Any) -> Any:
         names = {name: getattr(nn, name) for name in VOCABULARY if hasattr(nn, name)}
-        fixed = {"Dropout": lambda rate: _checked(nn, rate), "RandomNormal": fixed_normal(nn)}
-        return build(SimpleNamespace(**names | fixed), size)
+        dropping = {name: partial(_checked, names[name]) for name in DROPPING if name in names}
+        return build(SimpleNamespace(**names | dropping | {"RandomNormal": fixed_normal(nn)}), size)
 
     return build_with
 
 
-def _checked(nn: Any, rate: float) -> Any:
+def _checked(layer: Any, rate: float) -> Any:
     """Make the framework's own layer with the given rate, so that a bad one is refused, and return one of rate 0."""
-    nn.Dropout(rate)
-    return nn.Dropout(0.0)
+    layer(rate)
+    return layer(0.0)
