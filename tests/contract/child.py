@@ -145,6 +145,8 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
+    depth = dropout.build(dropout.DEPTH_RATE, "StochasticDepth")
+    work["depth"] = lambda: _drawn(engine, job.options, depth, dropout)
     work["normal"] = lambda: _normal(engine, job.options)
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
     ways = {value: job.options | {"input": value} for value in ("per-step", "pipeline")}

@@ -130,6 +130,17 @@ def dropped(rate: float, found: Arrays) -> Iterator[Held]:
     yield Held("equal losses of steps", float(dropout.STEPS - len(set(found["losses"].tolist()))), NONE)
 
 
+def depth(found: Arrays) -> Iterator[Held]:
+    """Yield how far StochasticDepth in training is from dropping whole samples, and scaling the others."""
+    rate, moved = dropout.DEPTH_RATE, found["moved/each"]
+    is_kept = moved[:, 0] != 0
+    yield Held("samples that are dropped in part", float(((moved != 0) != is_kept[:, None]).sum()), NONE)
+    factor = np.abs(moved[is_kept] * (1 - rate) - 1)
+    yield Held("the factor of what is kept", float(factor.max(initial=0.0)), SCALED)
+    yield _share("the share of dropped samples", 1 - is_kept.mean(), rate, is_kept.size)
+    yield Held("equal losses of steps", float(dropout.STEPS - len(set(found["losses"].tolist()))), NONE)
+
+
 def _share(what: str, found: float, expected: float, count: int) -> Held:
     """Return how far a share of draws is off, in standard deviations."""
     return Held(what, abs(found - expected) / (expected * (1 - expected) / count) ** 0.5, DEVIATIONS)

@@ -6,6 +6,7 @@ from contract_cases import dropout
 from contract_cases.cases import CASES
 from contract_cases.vocabulary import expected_gradients
 from contract_checks import (
+    depth,
     dropped,
     evaluated,
     loss_and_gradients,
@@ -84,6 +85,12 @@ def test_dropout_does_nothing_in_evaluation(framework: str, rate: float) -> None
     """In evaluation nothing is dropped, and nothing scaled."""
     found = computed(framework).of(f"dropout/{rate}")
     assert [held for held in evaluated(rate, found) if not held.passed] == []
+
+
+@FRAMEWORKS
+def test_stochastic_depth_drops_whole_samples(framework: str) -> None:
+    """In training whole samples are dropped at the rate, anew in every step, and the others are over 1 - rate."""
+    assert [held for held in depth(computed(framework).of("depth")) if not held.passed] == []
 
 
 @FRAMEWORKS

@@ -12,10 +12,12 @@ RATES = (0.1, 0.3, 0.75)
 
 BATCH = 400
 FEATURES = 8
+DEPTH_RATE = 0.3
+"""Of StochasticDepth, which drops whole samples."""
 STEPS = 3
 
 
-def build(rate: float) -> Callable[[Any, Any], Any]:
+def build(rate: float, layer: str = "Dropout") -> Callable[[Any, Any], Any]:
     """Return the function that makes a model with one parameter for each element that can be dropped.
 
     Its inputs are zero: an output is the bias and that element's own parameter, or nothing.
@@ -29,7 +31,7 @@ def build(rate: float) -> Callable[[Any, Any], Any]:
                 super().__init__()
                 self.first = nn.Linear(5, FEATURES)
                 self.each = nn.Parameter((BATCH, FEATURES))
-                self.drop = nn.Dropout(rate)
+                self.drop = getattr(nn, layer)(rate)
 
             def forward(self, x: Any) -> Any:
                 return self.drop(self.first(x) + self.each)
