@@ -144,6 +144,10 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
+    work |= {
+        f"stochastic/{rate}": lambda rate=rate: _dropout(engine, job.options, rate, "StochasticDepth")
+        for rate in dropout.BY_SAMPLE
+    }
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
     ways = {value: job.options | {"input": value} for value in ("per-step", "pipeline")}
     ways["hand"] = job.options | {"input": "pipeline", "loader": "hand"}
@@ -298,9 +302,9 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def _dropout(engine: Engine, options: dict[str, str], rate: float) -> dict[str, Any]:
+def _dropout(engine: Engine, options: dict[str, str], rate: float, layer: str = "Dropout") -> dict[str, Any]:
     """Return the outputs in evaluation, the losses of steps that change nothing, and how far a step moves elements."""
-    build = dropout.build(rate)
+    build = dropout.build(rate, layer)
     weights = plan.weights(build, SIZE, 0)
     x, y = np.zeros((dropout.BATCH, 5), np.float32), np.zeros(dropout.BATCH, np.int32)
     still, moving = (
