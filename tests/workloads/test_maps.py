@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -96,9 +97,8 @@ def test_the_shape_of_the_result(give: Any, shape: tuple[int, ...], kind: str) -
 )
 def test_mistakes_are_told(give: Any, told: str) -> None:
     """A kind, a shape or an argument that a name has no meaning for is refused with what to do, or what is wrong."""
-    with pytest.raises((LayoutError, ValueError), match=".") as refused:
+    with pytest.raises((LayoutError, ValueError), match=re.escape(told)):
         give(nn())
-    assert told in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_mistakes_are_told(give: Any, told: str) -> None:
     [
         (lambda nn: nn.Conv1d(4, 6, (3,)), "kernel=(3,)"),
         (lambda nn: nn.Conv1d(4, 6, 3, groups=4), "out_channels=6 cannot be divided"),
-        (lambda nn: nn.Conv2d(4, 6, 3, 1, 1, True), "dilation=True"),
+        (lambda nn: nn.Conv2d(4, 6, 3, dilation=True), "dilation=True"),
         (lambda nn: nn.Conv2d(4, 8, 3, groups=8), "in_channels=4 cannot be divided"),
         (lambda nn: nn.Conv2d(4, 8, 3, dilation=(1, 0)), "dilation=0"),
         (lambda nn: nn.ConvTranspose2d(4, 8, 3, stride=2, output_padding=2), "must be below the stride"),
@@ -117,9 +117,8 @@ def test_mistakes_are_told(give: Any, told: str) -> None:
 )
 def test_wrong_arguments_are_refused_while_the_model_is_built(make: Any, told: str) -> None:
     """A layer refuses what no framework could make."""
-    with pytest.raises(ValueError, match=".") as refused:
+    with pytest.raises(ValueError, match=re.escape(told)):
         make(plan._VOCABULARY)
-    assert told in str(refused.value)
 
 
 @pytest.mark.parametrize(
@@ -178,9 +177,8 @@ def test_products_are_counted_by_hand(layer: Any, shape: tuple[int, ...], macs: 
     assert train is not None
     assert (infer.macs, infer.least_macs) == (2 * macs, 2 * macs // saved)
     assert train.macs == 2 * infer.macs  # the batch itself needs no gradient
-    assert train.parameters == (
-        sum(array.count for array in plan.parameters(of_one(layer), size).values()) if macs else 0
-    )
+    count = sum(array.count for array in plan.parameters(of_one(layer), size).values())
+    assert train.parameters == (count if macs else 0)
 
 
 def test_stochastic_depth_drops() -> None:
