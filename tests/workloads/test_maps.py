@@ -169,7 +169,7 @@ def of_one(layer: Any) -> Any:
     ],
 )
 def test_products_are_counted_by_hand(layer: Any, shape: tuple[int, ...], macs: int, saved: int) -> None:
-    """One MAC for each weight that a place of the result sees; of a transposed one, for each that a place is seen by."""
+    """One MAC for each weight that a place of the result sees; transposed, for each that sees a place of the input."""
     size = Size(batch_size=2, input_shape=shape, classes=2)
     infer = work_of(of_one(layer), size, "infer", None)
     train = work_of(of_one(layer), size, "train", SGD(learning_rate=0.1))
