@@ -13,6 +13,10 @@ RMSNorm    scale (features,)
 BatchNorm  scale (features,), bias (features,); state: running_mean (features,), running_variance (features,)
 Embedding  weight (entries, features)
 EmbeddingBag  as Embedding
+LSTM, GRU  input_weight (in, gates * hidden), recurrent_weight (hidden, gates * hidden), bias (gates * hidden,), with
+           two biases recurrent_bias of the same shape, too; the backward direction's begin with backward_. Gates of an
+           LSTM in the order i, f, g, o, of a GRU r, z, n
+LSTMCell   as an LSTM's of one direction
 Parameter  itself, of the shape that it is made with
 
 A parameter's name is the path of attributes to its layer and then the name above: `blocks.0.conv.weight`; for a
@@ -75,6 +79,24 @@ LAYERS: dict[str, str] = {
     "Embedding": (
         "Embedding(entries, features): rows by integer index; embedding.attend(x) is x @ weight^T over the last axis, "
         "by which a model's last layer shares the weight."
+    ),
+    "LSTM": (
+        "LSTM(in_features, hidden, bidirectional=False, biases=1): called as sequence, (h, c) = lstm(x, state=None, "
+        "lengths=None) with x (batch, length, features); i, f, o = sigmoid and g = tanh of x @ input_weight + bias + "
+        "h @ recurrent_weight (+ recurrent_bias); c = f * c + i * g; h = o * tanh(c). sequence holds every h. With "
+        "lengths (batch,) int32, from 1 on, steps beyond a sample's length leave its state and give zeros. The "
+        "backward direction starts at each sample's own end; its outputs and states stand behind the forward ones, on "
+        "the last axis. state (h, c), zeros where it is None. One bias is enough; a second one that a framework's own "
+        "layer has is then fixed at zero, and no parameter."
+    ),
+    "GRU": (
+        "GRU(in_features, hidden, bidirectional=False, biases=2): called as sequence, h = gru(x, state=None, "
+        "lengths=None), as an LSTM; r, z = sigmoid of x @ input_weight + bias + h @ recurrent_weight + recurrent_bias; "
+        "n = tanh(x's + r * h's): the reset after the product, as cuDNN has it; "
+        "h = (1 - z) * n + z * h."
+    ),
+    "LSTMCell": (
+        "LSTMCell(in_features, hidden, biases=1): h, c = cell(x, (h, c)): one step of an LSTM, x (batch, features)."
     ),
     "EmbeddingBag": (
         'EmbeddingBag(entries, features, mode): "sum" or "mean" of the rows of integers (batch, n), as '
@@ -211,6 +233,12 @@ FUNCTIONS: dict[str, str] = {
         "causal: each position attends to itself and to those before, of equal lengths. Fewer heads of k and v than of "
         "q, where they divide: each serves the next few of q. A row that attends to nothing has no one meaning: it "
         "is 0 or the mean of v, by framework (docs/options.md), and a model must not have one."
+    ),
+    "scan": (
+        "scan(step, state, inputs): step(state, x) -> (state, output) for each place of axis 1 of the inputs, in "
+        "order; gives the last state, and the outputs stacked on axis 1. State, inputs and output are each an array or "
+        "a tuple of arrays; x is the inputs' slice (batch, ...). A loop that is compiled once, where a framework has "
+        "one; Dropout draws anew in every step; BatchNorm has no meaning inside, where it would see one step of many."
     ),
     "mean": "mean(x, axis=None): not for feature maps.",
     "sum": "sum(x, axis=None): not for feature maps.",

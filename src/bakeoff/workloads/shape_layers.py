@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -126,6 +126,9 @@ class BatchNorm(Counted, layers.BatchNorm):
 
     def __call__(self, x: Shape) -> Shape:
         """Return the same shape."""
+        if in_scan.get():
+            msg = "nn.BatchNorm inside nn.scan would normalise one step of many; call it on the whole sequence, outside"
+            raise LayoutError(msg)
         if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim in {2, 3})):
             msg = f"nn.BatchNorm takes a feature map, (batch, features) or (batch, length, features); this is {x!r}"
             raise LayoutError(msg)

@@ -14,6 +14,7 @@ kinds together (TensorFlow refuses them, PyTorch converts, and divides integers 
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -27,6 +28,10 @@ MAP_AXES = 4
 """An array of a batch with so many axes is a feature map, by the convention of `spec.batch.Batch`."""
 
 Kind = Literal["map", "flat", "array"]
+
+
+in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
+"""Whether a step of `scan` is being run."""
 
 
 class LayoutError(TypeError):

@@ -34,6 +34,7 @@ from bakeoff.frameworks.jax.maps import (
     resize,
     split_channels,
 )
+from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jax.sequence_losses import ctc
 from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "ChannelNorm",
     "Conv1d",
@@ -50,6 +53,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "GroupNorm",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -87,6 +91,7 @@ __all__ = [
     "relu",
     "reshape",
     "resize",
+    "scan",
     "sigmoid",
     "softmax",
     "split_channels",

@@ -19,7 +19,7 @@ home.settle()
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
 from bakeoff.frameworks import denormals  # noqa: E402
-from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, snapshots  # noqa: E402
+from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, recurrent, snapshots  # noqa: E402
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
 from bakeoff.spec.record import DeviceMemory  # noqa: E402
@@ -154,6 +154,7 @@ class Step:
             "onednn": "on" if jt.compile_extern.mkl_ops is not None and jt.flags.enable_tuner else "off",
             "batch_norm": normalisation.chosen(),
             "attention": "jittor.attention.scaled_dot_product_attention",
+            **recurrent.settings(self._network),
             "denormals": denormals.in_force(_product, _threads()),
             "optimizer": None,
             "lazy_execution": int(jt.flags.lazy_execution),

@@ -36,7 +36,9 @@ from bakeoff.frameworks.jittor.maps import (
     resize,
     split_channels,
 )
+from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jittor.sequence_losses import ctc
+from bakeoff.frameworks.jittor.tangent import tanh
 from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "ChannelNorm",
     "Conv1d",
@@ -56,6 +60,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "GroupNorm",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -93,6 +98,7 @@ __all__ = [
     "relu",
     "reshape",
     "resize",
+    "scan",
     "sigmoid",
     "softmax",
     "split_channels",
@@ -104,9 +110,6 @@ __all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
-
-_SATURATED = 20.0
-"""Beyond this tanh is 1 in float32, from 9.02 on, and its slope is less than 1e-16."""
 
 
 # --- Layers ----------------------------------------------------------------------------------------------------------
@@ -204,11 +207,6 @@ matmul = jt.matmul
 reshape = jt.reshape
 broadcast_to = jt.broadcast
 permute_dims = jt.transpose
-
-
-def tanh(x: Any) -> Any:
-    """Hyperbolic tangent; its slope is 1 / cosh(x)^2 to Jittor, which overflows from 44.4 on and is no number then."""
-    return jt.tanh(jt.clamp(x, -_SATURATED, _SATURATED))
 
 
 def softmax(x: Any) -> Any:

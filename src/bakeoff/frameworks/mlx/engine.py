@@ -16,7 +16,7 @@ import numpy as np
 from mlx.utils import tree_flatten
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, snapshots, threads
+from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, recurrent, snapshots, threads
 from bakeoff.frameworks.mlx.border import Border, once
 from bakeoff.frameworks.mlx.compilation import executed
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
@@ -173,6 +173,7 @@ class Step:
             "optimizer": None,
             "loss_scaling": None,
             "attention": "mx.fast.scaled_dot_product_attention",
+            **recurrent.settings(self._model),
         }
 
     def compilation(self) -> Compilation:

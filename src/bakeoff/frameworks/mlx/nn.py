@@ -15,7 +15,7 @@ import mlx.nn
 from bakeoff.frameworks.mlx import functions
 from bakeoff.frameworks.mlx.attention import attention
 from bakeoff.frameworks.mlx.conv_layers import Conv1d, Conv2d, ConvTranspose2d
-from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.mlx.maps import (
     ChannelNorm,
@@ -33,6 +33,7 @@ from bakeoff.frameworks.mlx.maps import (
     resize,
     split_channels,
 )
+from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.mlx.sequence_losses import ctc
 from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "ChannelNorm",
     "Conv1d",
@@ -49,6 +52,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "GroupNorm",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -86,6 +90,7 @@ __all__ = [
     "relu",
     "reshape",
     "resize",
+    "scan",
     "sigmoid",
     "softmax",
     "split_channels",

@@ -18,7 +18,7 @@ import tensorflow as tf
 from bakeoff.frameworks.tensorflow import functions, phase
 from bakeoff.frameworks.tensorflow.attention import attention
 from bakeoff.frameworks.tensorflow.conv_layers import Conv1d, Conv2d, ConvTranspose2d
-from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.tensorflow.maps import (
     ChannelNorm,
@@ -35,6 +35,8 @@ from bakeoff.frameworks.tensorflow.maps import (
     resize,
     split_channels,
 )
+from bakeoff.frameworks.tensorflow.module import Module
+from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
 from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
 
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "ChannelNorm",
     "Conv1d",
@@ -50,6 +54,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "GroupNorm",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -87,6 +92,7 @@ __all__ = [
     "relu",
     "reshape",
     "resize",
+    "scan",
     "sigmoid",
     "softmax",
     "split_channels",
@@ -107,19 +113,6 @@ def in_training(module: tf.Module) -> bool:
 
 
 # --- Layers -------------------------------------------------------------------------------------------------------
-
-
-class Module(tf.Module):
-    """Base class: layers are attributes set in __init__, computation is forward(self, x, ...)."""
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Compute the outputs; every model defines its own."""
-        msg = f"{type(self).__name__} has no method forward"
-        raise NotImplementedError(msg)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call forward."""
-        return self.forward(*args, **kwargs)
 
 
 class ModuleList(tf.Module):

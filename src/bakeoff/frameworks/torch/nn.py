@@ -38,6 +38,7 @@ from bakeoff.frameworks.torch.maps import (
     resize,
     split_channels,
 )
+from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.torch.sequence_losses import ctc
 from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
     "ChannelNorm",
     "Conv1d",
@@ -56,6 +59,7 @@ __all__ = [
     "Dropout",
     "Embedding",
     "GroupNorm",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
@@ -93,6 +97,7 @@ __all__ = [
     "relu",
     "reshape",
     "resize",
+    "scan",
     "sigmoid",
     "softmax",
     "split_channels",
