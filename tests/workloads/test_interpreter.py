@@ -46,6 +46,7 @@ TOKENS = 'inputs={"ids": ArraySpec(shape=(7,), dtype="int32", high=11)}, classes
 
 CONV = "self.conv = nn.Conv2d(3, 16, 3, padding=1)"
 HEAD = "self.head = nn.Linear(16, 5)"
+HEADS = "x = nn.reshape(self.table(x), (4, 7, 1, 5))"
 POOLED = "self.head(nn.global_avg_pool2d(x))"
 
 
@@ -183,6 +184,55 @@ MISTAKES = {
         18,
         "(batch, length, heads, features)",
     ),
+    "causal attention of other lengths": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; return nn.attention(x[:, :3], x, x, causal=True)[:, 0, 0]",
+        18,
+        "causal of 3 queries and 7 keys",
+    ),
+    "heads that do not divide": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 6)",
+        "x = nn.reshape(self.table(x), (4, 7, 3, 2)); return nn.attention(x, x[:, :, :2], x[:, :, :2])[:, 0, 0]",
+        18,
+        "3 heads and k with 2",
+    ),
+    "a mask of numbers": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; return nn.attention(x, x, x, mask=nn.reshape(x[:, :, 0, 0], (4, 1, 1, 7)))[:, 0, 0]",
+        18,
+        "a mask is boolean, True attends",
+    ),
+    "a bias that does not broadcast": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5); self.bias = nn.Parameter((7, 7))",
+        f"{HEADS}; return nn.attention(x, x, x, bias=self.bias)[:, 0, 0]",
+        18,
+        "(batch, heads, length of q, length of k) = (4, 1, 7, 7)",
+    ),
+    "a scale that is none": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; return nn.attention(x, x, x, scale=True)[:, 0, 0]",
+        18,
+        "scale=True",
+    ),
+    "a causal that is no bool": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; return nn.attention(x, x, x, None)[:, 0, 0]",
+        18,
+        "causal=None",
+    ),
+    "a product of an embedding with other features": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        "return self.table.attend(self.table(x)[:, :, :4])[:, 0]",
+        18,
+        "made for 5, given 4",
+    ),
     "two outputs in evaluation": (
         VECTOR,
         "self.head = nn.Linear(6, 5)",
@@ -302,6 +352,19 @@ RIGHT = {
         ),
     ),
 }
+
+
+def test_a_mask_may_be_an_input(tmp_path: Path) -> None:
+    """A boolean input stays one in another shape, and goes with attention."""
+    sample = (
+        'inputs={"ids": ArraySpec(shape=(7,), dtype="int32", high=11), "seen": ArraySpec(shape=(7,), dtype="bool")}, '
+        "classes=5"
+    )
+    forward = (
+        "h = nn.reshape(self.table(x['ids']), (4, 7, 1, 5)); seen = nn.reshape(x['seen'][:], (4, 1, 1, 7)); "
+        "return nn.attention(h, h, h, mask=nn.broadcast_to(seen, (4, 1, 7, 7)), causal=True)[:, 0, 0]"
+    )
+    checked(write(tmp_path, sample, "self.table = nn.Embedding(11, 5)", forward))
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -73,6 +73,12 @@ OPTIONS: dict[str, Option] = {
             "deterministic ones",
         ),
         Option(
+            name="attention",
+            values=(DEFAULT, "math", "flash", "efficient", "cudnn"),
+            meaning="what computes attention: products and a softmax as its formula has them, or one kernel that keeps "
+            "no scores: FlashAttention, the memory-efficient one of xFormers, or cuDNN's",
+        ),
+        Option(
             name="graph_optimization",
             values=("on", "off"),
             meaning="whether a traced graph is rewritten before it runs",

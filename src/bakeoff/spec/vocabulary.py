@@ -52,7 +52,10 @@ LAYERS: dict[str, str] = {
         "the running ones by momentum x (batch's - running); evaluation normalises by the running ones. Whether the "
         "running variance takes the batch's biased or unbiased one is each framework's own (docs/decisions/007)."
     ),
-    "Embedding": "Embedding(entries, features): rows by integer index.",
+    "Embedding": (
+        "Embedding(entries, features): rows by integer index; embedding.attend(x) is x @ weight^T over the last axis, "
+        "by which a model's last layer shares the weight."
+    ),
     "LSTM": (
         "LSTM(in_features, hidden, bidirectional=False, biases=1): called as sequence, (h, c) = lstm(x, state=None, "
         "lengths=None) with x (batch, length, features); i, f, o = sigmoid and g = tanh of x @ input_weight + bias + "
@@ -151,7 +154,7 @@ FUNCTIONS: dict[str, str] = {
     "split": "split(x, sizes, axis): a list of parts of these lengths, not cut points; not for feature maps.",
     "take": (
         "take(table, indices, axis=0): what stands at each integer along an axis, which the axes of the indices "
-        "replace. Indices are 0 to length - 1: beyond it PyTorch raises, JAX fills with NaN, others read elsewhere."
+        "replace. Indices are 0 to length - 1: beyond it some frameworks raise, some give NaN, others read elsewhere."
     ),
     "take_along_axis": (
         "take_along_axis(x, indices, axis): one element for each integer, in the same place along all other axes, "
@@ -168,8 +171,12 @@ FUNCTIONS: dict[str, str] = {
     "permute_dims": "permute_dims(x, axes): not for feature maps.",
     "matmul": "matmul(a, b).",
     "attention": (
-        "attention(q, k, v): softmax(q k^T / sqrt(features)) v for each head, without a mask; "
-        "each (batch, length, heads, features), and so is the result."
+        "attention(q, k, v, causal=False, mask=None, bias=None, scale=None): softmax(scale q k^T + bias) v for each "
+        "head; each (batch, length, heads, features), and so is the result; scale None is 1 / sqrt(features). mask is "
+        "boolean, True attends; mask and bias go with (batch, heads, length of q, length of k), an axis of 1 for all. "
+        "causal: each position attends to itself and to those before, of equal lengths. Fewer heads of k and v than of "
+        "q, where they divide: each serves the next few of q. A row that attends to nothing has no one meaning: it "
+        "is 0 or the mean of v, by framework (docs/options.md), and a model must not have one."
     ),
     "scan": (
         "scan(step, state, inputs): step(state, x) -> (state, output) for each place of axis 1 of the inputs, in "

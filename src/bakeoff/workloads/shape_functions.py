@@ -7,10 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
+from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
 from bakeoff.workloads.shape_sequences import columns, ctc, floor_divide, per_column
 from bakeoff.workloads.shapes import (
-    MAP_AXES,
     LayoutError,
     Shape,
     check_kind,
@@ -63,21 +63,18 @@ class Functions(ArrayFunctions):
         self._counter.product(math.prod(found.shape) * a.shape[-1], (a.trained, b.trained))
         return found
 
-    def attention(self, q: Shape, k: Shape, v: Shape) -> Shape:
+    def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
+        self,
+        q: Shape,
+        k: Shape,
+        v: Shape,
+        causal: bool = False,  # noqa: FBT001, FBT002 - as above
+        mask: Shape | None = None,
+        bias: Shape | None = None,
+        scale: float | None = None,
+    ) -> Shape:
         """Count both products of every head."""
-        for one in (q, k, v):
-            check_kind("attention", one, "array")
-            if one.ndim != MAP_AXES:
-                msg = f"nn.attention takes (batch, length, heads, features) three times; this is {one!r}"
-                raise LayoutError(msg)
-        batch, length, heads, features = q.shape
-        if k.shape != (batch, k.shape[1], heads, features) or v.shape[:3] != k.shape[:3]:
-            msg = f"nn.attention of q {q.shape}, k {k.shape} and v {v.shape}: they do not fit"
-            raise LayoutError(msg)
-        scores, are_trained = batch * heads * length * k.shape[1], q.trained or k.trained
-        self._counter.product(scores * features, (q.trained, k.trained))
-        self._counter.product(scores * v.shape[-1], (are_trained, v.trained))
-        return Shape((batch, length, heads, v.shape[-1]), trained=are_trained or v.trained)
+        return attended(self._counter, Attention(q, k, v, causal, mask, bias, scale))
 
     @staticmethod
     def softmax(x: Shape) -> Shape:

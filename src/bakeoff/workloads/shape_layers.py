@@ -61,6 +61,14 @@ class Embedding(Counted, layers.Embedding):
             raise LayoutError(msg)
         return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
 
+    def attend(self, x: Shape) -> Shape:
+        """Count one for each weight and position."""
+        entries, features = self.parameters["weight"].shape
+        check_kind("Embedding.attend", x, "array")
+        check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.shape[-1], features)
+        self.product(math.prod(x.shape[:-1]) * features * entries, x)
+        return Shape((*x.shape[:-1], entries), trained=True)
+
 
 class EmbeddingBag(Counted, layers.EmbeddingBag):
     """The sum or the mean of a sample's rows."""

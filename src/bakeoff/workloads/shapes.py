@@ -235,7 +235,8 @@ def elementwise(function: str, x: Any) -> Shape:
     if not isinstance(x, Shape):
         check_kind(function, x, "array")
     check_real(function, x)
-    return x.like()
+    found: Shape = x.like()
+    return found
 
 
 def check_real(function: str, x: Shape) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "tensorflow", "vocabulary", "nn.py")
+in_attention = partial(Mutant, "tensorflow", "vocabulary", "attention.py")
 in_steps = partial(Mutant, "tensorflow", "engine", "engine.py")
 in_optimizers = partial(Mutant, "tensorflow", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "tensorflow", "feed", "input.py")
@@ -40,9 +41,9 @@ MUTANTS = [
         [('        return x, "VALID"\n    axes', '        return x, "VALID"\n    return x, "SAME"\n    axes')],
         {"case/conv2d with stride on an even side": "outputs"},
     ),
-    in_nn(
+    in_attention(
         "attention is not scaled",
-        [("tf.constant(q.shape[-1] ** -0.5, q.dtype)", "tf.constant(1.0, q.dtype)")],
+        [("q.shape[-1] ** -0.5 if scale is None", "1.0 if scale is None")],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
     ),
     in_steps("no optimiser step", [(APPLIED, "")], {"mlp-mnist/train": "update"}),

@@ -7,6 +7,7 @@ from functools import partial
 from catalogue.mutant import Mutant
 
 in_nn = partial(Mutant, "torch", "vocabulary", "nn.py")
+in_attention = partial(Mutant, "torch", "vocabulary", "attention.py")
 in_losses = partial(Mutant, "torch", "vocabulary", "losses.py")
 
 NORM = "super().__init__(features, eps=epsilon, momentum=momentum)"
@@ -49,6 +50,8 @@ class _Relu(torch.autograd.Function):
 relu = _Relu.apply
 """
 
+MASKED = "case/attention with mask, bias and scale"
+CAUSAL = "case/attention that is causal, with fewer heads of keys"
 NORMS = "case/batch norm of maps"
 DEEP = "resnet50-cifar10/train"
 
@@ -109,18 +112,25 @@ MUTANTS = [
         [("return x.mean((2, 3))", "return x[:, :, : max(1, x.shape[2] - 1)].mean((2, 3))")],
         {"case/conv2d": "outputs", "resnet50/train": "outputs", DEEP: ""},
     ),
-    in_nn(
+    in_attention(
         "attention is scaled by 1 / d",
-        [
-            (
-                "F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))",
-                (
-                    "F.scaled_dot_product_attention("
-                    "q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), scale=1 / q.shape[-1])"
-                ),
-            )
-        ],
+        [("            scale=scale,\n", "            scale=scale or 1 / q.shape[-1],\n")],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_attention(
+        "causal attention forgets the mask beside it",
+        [("earlier if mask is None else mask & earlier", "earlier")],
+        {MASKED: "outputs", CAUSAL: ""},
+    ),
+    in_attention(
+        "causal attention is not causal",
+        [("is_causal=causal and added is None", "is_causal=False")],
+        {CAUSAL: "outputs", "gpt2/train": "outputs"},
+    ),
+    in_nn(
+        "an embedding's product has the output's features in reverse",
+        [("return F.linear(x, self.weight)", "return F.linear(x, self.weight.flip(0))")],
+        {"case/embedding that attends": "outputs", "gpt2/train": "outputs"},
     ),
     in_nn(
         "GELU is approximated by tanh",

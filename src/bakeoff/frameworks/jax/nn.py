@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from flax import nnx
 
 from bakeoff.frameworks.jax import functions, phase
+from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
@@ -73,9 +74,6 @@ __all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch flax's normalisation moves the running one towards."""
-
-ATTENTION: Literal["xla"] = "xla"
-"""What JAX takes by default in 0.10 on every device, set here so that it can be reported; cudnn is to be asked for."""
 
 # --- Layers -------------------------------------------------------------------------------------------------------
 
@@ -282,17 +280,6 @@ def concat_channels(maps: Sequence[jax.Array]) -> jax.Array:
 def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:
     """Return x repeated to a shape."""
     return jnp.broadcast_to(x, shape)
-
-
-def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-    """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it.
-
-    That function multiplies q and k in float32 whatever its arguments are; in float64 its formula is written out.
-    """
-    if q.dtype == jnp.float64:
-        logits = jnp.einsum("bqhf,bkhf->bhqk", q, k) * q.shape[-1] ** -0.5
-        return jnp.einsum("bhqk,bkhf->bqhf", jax.nn.softmax(logits), v)
-    return jax.nn.dot_product_attention(q, k, v, implementation=ATTENTION)
 
 
 def permute_dims(x: jax.Array, axes: Sequence[int]) -> jax.Array:

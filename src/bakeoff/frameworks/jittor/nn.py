@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import jittor as jt
 import numpy as np
-from jittor.attention import scaled_dot_product_attention
 
 from bakeoff.frameworks.jittor import functions, normalisation
+from bakeoff.frameworks.jittor.attention import attention
 from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
@@ -190,6 +190,10 @@ class Embedding(jt.nn.Embedding):
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
 
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis."""
+        return jt.nn.matmul_transpose(x, self.weight)
+
 
 class Dropout(jt.nn.Dropout):
     """Drop at `rate` in training, do nothing in evaluation."""
@@ -305,12 +309,6 @@ def concat(arrays: Any, axis: int) -> Any:
 def concat_channels(maps: Any) -> Any:
     """Join feature maps by their channels."""
     return jt.concat(maps, 1)
-
-
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), by Jittor's own function for it."""
-    heads_first = (jt.transpose(x, 1, 2) for x in (q, k, v))
-    return jt.transpose(scaled_dot_product_attention(*heads_first), 1, 2)
 
 
 def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:

@@ -172,7 +172,7 @@ class Step:
             "denormals": denormals.in_force(lambda *both: np.array(mx.multiply(*map(mx.array, both))), 1),
             "optimizer": None,
             "loss_scaling": None,
-            "attention": nn.ATTENTION,
+            "attention": "mx.fast.scaled_dot_product_attention",
             **recurrent.settings(self._model),
         }
 

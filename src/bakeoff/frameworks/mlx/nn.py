@@ -15,7 +15,8 @@ import mlx.nn
 import numpy as np
 
 from bakeoff.frameworks.mlx import functions
-from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.attention import attention
+from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.mlx.sequence_losses import ctc
@@ -72,9 +73,6 @@ __all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["unbiased"] = "unbiased"
 """Which variance of the batch MLX's normalisation moves the running one towards."""
-
-ATTENTION = "mx.fast.scaled_dot_product_attention"
-"""The function that attention is computed by; which kernels it takes, MLX does not report."""
 
 # --- Layers -----------------------------------------------------------------------------------------------------------
 
@@ -157,6 +155,10 @@ class Embedding(mlx.nn.Embedding):
     def __init__(self, entries: int, features: int) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
+
+    def attend(self, x: mx.array) -> mx.array:
+        """X @ weight^T over the last axis, by MLX's own method for it."""
+        return self.as_linear(x)
 
 
 class Dropout(mlx.nn.Dropout):
@@ -246,13 +248,6 @@ def concat(arrays: Sequence[mx.array], axis: int) -> mx.array:
 def concat_channels(maps: Sequence[mx.array]) -> mx.array:
     """Join feature maps by their channels."""
     return mx.concatenate(list(maps), axis=-1)
-
-
-def attention(q: mx.array, k: mx.array, v: mx.array) -> mx.array:
-    """Scaled dot-product attention of (batch, length, heads, features), by MLX's own fast function."""
-    heads_first = (one.swapaxes(1, 2) for one in (q, k, v))
-    scale = 1 / math.sqrt(q.shape[-1])
-    return mx.fast.scaled_dot_product_attention(*heads_first, scale=scale).swapaxes(1, 2)
 
 
 def mean(x: mx.array, axis: int | tuple[int, ...] | None = None) -> mx.array:

@@ -16,7 +16,8 @@ import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow import functions, phase
-from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.attention import attention
+from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.tensorflow.module import Module
 from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
@@ -203,6 +204,11 @@ class Embedding(keras.layers.Embedding):
         super().__init__(entries, features, embeddings_initializer="zeros")
         self.build((None,))
 
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis, as one product of two matrices."""
+        product = tf.linalg.matmul(tf.reshape(x, (-1, self.output_dim)), self.embeddings, transpose_b=True)
+        return tf.reshape(product, (-1, *x.shape[1:-1], self.input_dim))
+
 
 class Dropout(keras.layers.Dropout):
     """Scaled by 1 / (1 - rate) in training, nothing in evaluation."""
@@ -308,13 +314,6 @@ def concat_channels(maps: Sequence[Any]) -> Any:
 def broadcast_to(x: Any, shape: Sequence[int]) -> Any:
     """Repeat x to a shape."""
     return tf.broadcast_to(x, shape)
-
-
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), as Keras' own operation computes it."""
-    # A plain number would be rounded to float32 on its way.
-    scale = tf.constant(q.shape[-1] ** -0.5, q.dtype)
-    return keras.ops.dot_product_attention(q, k, v, scale=scale)
 
 
 def permute_dims(x: Any, axes: Sequence[int]) -> Any:

@@ -16,6 +16,7 @@ import torch
 from torch.nn import functional as F
 
 from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.torch.layouts import Layout
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
@@ -141,6 +142,10 @@ class Embedding(torch.nn.Embedding):
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
 
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis."""
+        return F.linear(x, self.weight)
+
 
 class Dropout(torch.nn.Dropout):
     """Drop at `rate` in training, do nothing in evaluation."""
@@ -214,11 +219,6 @@ def concat(arrays: Any, axis: int) -> Any:
 def concat_channels(maps: Any) -> Any:
     """Join feature maps by their channels."""
     return torch.cat(maps, 1)
-
-
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), by PyTorch's fused kernels."""
-    return F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)).transpose(1, 2)
 
 
 def permute_dims(x: Any, axes: tuple[int, ...]) -> Any:

@@ -37,6 +37,7 @@ class Switches:
         self._compile_mode = options.get("compile_mode", DEFAULT)
         _set_convolutions(options["conv_algorithm"])
         _set_onednn(options["onednn"])
+        _set_attention(options["attention"])
         recurrent.choose(options["lstm"])
 
     def placed(self, values: Any) -> Any:
@@ -144,6 +145,17 @@ def _set_onednn(switch: str) -> None:
 def _onednn() -> str:
     """Read back whether oneDNN is in force."""
     return "on" if torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled else "off"
+
+
+def _set_attention(kernel: str) -> None:
+    """Allow one kernel of scaled_dot_product_attention only, as torch.nn.attention.sdpa_kernel does around a call."""
+    if kernel == DEFAULT:
+        return
+    cuda = torch.backends.cuda
+    cuda.enable_flash_sdp(kernel == "flash")
+    cuda.enable_math_sdp(kernel == "math")
+    cuda.enable_mem_efficient_sdp(kernel == "efficient")
+    cuda.enable_cudnn_sdp(kernel == "cudnn")
 
 
 def _attention(device: str) -> str:
