@@ -21,7 +21,7 @@ from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are par
 from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jax.sequence_losses import ctc
-from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.jax.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -59,7 +60,6 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",

@@ -22,7 +22,7 @@ from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy
 from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jittor.sequence_losses import ctc
 from bakeoff.frameworks.jittor.tangent import tanh
-from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.jittor.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -64,7 +65,6 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",

@@ -20,7 +20,7 @@ from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are par
 from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.mlx.sequence_losses import ctc
-from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.mlx.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -58,7 +59,6 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",

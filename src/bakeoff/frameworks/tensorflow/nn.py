@@ -22,7 +22,7 @@ from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_ent
 from bakeoff.frameworks.tensorflow.module import Module
 from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
-from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.tensorflow.time_maps import column_mask, columns, floor_divide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +44,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -59,7 +60,6 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",

@@ -22,7 +22,7 @@ from bakeoff.frameworks.torch.layouts import Layout
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.torch.sequence_losses import ctc
-from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.torch.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ __all__ = [
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -62,7 +63,6 @@ __all__ = [
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",
