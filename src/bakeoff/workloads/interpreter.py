@@ -19,44 +19,60 @@ from bakeoff.workloads.shape_layers import LAYERS
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from bakeoff.spec.batch import ArraySpec
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
 
 
-def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
-    """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be."""
+def check_model(
+    loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapping[str, int] | None = None
+) -> None:
+    """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be.
+
+    The batch may be a shorter one, whose sequences have so many `entries`.
+    """
     plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
     trains, loss = SCENARIOS[scenario].trains, loaded.loss
-    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False))
+    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False, entries=entries))
     _told(path, "forward", lambda: _check_outputs(outputs, size))
     if not trains or loss is None:
         return
-    targets = _one_or_named({name: of_batch(array, size.batch_size) for name, array in size.sample.targets.items()})
-    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True))
+    sample = size.sample.cut(entries or {})
+    inputs, targets = (_on_shapes(arrays, size) for arrays in (sample.inputs, sample.targets))
+    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True, entries=entries))
     counter = Counter()
     counter.is_built = True
     nn = vocabulary(counter, trains=True)
-    inputs = _one_or_named(_inputs(size))
     found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
     if not isinstance(found, Shape) or found.shape != ():
         msg = f"{path}: loss returned {found!r}; it must return one number that hangs on the outputs"
         raise ModelFileError(msg)
 
 
-def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, trains: bool) -> Any:
-    """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does."""
+def forward(
+    build: Callable[[Any, Size], Any],
+    size: Size,
+    counter: Counter,
+    *,
+    trains: bool,
+    entries: Mapping[str, int] | None = None,
+) -> Any:
+    """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does.
+
+    The batch may be a shorter one, whose sequences have so many `entries`.
+    """
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built = True
-    return model(_one_or_named(_inputs(size)))
+    return model(_on_shapes(size.sample.cut(entries or {}).inputs, size))
 
 
-def _inputs(size: Size) -> dict[str, Shape]:
-    """Return a batch's inputs by name."""
-    return {name: of_batch(array, size.batch_size) for name, array in size.sample.inputs.items()}
+def _on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Shape]:
+    """Return a batch's inputs or targets as a model or a loss is called with them."""
+    return _one_or_named({name: of_batch(array, size.batch_size) for name, array in arrays.items()})
 
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:

@@ -126,7 +126,7 @@ class Functions(ArrayFunctions):
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
         wanted = tuple(shape)
-        if (x + Shape(wanted)).shape != wanted:
+        if x.broadcast_with(Shape(wanted)).shape != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
         return x.of(*wanted)
