@@ -66,7 +66,7 @@ def checked(path: Path) -> None:
 
 
 MISTAKES = {
-    "an argument that no layer has": (MAP, "self.a = nn.Conv2d(3, 16, 3, groups=3)", "return x", 15, "'groups'"),
+    "an argument that no layer has": (MAP, "self.a = nn.Conv2d(3, 16, 3, use_bias=True)", "return x", 15, "'use_bias'"),
     "a parameter along an axis of a map": (
         MAP,
         f"{CONV}; {HEAD}; self.scale = nn.Parameter((16,))",

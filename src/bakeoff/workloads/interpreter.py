@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads import plan, shape_recurrent
+from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_maps, shape_recurrent
 from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
-from bakeoff.workloads.shape_layers import LAYERS
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
 if TYPE_CHECKING:
@@ -25,6 +24,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
+
+
+_LAYERS = (*shape_layers.LAYERS, *shape_maps.LAYERS, *shape_recurrent.LAYERS)
 
 
 def check_model(
@@ -77,11 +79,9 @@ def _on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Sh
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     """Return the vocabulary: layers that count, and functions of shapes."""
-    layers: dict[str, Any] = {
-        kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in (*LAYERS, *shape_recurrent.LAYERS)
-    }
+    layers: dict[str, Any] = {kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in _LAYERS}
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
-    more = {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
+    more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
     functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS.keys() - more}
     losses = {name: getattr(Losses, name) for name in LOSSES}
     return SimpleNamespace(**layers, **functions, **more, **losses)

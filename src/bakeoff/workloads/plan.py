@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads import layers_recurrent
-from bakeoff.workloads.layers import LAYERS, Array, Dropout, Layer, Parameter, RandomNormal, constant
+from bakeoff.workloads import layers, layers_maps, layers_recurrent
+from bakeoff.workloads.layers import Array, Dropout, Layer, Parameter, RandomNormal, constant
 from bakeoff.workloads.shapes import LayoutError
 
 if TYPE_CHECKING:
@@ -190,5 +190,6 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
-_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *LAYERS, *layers_recurrent.LAYERS)}
+_KINDS = (Module, ModuleList, *layers.LAYERS, *layers_maps.LAYERS, *layers_recurrent.LAYERS)
+_LAYERS = {kind.__name__: kind for kind in _KINDS}
 _VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
@@ -83,14 +83,6 @@ class Functions(ArrayFunctions):
         return x.of(*x.shape)
 
     log_softmax = softmax
-
-    @staticmethod
-    def max_pool2d(x: Shape, kernel: Any, stride: int | None = None, padding: Any = 0) -> Shape:
-        """Return the places of the window."""
-        check_kind("max_pool2d", x, "map")
-        return slid("max_pool2d", x, kernel, stride or kernel, padding)
-
-    avg_pool2d = max_pool2d
 
     @staticmethod
     def global_avg_pool2d(x: Shape) -> Shape:
@@ -198,19 +190,3 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
     found = parts[0].of(*joined)
     found.trained = any(part.trained for part in parts)
     return found
-
-
-def slid(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
-    """Return the places of a window over a map that is padded on both sides."""
-    batch, *lengths, channels = x.shape
-    sides = zip(lengths, _pair(kernel), _pair(stride), _pair(padding), strict=True)
-    places = [(length + 2 * edge - window) // step + 1 for length, window, step, edge in sides]
-    if min(places) < 1:
-        msg = f"nn.{function}: a window of {kernel} is larger than {x!r} with its padding of {padding}"
-        raise LayoutError(msg)
-    return Shape((batch, *places, channels), trained=x.trained, kind="map")
-
-
-def _pair(number: Any) -> tuple[int, int]:
-    """Return (vertical, horizontal)."""
-    return number if isinstance(number, tuple) else (number, number)
