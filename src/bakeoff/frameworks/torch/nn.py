@@ -40,7 +40,7 @@ from bakeoff.frameworks.torch.maps import (
 )
 from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.torch.sequence_losses import ctc
-from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.torch.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -92,7 +93,6 @@ __all__ = [
     "mse",
     "pad2d",
     "per_channel",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",
