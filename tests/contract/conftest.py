@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from contract_run import shared  # noqa: E402 - found by the line above
+from jittor_operators import operators  # noqa: E402, F401 - a fixture of all tests here
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

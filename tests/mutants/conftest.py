@@ -14,6 +14,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "contract")]
 import table  # noqa: E402 - found by the line above
 from contract_run import shared  # noqa: E402
 from drawing import drawn, is_all  # noqa: E402
+from jittor_operators import operators  # noqa: E402, F401 - a fixture of all tests here
 
 
 @pytest.hookimpl(tryfirst=True)
