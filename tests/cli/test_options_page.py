@@ -38,6 +38,7 @@ def test_the_page_says_what_is_cast_in_every_precision() -> None:
         "layout",
         "optimizer_kernel",
         "conv_algorithm",
+        "attention",
         "graph_optimization",
         "onednn",
         "denormals",

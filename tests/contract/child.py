@@ -26,7 +26,7 @@ from contract_cases import dropout, lowered, steady
 from contract_cases.cases import CASES
 from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS
-from contract_cases.vocabulary import labels
+from contract_cases.vocabulary import batch_of, labels
 
 import bakeoff.frameworks
 from bakeoff.certify.probe import probe_gradients, probe_parameters
@@ -181,7 +181,7 @@ def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
         state=plan.state_values(build, SIZE, 0),
     )
     step = engine.build(model, "train", options)
-    batch = step.prepare(labelled(case.x, labels(case.x)))
+    batch = step.prepare(batch_of(case))
     found: dict[str, Any] = {"outputs": step.outputs(batch)}
     if case.deterministic:
         found |= {f"gradient/{key}": value for key, value in step.gradients(batch).items()}

@@ -25,6 +25,7 @@ OPTIONS = {
     "optimizer_kernel": "default",
     "graph_optimization": "on",
     "onednn": "default",
+    "attention": "default",
 }
 
 

@@ -28,6 +28,7 @@ OPTIONS = {
     "conv_algorithm": "default",
     "graph_optimization": "on",
     "onednn": "default",
+    "attention": "default",
 }
 SIZE = Size(batch_size=2, input_shape=(4, 4, 3), classes=5)
 BATCHES = 3

@@ -46,6 +46,7 @@ TOKENS = 'inputs={"ids": ArraySpec(shape=(7,), dtype="int32", high=11)}, classes
 
 CONV = "self.conv = nn.Conv2d(3, 16, 3, padding=1)"
 HEAD = "self.head = nn.Linear(16, 5)"
+HEADS = "x = nn.reshape(self.table(x), (4, 7, 1, 5))"
 POOLED = "self.head(nn.global_avg_pool2d(x))"
 
 
@@ -65,7 +66,7 @@ def checked(path: Path) -> None:
 
 
 MISTAKES = {
-    "an argument that no layer has": (MAP, "self.a = nn.Conv2d(3, 16, 3, groups=3)", "return x", 15, "'groups'"),
+    "an argument that no layer has": (MAP, "self.a = nn.Conv2d(3, 16, 3, use_bias=True)", "return x", 15, "'use_bias'"),
     "a parameter along an axis of a map": (
         MAP,
         f"{CONV}; {HEAD}; self.scale = nn.Parameter((16,))",
@@ -167,7 +168,7 @@ MISTAKES = {
         "self.head = nn.Linear(6, 5)",
         "return self.head(x if x == 0 else x)",
         18,
-        "no comparisons",
+        "nn.less(a, b)",
     ),
     "an index beyond": (
         TOKENS,
@@ -182,6 +183,55 @@ MISTAKES = {
         "x = self.table(x); return nn.attention(x, x, x)[:, 0]",
         18,
         "(batch, length, heads, features)",
+    ),
+    "causal attention of other lengths": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; return nn.attention(x[:, :3], x, x, causal=True)[:, 0, 0]",
+        18,
+        "causal of 3 queries and 7 keys",
+    ),
+    "heads that do not divide": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 6)",
+        "x = nn.reshape(self.table(x), (4, 7, 3, 2)); return nn.attention(x, x[:, :, :2], x[:, :, :2])[:, 0, 0]",
+        18,
+        "3 heads and k with 2",
+    ),
+    "a mask of numbers": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; return nn.attention(x, x, x, mask=nn.reshape(x[:, :, 0, 0], (4, 1, 1, 7)))[:, 0, 0]",
+        18,
+        "a mask is boolean, True attends",
+    ),
+    "a bias that does not broadcast": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5); self.bias = nn.Parameter((7, 7))",
+        f"{HEADS}; return nn.attention(x, x, x, bias=self.bias)[:, 0, 0]",
+        18,
+        "(batch, heads, length of q, length of k) = (4, 1, 7, 7)",
+    ),
+    "a scale that is none": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; return nn.attention(x, x, x, scale=True)[:, 0, 0]",
+        18,
+        "scale=True",
+    ),
+    "a causal that is no bool": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        f"{HEADS}; return nn.attention(x, x, x, None)[:, 0, 0]",
+        18,
+        "causal=None",
+    ),
+    "a product of an embedding with other features": (
+        TOKENS,
+        "self.table = nn.Embedding(11, 5)",
+        "return self.table.attend(self.table(x)[:, :, :4])[:, 0]",
+        18,
+        "made for 5, given 4",
     ),
     "two outputs in evaluation": (
         VECTOR,
@@ -231,7 +281,27 @@ def test_a_mistake_in_forward_is_told_with_its_line(name: str, tmp_path: Path) -
         (
             "input_shape=(6,), targets={'y': ArraySpec()}",
             "return nn.cross_entropy(outputs, targets)",
-            "whole labels (batch,)",
+            "whole labels of the shape before it",
+        ),
+        (
+            "input_shape=(6,), classes=5",
+            "return nn.cross_entropy(outputs, targets, reduction='all')",
+            "reduction='all'; it must be one of 'mean', 'sum', 'none'",
+        ),
+        (
+            "input_shape=(6,), classes=5",
+            "return nn.cross_entropy(outputs, targets, label_smoothing=1)",
+            "label_smoothing=1; it must be at least 0 and below 1",
+        ),
+        (
+            "input_shape=(6,), classes=5",
+            "return nn.cross_entropy(outputs, targets, 0.1, 2.0)",
+            "ignore=2.0; it must be",
+        ),
+        (
+            "input_shape=(6,), targets={'y': ArraySpec(shape=(5,))}",
+            "return nn.mse(outputs, targets, weights=targets[:, :2])",
+            "shapes (4, 5) and (4, 2) do not fit",
         ),
     ],
 )
@@ -284,6 +354,19 @@ RIGHT = {
 }
 
 
+def test_a_mask_may_be_an_input(tmp_path: Path) -> None:
+    """A boolean input stays one in another shape, and goes with attention."""
+    sample = (
+        'inputs={"ids": ArraySpec(shape=(7,), dtype="int32", high=11), "seen": ArraySpec(shape=(7,), dtype="bool")}, '
+        "classes=5"
+    )
+    forward = (
+        "h = nn.reshape(self.table(x['ids']), (4, 7, 1, 5)); seen = nn.reshape(x['seen'][:], (4, 1, 1, 7)); "
+        "return nn.attention(h, h, h, mask=nn.broadcast_to(seen, (4, 1, 7, 7)), causal=True)[:, 0, 0]"
+    )
+    checked(write(tmp_path, sample, "self.table = nn.Embedding(11, 5)", forward))
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_all_frameworks_can_do_passes(name: str, tmp_path: Path) -> None:
     """A model of the vocabulary is never refused."""
@@ -318,3 +401,30 @@ def test_named_inputs_are_a_mapping() -> None:
     ids, weight = ArraySpec(shape=(7,), dtype="int32", high=11), ArraySpec()
     found = forward(build, Size(batch_size=2, inputs={"ids": ids, "weight": weight}, classes=4), Counter(), trains=True)
     assert found.shape == (2, 4)
+
+
+def test_a_loss_that_asks_for_the_inputs_gets_them(tmp_path: Path) -> None:
+    """A fourth argument of the loss is the batch's inputs, and its mistakes have their line, too."""
+    path = write(
+        tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x)", "return nn.mse(outputs, inputs)"
+    )
+    path.write_text(
+        path.read_text().replace("def loss(nn, outputs, targets)", "def loss(nn, outputs, targets, inputs)")
+    )
+    with pytest.raises(ModelFileError, match=r"in loss: shapes \(4, 5\) and \(4, 6\)"):
+        checked(path)
+    path.write_text(path.read_text().replace("nn.mse(outputs, inputs)", "nn.mse(outputs, inputs[:, :5])"))
+    checked(path)
+
+
+def test_losses_reduce_and_weigh(tmp_path: Path) -> None:
+    """Every reduction and weights of one number a sample are taken, and pixels have a label each."""
+    sample = "input_shape=(4, 4, 3), targets={'y': ArraySpec(shape=(4, 4), dtype='int32', high=5)}"
+    loss = "; ".join(  # noqa: FLY002 - a line each
+        [
+            "each = nn.cross_entropy(outputs, targets, 0.1, 3, 'none')",
+            "more = nn.mse(outputs, outputs, nn.reshape(nn.mean(each, (1, 2)), (4, 1, 1, 1)), 'sum')",
+            "return nn.mean(each) + more + nn.cross_entropy(outputs, targets, ignore=0)",
+        ]
+    )
+    checked(write(tmp_path, sample, "self.conv = nn.Conv2d(3, 5, 1)", "return self.conv(x)", loss))

@@ -170,14 +170,27 @@ def test_forward_is_needed() -> None:
     assert "class Half has no method forward" in fault(build)
 
 
-def test_shared_layers_are_refused() -> None:
-    """A layer under two names is refused: frameworks would name it differently."""
+def test_shared_layers_have_the_name_of_their_first_path() -> None:
+    """A layer under two attributes, or twice in a list, is one set of parameters."""
 
     def build(nn: Any, size: Any) -> Any:
         layer = nn.Linear(2, 2)
+        block = model(deep=lambda nn: layer)(nn, size)
+        return model(z=lambda nn: nn.ModuleList([block, layer, block]), a=lambda nn: layer, b=lambda nn: block)(
+            nn, size
+        )
+
+    assert list(plan.parameters(build, SIZE)) == ["z.0.deep.weight", "z.0.deep.bias"]
+
+
+def test_a_shared_parameter_is_refused() -> None:
+    """A Parameter under two names is refused, with what to share instead: in MLX it is no object of its own."""
+
+    def build(nn: Any, size: Any) -> Any:
+        layer = nn.Parameter((2, 2))
         return model(a=lambda nn: layer, b=lambda nn: layer)(nn, size)
 
-    assert "a and b are the same object" in fault(build)
+    assert "a and b are the same nn.Parameter" in fault(build)
 
 
 def test_weights_depend_on_seed_and_name_only() -> None:

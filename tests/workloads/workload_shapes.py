@@ -77,18 +77,17 @@ class Counter:
         """Give its shape."""
         return Shape(*shape)
 
-    def Embedding(self, entries: int, features: int) -> Callable[[Shape], Shape]:  # noqa: N802
-        """Count nothing."""
-        del entries
-        return lambda x: Shape(*x.shape, features)
+    def Embedding(self, entries: int, features: int) -> Any:  # noqa: N802
+        """Count the product with the table alone: rows by index are none."""
+        return _Table(self, entries, features)
 
     def _layer_without_weights(self, *_: Any, **__: Any) -> Callable[[Shape], Shape]:
         return _same
 
     LayerNorm = BatchNorm = Dropout = _layer_without_weights
 
-    def attention(self, q: Shape, k: Shape, v: Shape) -> Shape:
-        """Count both products of every head."""
+    def attention(self, q: Shape, k: Shape, v: Shape, **_: Any) -> Shape:
+        """Count both products of every head; what a mask leaves out is counted, too."""
         assert k.shape == v.shape
         _, length, heads, features = q.shape
         self.macs += 2 * heads * length * k.shape[1] * features
@@ -139,6 +138,21 @@ class _Module:
         return self.forward(*args)
 
 
+class _Table:
+    """An embedding."""
+
+    def __init__(self, counter: Counter, entries: int, features: int) -> None:
+        self.counter, self.entries, self.features = counter, entries, features
+
+    def __call__(self, x: Shape) -> Shape:
+        return Shape(*x.shape, self.features)
+
+    def attend(self, x: Shape) -> Shape:
+        assert x.shape[-1] == self.features
+        self.counter.macs += math.prod(x.shape[1:]) * self.entries
+        return Shape(*x.shape[:-1], self.entries)
+
+
 def _same(x: Shape, *_: Any) -> Shape:
     return x
 
@@ -160,7 +174,8 @@ def _slid(x: Shape, kernel: Any, stride: int, padding: Any) -> Shape:
 def macs(build: Callable[[Any, Size], Any], size: Size, *, training: bool = True) -> int:
     """Count the multiply-accumulates of one sample's forward pass."""
     counter = Counter(training=training)
-    outputs = build(counter.nn, size)(Shape(1, *size.input_shape))
+    inputs = {name: Shape(1, *array.shape) for name, array in size.sample.inputs.items()}
+    outputs = build(counter.nn, size)(inputs if len(inputs) > 1 else next(iter(inputs.values())))
     for logits in outputs if isinstance(outputs, tuple) else (outputs,):
-        assert logits.shape == (1, size.classes)
+        assert not size.classes or logits.shape == (1, size.classes)
     return counter.macs

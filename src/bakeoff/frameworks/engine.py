@@ -36,8 +36,8 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
 
     build: Callable[[ModuleType, Size], Any]
     """The workload's `build(nn, size)`: returns the model, a Module of the vocabulary."""
-    loss: Callable[[ModuleType, Any, Any], Any] | None
-    """The workload's `loss(nn, outputs, targets)`: returns a scalar; None for inference only."""
+    loss: Callable[..., Any] | None
+    """The workload's `loss(nn, outputs, targets)`, or with `inputs` behind; returns a scalar. None for inference."""
     size: Size
     optimizer: Optimizer | None
     weights: Arrays

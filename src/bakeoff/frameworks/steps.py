@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from bakeoff.spec.batch import Batch
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.workloads.losses import given_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,11 +37,11 @@ def for_scenario(steps: Mapping[Scenario, T], scenario: Scenario) -> T:
 
 
 def training_parts(model: Model) -> tuple[Callable[..., Any], Optimizer]:
-    """Return the workload's loss and optimiser; raise UnsupportedError for a workload that lacks one of them."""
+    """Return the loss, of (nn, outputs, targets, inputs), and the optimiser; raise UnsupportedError for none."""
     if model.loss is None or model.optimizer is None:
         msg = "the workload has no loss or no optimiser: it is for inference only"
         raise UnsupportedError(msg)
-    return model.loss, model.optimizer
+    return given_inputs(model.loss), model.optimizer
 
 
 NO_LOSS = "a step that computes outputs only has no loss"

@@ -73,6 +73,12 @@ OPTIONS: dict[str, Option] = {
             "deterministic ones",
         ),
         Option(
+            name="attention",
+            values=(DEFAULT, "math", "flash", "efficient", "cudnn"),
+            meaning="what computes attention: products and a softmax as its formula has them, or one kernel that keeps "
+            "no scores: FlashAttention, the memory-efficient one of xFormers, or cuDNN's",
+        ),
+        Option(
             name="graph_optimization",
             values=("on", "off"),
             meaning="whether a traced graph is rewritten before it runs",
@@ -81,6 +87,12 @@ OPTIONS: dict[str, Option] = {
             name="onednn",
             values=(DEFAULT, "on", "off"),
             meaning="whether operations on a processor may be those of oneDNN (formerly MKL-DNN)",
+        ),
+        Option(
+            name="lstm",
+            values=(DEFAULT, "cell", "block", "fused"),
+            meaning="what computes an LSTM: a cell of elementary operations at each time step; one operation for a "
+            "whole step; or one kernel for the whole sequence",
         ),
         Option(
             name="input",

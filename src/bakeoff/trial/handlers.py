@@ -162,7 +162,8 @@ def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) 
 
 def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemory) -> None:
     """Run steps, at most so many, and read the peaks; nothing else is measured in this process."""
-    running.stepper.fenced(_MEMORY.fewest, _MEMORY.most_s, command.steps)
+    fewest = max(_MEMORY.fewest, running.opened.trial.pass_steps)  # of batches that differ the largest has the peak
+    running.stepper.fenced(fewest, _MEMORY.most_s, command.steps)
     draft.put(memory=_memory(running))
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.frameworks.engine import Model
 from bakeoff.spec.trial import KINDS
-from bakeoff.spec.vocabulary import VOCABULARY
+from bakeoff.spec.vocabulary import DROPPING, VOCABULARY
 from bakeoff.store.fingerprints import check_unchanged
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
@@ -37,16 +38,17 @@ def make_model(trial: TrialSpec) -> Model:
 
 
 def _without_dropout(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Build with a vocabulary whose Dropout drops nothing, whatever its rate."""
+    """Build with a vocabulary whose layers drop nothing, whatever their rate."""
 
     def build_without(nn: Any, size: Any) -> Any:
         names = {name: getattr(nn, name) for name in VOCABULARY if hasattr(nn, name)}
-        return build(SimpleNamespace(**names | {"Dropout": lambda rate: _checked(nn, rate)}), size)
+        dropping = {name: partial(_checked, names[name]) for name in DROPPING if name in names}
+        return build(SimpleNamespace(**names | dropping), size)
 
     return build_without
 
 
-def _checked(nn: Any, rate: float) -> Any:
+def _checked(layer: Any, rate: float) -> Any:
     """Make the framework's own layer with the given rate, so that a bad one is refused, and return one of rate 0."""
-    nn.Dropout(rate)
-    return nn.Dropout(0.0)
+    layer(rate)
+    return layer(0.0)

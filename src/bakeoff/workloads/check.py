@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bakeoff.spec.batch import ArraySpec
+    from bakeoff.spec.batch import ArraySpec, SampleSpec
 
 
 def check_fields(path: Path, declared: Any) -> Workload:
@@ -112,6 +112,8 @@ def _sample_faults(size: Size) -> Iterator[str]:
     elif not size.targets and size.classes < 1:
         yield f"classes is {size.classes}; it must be at least 1"
     sample = size.sample
+    for name, array in sample.arrays.items():
+        yield from (f"{name!r} {fault}" for fault in _length_faults(array, sample))
     for name in sorted(sample.inputs.keys() & sample.targets.keys()):
         yield f"{name!r} is an input and a target; each array needs a name of its own"
     for field, arrays in (("inputs", size.inputs), ("targets", size.targets)):
@@ -127,6 +129,31 @@ def _array_faults(name: str, array: ArraySpec) -> Iterator[str]:
         yield f"has shape {array.shape}; each axis must be at least 1"
     if array.dtype == "int32" and (array.high is None or array.high <= array.low):
         yield f"has integers from {array.low} to below {array.high}; say a high that is above low"
+
+
+def _length_faults(array: ArraySpec, sample: SampleSpec) -> Iterator[str]:
+    """Name what is wrong with a sequence's length, or with the law of lengths."""
+    if array.length:
+        counts = sample.arrays.get(array.length)
+        if counts is None or counts.dtype != "int32" or counts.shape:
+            yield f"has its length in {array.length!r}; it must name an int32 array of shape ()"
+        elif not 0 <= array.along < len(array.shape):
+            yield f"has its length along axis {array.along} of {array.shape}, which it does not have"
+        elif counts.low < 1 or (counts.high or 0) > array.shape[array.along] + 1:
+            most = array.shape[array.along]
+            yield (
+                f"has {most} entries, and {array.length!r} counts from {counts.low} to below {counts.high}; "
+                f"it must be low=1 or more and high={most + 1} or less"
+            )
+    if array.law is None:
+        return
+    if array.dtype != "int32" or array.shape:
+        yield "has a law, which only lengths have: int32 of shape ()"
+    elif not (array.low <= array.law.mean < (array.high or 0) and array.law.deviation > 0):
+        yield (
+            f"has a law of mean {array.law.mean} and deviation {array.law.deviation}; "
+            f"the mean must lie from {array.low} to below {array.high}, and the deviation above 0"
+        )
 
 
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:

@@ -71,26 +71,6 @@ class Linear(Layer):
         self.parameters = weighted((features, out_features), features, bias)
 
 
-class Conv2d(Layer):
-    """See the vocabulary."""
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,  # noqa: FBT001, FBT002
-    ) -> None:
-        """List weight (kernel, kernel, in, out) and bias (out,)."""
-        in_channels, out_channels = count("in_channels", in_channels), count("out_channels", out_channels)
-        height, width = pair("kernel", kernel)
-        count("stride", stride)
-        pair("padding", padding, least=0)
-        self.parameters = weighted((height, width, in_channels, out_channels), height * width * in_channels, bias)
-
-
 class LayerNorm(Layer):
     """See the vocabulary."""
 
@@ -135,6 +115,51 @@ class Embedding(Layer):
         """List weight (entries, features)."""
         shape = (count("entries", entries), count("features", features))
         self.parameters = {"weight": Array(shape=shape, distribution="normal", spread=1.0)}
+
+
+class EmbeddingBag(Embedding):
+    """See the vocabulary."""
+
+    def __init__(self, entries: int, features: int, mode: str) -> None:
+        """List weight (entries, features)."""
+        super().__init__(entries, features)
+        if mode not in BAGS:
+            msg = f"mode={mode!r}: it must be one of {', '.join(BAGS)}"
+            raise ValueError(msg)
+
+
+BAGS = ("sum", "mean")
+"""What an EmbeddingBag makes of the rows of a sample."""
+
+
+class constant(Layer):  # noqa: N801 - the vocabulary's name for it
+    """See the vocabulary."""
+
+    def __init__(self, array: Any) -> None:
+        """List nothing: it is no parameter."""
+        import numpy as np
+
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "fib":
+            found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else repr(array)
+            msg = f"nn.constant takes a NumPy array of real numbers, integers or booleans; this is {found}"
+            raise TypeError(msg)
+        if array.dtype.kind == "i" and array.size and not -LARGEST <= array.min() <= array.max() < LARGEST:
+            msg = f"nn.constant of integers from {array.min()} to {array.max()}: int32 cannot hold them"
+            raise ValueError(msg)
+        self.parameters = {}
+        self.shape = array.shape
+
+
+LARGEST = 2**31
+"""The first that is too large for an int32, which frameworks hold integers in."""
+
+
+class RandomNormal(Layer):
+    """See the vocabulary."""
+
+    def __init__(self) -> None:
+        """List nothing: it has no parameters."""
+        self.parameters = {}
 
 
 class Dropout(Layer):
@@ -185,4 +210,6 @@ def pair(name: str, value: Any, least: int = 1) -> tuple[int, int]:
     return count(name, vertical, least), count(name, horizontal, least)
 
 
-LAYERS: tuple[type[Layer], ...] = (Linear, Conv2d, LayerNorm, BatchNorm, Embedding, Dropout, Parameter)
+LAYERS: tuple[type[Layer], ...] = (
+    *(Linear, LayerNorm, BatchNorm, Embedding, EmbeddingBag, Dropout, RandomNormal, Parameter, constant),
+)

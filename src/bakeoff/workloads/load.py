@@ -27,6 +27,7 @@ from bakeoff.spec.errors import ModelFileError, UnknownNameError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.check import check_fields, check_names
+from bakeoff.workloads.losses import ARGUMENTS, WITH_INPUTS, takes_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +39,8 @@ EXPECTED = """A workload's file has:
     WORKLOAD = Workload(name=..., summary=..., source=..., sizes={"full": Size(...)}, optimizer=..., ...)
 
     def build(nn, size):              # returns the model, an instance of a class derived from nn.Module
-    def loss(nn, outputs, targets):   # returns a scalar; not needed with scenarios=("infer",)"""
+    def loss(nn, outputs, targets):   # returns a scalar; (nn, outputs, targets, inputs) where it sees the inputs.
+                                      # Not needed with scenarios=("infer",)"""
 
 
 class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +48,7 @@ class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
 
     workload: Workload
     build: Callable[[Any, Size], Any]
-    loss: Callable[[Any, Any, Any], Any] | None
+    loss: Callable[..., Any] | None
     path: Path
     sha256: str
     """SHA-256 of the file's bytes and of the files that its functions are imported from: records of different texts are
@@ -172,7 +174,7 @@ def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:
             raise ModelFileError(msg)
     _check_signature(path, build, ("nn", "size"))
     if loss is not None:
-        _check_signature(path, loss, ("nn", "outputs", "targets"))
+        _check_signature(path, loss, WITH_INPUTS if inspect.isfunction(loss) and takes_inputs(loss) else ARGUMENTS)
     return workload, build, loss
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads.layers import LAYERS, Array, Dropout, Layer, Parameter
+from bakeoff.workloads import layers, layers_maps, layers_recurrent
+from bakeoff.workloads.layers import Array, Dropout, Layer, Parameter, RandomNormal, constant
 from bakeoff.workloads.shapes import LayoutError
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class ModuleList:
         """Take an iterable of layers and modules."""
         self.modules = list(modules)
         for place, module in enumerate(self.modules):
-            if not _holds_layers(module) or isinstance(module, Parameter):
+            if not _holds_layers(module) or isinstance(module, (Parameter, constant)):
                 msg = f"nn.ModuleList holds layers and modules; number {place} is {module!r}"
                 raise TypeError(msg)
 
@@ -70,8 +71,13 @@ class ModuleList:
 
 
 def drops(build: Callable[[Any, Size], Any], size: Size) -> bool:
-    """Return whether a model drops anything, so that each framework and process draws losses of its own."""
-    return any(isinstance(part, Dropout) and part.rate > 0 for _, part in _walk(build(_VOCABULARY, size), ""))
+    """Return whether a model draws anything in training, so that each framework and process has losses of its own."""
+    return any(_draws(part) for _, part in _walk(build(_VOCABULARY, size), ""))
+
+
+def _draws(part: Any) -> bool:
+    """Return whether a layer draws random numbers in training."""
+    return isinstance(part, RandomNormal) or (isinstance(part, Dropout) and part.rate > 0)
 
 
 def parameters(build: Callable[[Any, Size], Any], size: Size) -> dict[str, Array]:
@@ -98,7 +104,10 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
     names: dict[int, str] = {}
     for name, part in _walk(model, ""):
         if id(part) in names:
-            msg = f"{path}: {names[id(part)]} and {name} are the same object; the vocabulary has no shared layers"
+            msg = (
+                f"{path}: {names[id(part)]} and {name} are the same nn.Parameter; layers and modules may be "
+                "shared: hold it in one nn.Module, and share that"
+            )
             raise ModelFileError(msg)
         names[id(part)] = name
         if isinstance(part, Layer):
@@ -145,8 +154,15 @@ def _members(value: Any) -> Any:
     return value.values() if isinstance(value, dict) else value
 
 
-def _walk(part: Any, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield a model's parts with their names, from the root down."""
+def _walk(part: Any, name: str, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """Yield a model's parts with their names, from the root down: what is shared once, by its first name.
+
+    Only a Parameter comes again, which not every framework has as an object of its own.
+    """
+    seen = set() if seen is None else seen
+    if id(part) in seen and not isinstance(part, Parameter):
+        return
+    seen.add(id(part))
     yield name or "the model", part
     children: Any = ()
     if isinstance(part, ModuleList):
@@ -154,7 +170,7 @@ def _walk(part: Any, name: str) -> Iterator[tuple[str, Any]]:
     elif isinstance(part, Module):
         children = ((key, child) for key, child in vars(part).items() if _holds_layers(child))
     for key, child in children:
-        yield from _walk(child, f"{name}.{key}" if name else key)
+        yield from _walk(child, f"{name}.{key}" if name else key, seen)
 
 
 def where(path: str, function: str, error: Exception) -> str:
@@ -174,5 +190,6 @@ def _only_in_forward(name: str) -> Callable[..., Any]:
     return function
 
 
-_LAYERS = {kind.__name__: kind for kind in (Module, ModuleList, *LAYERS)}
+_KINDS = (Module, ModuleList, *layers.LAYERS, *layers_maps.LAYERS, *layers_recurrent.LAYERS)
+_LAYERS = {kind.__name__: kind for kind in _KINDS}
 _VOCABULARY = SimpleNamespace(**_LAYERS, **{name: _only_in_forward(name) for name in (*FUNCTIONS, *LOSSES)})

@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_length, flattened
+from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
+from bakeoff.workloads.shape_attention import Attention, attended
+from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
+from bakeoff.workloads.shape_sequences import columns, ctc, floor_divide, per_column
+from bakeoff.workloads.shapes import (
+    LayoutError,
+    Shape,
+    check_kind,
+    check_length,
+    check_real,
+    elementwise,
+    flattened,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,6 +29,9 @@ if TYPE_CHECKING:
 class Counter:
     """What takes the products of a forward pass; this one counts nothing."""
 
+    is_built = False
+    """Whether the model is built, so that no more layers are made."""
+
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
         """Take the MACs of a product, whether each operand depends on a parameter, and how many times fewer do."""
 
@@ -24,14 +39,7 @@ class Counter:
         """Take a layer whose parameters a product reads."""
 
 
-def elementwise(name: str, x: Any) -> Shape:
-    """Return what a function of every element gives: any layout is kept."""
-    if not isinstance(x, Shape):
-        check_kind(name, x, "array")
-    return Shape(x.shape, trained=x.trained, kind=x.kind, unfolded=x.unfolded)
-
-
-class Functions:
+class Functions(ArrayFunctions):
     """The functions of the vocabulary."""
 
     def __init__(self, counter: Counter) -> None:
@@ -55,21 +63,18 @@ class Functions:
         self._counter.product(math.prod(found.shape) * a.shape[-1], (a.trained, b.trained))
         return found
 
-    def attention(self, q: Shape, k: Shape, v: Shape) -> Shape:
+    def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
+        self,
+        q: Shape,
+        k: Shape,
+        v: Shape,
+        causal: bool = False,  # noqa: FBT001, FBT002 - as above
+        mask: Shape | None = None,
+        bias: Shape | None = None,
+        scale: float | None = None,
+    ) -> Shape:
         """Count both products of every head."""
-        for one in (q, k, v):
-            check_kind("attention", one, "array")
-            if one.ndim != MAP_AXES:
-                msg = f"nn.attention takes (batch, length, heads, features) three times; this is {one!r}"
-                raise LayoutError(msg)
-        batch, length, heads, features = q.shape
-        if k.shape != (batch, k.shape[1], heads, features) or v.shape[:3] != k.shape[:3]:
-            msg = f"nn.attention of q {q.shape}, k {k.shape} and v {v.shape}: they do not fit"
-            raise LayoutError(msg)
-        scores, are_trained = batch * heads * length * k.shape[1], q.trained or k.trained
-        self._counter.product(scores * features, (q.trained, k.trained))
-        self._counter.product(scores * v.shape[-1], (are_trained, v.trained))
-        return Shape((batch, length, heads, v.shape[-1]), trained=are_trained or v.trained)
+        return attended(self._counter, Attention(q, k, v, causal, mask, bias, scale))
 
     @staticmethod
     def softmax(x: Shape) -> Shape:
@@ -78,14 +83,6 @@ class Functions:
         return x.of(*x.shape)
 
     log_softmax = softmax
-
-    @staticmethod
-    def max_pool2d(x: Shape, kernel: Any, stride: int | None = None, padding: Any = 0) -> Shape:
-        """Return the places of the window."""
-        check_kind("max_pool2d", x, "map")
-        return slid("max_pool2d", x, kernel, stride or kernel, padding)
-
-    avg_pool2d = max_pool2d
 
     @staticmethod
     def global_avg_pool2d(x: Shape) -> Shape:
@@ -100,6 +97,8 @@ class Functions:
         """Return one axis for all places."""
         check_kind("tokens", x, "map")
         return x.of(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
+
+    columns, per_column, floor_divide = staticmethod(columns), staticmethod(per_column), staticmethod(floor_divide)
 
     @staticmethod
     def reshape(x: Shape, shape: Iterable[int]) -> Shape:
@@ -119,7 +118,7 @@ class Functions:
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
         wanted = tuple(shape)
-        if (x + Shape(wanted)).shape != wanted:
+        if x.broadcast_with(Shape(wanted)).shape != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
         return x.of(*wanted)
@@ -153,45 +152,26 @@ class Functions:
     @staticmethod
     def mean(x: Shape, axis: int | tuple[int, ...] | None = None) -> Shape:
         """Return what is left without these axes."""
-        if axis is None and isinstance(x, Shape):
-            return x.of()
-        check_kind("mean or nn.sum", x, "array")
-        axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
-        if not all(-x.ndim <= one < x.ndim for one in axes):
-            msg = f"axis {axis} of {x!r}: it has axes from 0 to {x.ndim - 1}"
-            raise LayoutError(msg)
-        dropped = {one % x.ndim for one in axes}
-        return x.of(*(length for place, length in enumerate(x.shape) if place not in dropped))
+        found = without("mean", x, axis)
+        check_real("mean", x)
+        return found
 
-    sum = mean
+    @staticmethod
+    def sum(x: Shape, axis: int | tuple[int, ...] | None = None) -> Shape:
+        """Return what is left without these axes."""
+        found = without("sum", x, axis)
+        if x.boolean:
+            check_real("sum", x)
+        return found
 
 
 class Losses:
-    """Losses: one number each."""
+    """The losses of the vocabulary."""
 
-    @staticmethod
-    def cross_entropy(logits: Shape, labels: Shape) -> Shape:
-        """Return one number."""
-        for one in (logits, labels):
-            check_kind("cross_entropy", one, "array")
-        if logits.ndim != 2 or labels.shape != logits.shape[:1] or not labels.integer:  # noqa: PLR2004 - batch, classes
-            msg = (
-                "nn.cross_entropy takes logits (batch, classes) and whole labels (batch,); these are "
-                f"{logits!r} and {labels!r}"
-            )
-            raise LayoutError(msg)
-        return logits.of()
-
-    @staticmethod
-    def mse(outputs: Shape, targets: Shape) -> Shape:
-        """Return one number."""
-        difference = outputs - targets
-        if outputs.shape != targets.shape or outputs.kind != targets.kind:
-            msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
-            raise LayoutError(msg)
-        return difference.of()
-
-    binary_cross_entropy = mse
+    cross_entropy = staticmethod(cross_entropy)
+    ctc = staticmethod(ctc)
+    binary_cross_entropy = staticmethod(partial(elementwise_loss, "binary_cross_entropy"))
+    mse = staticmethod(partial(elementwise_loss, "mse"))
 
 
 def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
@@ -199,6 +179,7 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
     if not parts:
         msg = f"nn.{function} has nothing to join"
         raise LayoutError(msg)
+    check_alike(function, *parts)
     first = parts[0].shape
     lengths = {(*part.shape[: axis % len(first)], *part.shape[axis % len(first) + 1 :]) for part in parts}
     if len(lengths) > 1 or len({part.ndim for part in parts}) > 1:
@@ -206,20 +187,6 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
         raise LayoutError(msg)
     joined = list(first)
     joined[axis] = sum(part.shape[axis] for part in parts)
-    return Shape(joined, trained=any(part.trained for part in parts))
-
-
-def slid(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
-    """Return the places of a window over a map that is padded on both sides."""
-    batch, *lengths, channels = x.shape
-    sides = zip(lengths, _pair(kernel), _pair(stride), _pair(padding), strict=True)
-    places = [(length + 2 * edge - window) // step + 1 for length, window, step, edge in sides]
-    if min(places) < 1:
-        msg = f"nn.{function}: a window of {kernel} is larger than {x!r} with its padding of {padding}"
-        raise LayoutError(msg)
-    return Shape((batch, *places, channels), trained=x.trained, kind="map")
-
-
-def _pair(number: Any) -> tuple[int, int]:
-    """Return (vertical, horizontal)."""
-    return number if isinstance(number, tuple) else (number, number)
+    found = parts[0].of(*joined)
+    found.trained = any(part.trained for part in parts)
+    return found

@@ -6,8 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shape_functions import elementwise, slid
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -20,6 +19,23 @@ class Parameter(layers.Parameter, Shape):
         """Take the shape."""
         layers.Parameter.__init__(self, shape)
         Shape.__init__(self, shape, trained=True)
+
+
+class constant(layers.constant, Shape):  # noqa: N801 - the vocabulary's name for it
+    """An array that is never trained, made while the model is built."""
+
+    counter: Counter
+
+    def __init__(self, array: Any) -> None:
+        """Take shape and kind of values."""
+        if self.counter.is_built:
+            msg = (
+                "nn.constant puts an array on the device: make it once, while the model is built, as an attribute "
+                "(self.table = nn.constant(array) in __init__); in forward and in loss there is nn.arange(n)"
+            )
+            raise LayoutError(msg)
+        layers.constant.__init__(self, array)
+        Shape.__init__(self, array.shape, integer=array.dtype.kind == "i", boolean=array.dtype.kind == "b")
 
 
 class Counted(layers.Layer):
@@ -43,6 +59,26 @@ class Embedding(Counted, layers.Embedding):
             msg = f"nn.Embedding takes integers: an input of dtype int32 in the size's inputs; this is {x!r} of numbers"
             raise LayoutError(msg)
         return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
+
+    def attend(self, x: Shape) -> Shape:
+        """Count one for each weight and position."""
+        entries, features = self.parameters["weight"].shape
+        check_kind("Embedding.attend", x, "array")
+        check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.shape[-1], features)
+        self.product(math.prod(x.shape[:-1]) * features * entries, x)
+        return Shape((*x.shape[:-1], entries), trained=True)
+
+
+class EmbeddingBag(Counted, layers.EmbeddingBag):
+    """The sum or the mean of a sample's rows."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return one row for each sample."""
+        check_kind("EmbeddingBag", x, "array")
+        if not x.integer or x.ndim != 2:  # noqa: PLR2004 - batch, entries of a sample
+            msg = f"nn.EmbeddingBag takes integers (batch, n): an input of dtype int32; this is {x!r} of {x.values}"
+            raise LayoutError(msg)
+        return Shape((x.shape[0], self.parameters["weight"].shape[1]), trained=True)
 
 
 class Linear(Counted, layers.Linear):
@@ -75,25 +111,6 @@ class Linear(Counted, layers.Linear):
         raise LayoutError(msg)
 
 
-class Conv2d(Counted, layers.Conv2d):
-    """See the vocabulary."""
-
-    def __init__(self, inputs: int, outputs: int, kernel: Any, stride: int = 1, padding: Any = 0, **more: Any) -> None:
-        """Keep what the size of the result depends on."""
-        super().__init__(inputs, outputs, kernel, stride, padding, **more)
-        self.stride, self.padding = stride, padding
-
-    def __call__(self, x: Shape) -> Shape:
-        """Count one for each weight and place of the result."""
-        height, width, inputs, outputs = self.parameters["weight"].shape
-        check_kind("Conv2d", x, "map")
-        check_length(f"nn.Conv2d over the channels of {x!r}", x.shape[-1], inputs)
-        found = slid("Conv2d", x, (height, width), self.stride, self.padding)
-        places = math.prod(found.shape[:-1])
-        self.product(places * height * width * inputs * outputs, x, saved=height * width)
-        return Shape((*found.shape[:-1], outputs), trained=True, kind="map")
-
-
 class LayerNorm(Counted, layers.LayerNorm):
     """See the vocabulary."""
 
@@ -109,11 +126,24 @@ class BatchNorm(Counted, layers.BatchNorm):
 
     def __call__(self, x: Shape) -> Shape:
         """Return the same shape."""
-        if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim == 2)):  # noqa: PLR2004 - batch, features
-            msg = f"nn.BatchNorm takes a feature map or (batch, features); this is {x!r}"
+        if in_scan.get():
+            msg = "nn.BatchNorm inside nn.scan would normalise one step of many; call it on the whole sequence, outside"
+            raise LayoutError(msg)
+        if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim in {2, 3})):
+            msg = f"nn.BatchNorm takes a feature map, (batch, features) or (batch, length, features); this is {x!r}"
             raise LayoutError(msg)
         check_length(f"nn.BatchNorm over the channels of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
         return Shape(x.shape, trained=True, kind=x.kind)
+
+
+class RandomNormal(Counted, layers.RandomNormal):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same shape; draws depend on nothing."""
+        check_kind("RandomNormal", x, "array")
+        check_real("RandomNormal", x)
+        return Shape(x.shape)
 
 
 class Dropout(Counted, layers.Dropout):
@@ -124,4 +154,6 @@ class Dropout(Counted, layers.Dropout):
         return elementwise("Dropout", x)
 
 
-LAYERS: tuple[type, ...] = (Linear, Conv2d, LayerNorm, BatchNorm, Embedding, Dropout, Parameter)
+LAYERS: tuple[type, ...] = (
+    *(Linear, LayerNorm, BatchNorm, Embedding, EmbeddingBag, Dropout, RandomNormal, Parameter, constant),
+)

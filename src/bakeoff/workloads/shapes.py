@@ -6,13 +6,17 @@ So each array here knows what it is, and every operation refuses what it has no 
 map     (batch, height, width, channels) in canonical layout; its axes have no numbers in a model
 flat    a map behind `flatten`: the order of its features is the framework's, for a Linear((height, width, channels), n)
 array   anything else; its axes are the same in every framework
+
+Its values are real numbers in the step's precision, integers, or booleans. Frameworks differ in what they make of two
+kinds together (TensorFlow refuses them, PyTorch converts, and divides integers to real numbers), so that is refused.
 """
 
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from itertools import zip_longest
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 if TYPE_CHECKING:
@@ -24,6 +28,10 @@ MAP_AXES = 4
 """An array of a batch with so many axes is a feature map, by the convention of `spec.batch.Batch`."""
 
 Kind = Literal["map", "flat", "array"]
+
+
+in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
+"""Whether a step of `scan` is being run."""
 
 
 class LayoutError(TypeError):
@@ -41,6 +49,7 @@ class Shape:
         kind: Kind = "array",
         unfolded: tuple[int, ...] = (),
         integer: bool = False,
+        boolean: bool = False,
     ) -> None:
         """Take the length of every axis; `unfolded` is the (height, width, channels) of a flat one."""
         self.shape = tuple(shape)
@@ -49,6 +58,12 @@ class Shape:
         self.kind: Kind = kind
         self.unfolded = unfolded
         self.integer = integer
+        self.boolean = boolean
+
+    @property
+    def values(self) -> str:
+        """Return what its values are, in words."""
+        return "booleans" if self.boolean else "integers" if self.integer else "real numbers"
 
     @property
     def ndim(self) -> int:
@@ -61,8 +76,13 @@ class Shape:
         return f"{what} {self.shape}"
 
     def of(self, *shape: int) -> Shape:
-        """Return an array of another shape that depends on the same."""
-        return Shape(shape, trained=self.trained)
+        """Return an array of another shape that depends on the same, of values of the same kind."""
+        return Shape(shape, trained=self.trained, integer=self.integer, boolean=self.boolean)
+
+    def like(self, *, boolean: bool = False) -> Shape:
+        """Return the same shape, of real numbers or of booleans; any layout is kept."""
+        trained = self.trained and not boolean
+        return Shape(self.shape, trained=trained, kind=self.kind, unfolded=self.unfolded, boolean=boolean)
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse what arrays of some frameworks have, and those of others have not."""
@@ -85,13 +105,19 @@ class Shape:
                 msg = f"index {place} is beyond an axis of {length} of {self!r}"
                 raise LayoutError(msg)
         kept = [len(range(length)[place]) for length, place in lengths if isinstance(place, slice)]
-        return Shape(kept, trained=self.trained, kind=self.kind, unfolded=self.unfolded, integer=self.integer)
+        found = self.of(*kept)
+        found.kind, found.unfolded = self.kind, self.unfolded
+        return found
 
     def __eq__(self, other: object) -> NoReturn:
-        """Refuse to be compared: the answer would be Python's own, and no array."""
-        msg = f"{self!r} is compared with {other!r}; the vocabulary has no comparisons"
+        """Refuse to be compared by an operator, which is Python's own question for some frameworks' arrays."""
+        msg = (
+            f"{self!r} is compared with {other!r} by an operator; arrays are compared by nn.less(a, b), "
+            "nn.less_equal(a, b) and nn.equal(a, b)"
+        )
         raise LayoutError(msg)
 
+    __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
     __hash__ = object.__hash__
     __array_ufunc__ = None
     """NumPy's numbers leave an operation to this class."""
@@ -113,11 +139,33 @@ class Shape:
         msg = f"whether {self!r} is true hangs on its values, which a compiled program does not have while it is made"
         raise LayoutError(msg)
 
-    def _with(self, other: Any) -> Shape:
-        """Return what an operation on every element gives, with axes of length 1 broadcast."""
+    def combined(self, other: Any) -> Shape:
+        """Return what + - * give: both of one kind of values, with axes of length 1 broadcast."""
+        if self.boolean or (isinstance(other, Shape) and other.boolean):
+            msg = f"{self!r} of {self.values} is combined with {_told(other)}; nn.to_float(x) makes them 0.0 and 1.0"
+            raise LayoutError(msg)
         if not isinstance(other, Shape):
             _check_number(other)
-            return Shape(self.shape, trained=self.trained, kind=self.kind, unfolded=self.unfolded)
+            if self.integer and not isinstance(other, Integral):
+                msg = f"{self!r} of integers is combined with {other!r}; nn.to_float(x) makes them real numbers"
+                raise LayoutError(msg)
+            return self
+        if self.integer != other.integer:
+            msg = (
+                f"{self!r} of {self.values} is combined with {_told(other)}; nn.to_float(x) makes integers real numbers"
+            )
+            raise LayoutError(msg)
+        return self.broadcast_with(other)
+
+    def _divided(self, other: Any) -> Shape:
+        """Return what / and ** give: of integers frameworks give integers, or real numbers of one type or another."""
+        if self.integer:
+            msg = f"{self!r} of integers is divided, or a power is taken; nn.to_float(x) makes them real numbers"
+            raise LayoutError(msg)
+        return self.combined(other)
+
+    def broadcast_with(self, other: Shape) -> Shape:
+        """Return the shape of both together, with axes of length 1 broadcast, whatever their values are."""
         first, second = (self, other) if self.kind != "array" else (other, self)
         kind, unfolded = first.kind, first.unfolded
         if (first.kind, first.unfolded) != (second.kind, second.unfolded) and not _is_column(second, first.ndim):
@@ -127,20 +175,23 @@ class Shape:
             msg = f"shapes {self.shape} and {other.shape} do not fit"
             raise LayoutError(msg)
         lengths = tuple(b if a == 1 else a for a, b in reversed(axes))
-        return Shape(lengths, trained=self.trained or other.trained, kind=kind, unfolded=unfolded)
+        trained, integer = self.trained or other.trained, self.integer and other.integer
+        return Shape(lengths, trained=trained, kind=kind, unfolded=unfolded, integer=integer)
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __pow__ = _with
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = combined
+    __truediv__ = __rtruediv__ = __pow__ = _divided
 
     def __neg__(self) -> Shape:
-        """Return the same."""
-        return self
+        """Return the same; booleans have no sign."""
+        return self.combined(-1)
 
     def refuse(self, how: str) -> NoReturn:
         """Raise LayoutError: the order of its axes, or of its features, is each framework's own."""
         if self.kind == "map":
             msg = (
                 f"{self!r} {how}: which axis holds its channels is each framework's own. A map goes with maps of its "
-                "shape and numbers; nn.tokens(x) makes it an array (batch, height * width, channels)"
+                "shape, numbers, and nn.per_channel(v) of one number a channel; nn.tokens(x) makes it an array (batch, "
+                "height * width, channels)"
             )
         else:
             height, width, channels = self.unfolded
@@ -154,7 +205,8 @@ class Shape:
 def of_batch(array: ArraySpec, samples: int) -> Shape:
     """Return an array of a batch: a feature map where it has four axes."""
     shape = (samples, *array.shape)
-    return Shape(shape, kind="map" if len(shape) == MAP_AXES else "array", integer=array.dtype == "int32")
+    kind: Kind = "map" if len(shape) == MAP_AXES else "array"
+    return Shape(shape, kind=kind, integer=array.dtype == "int32", boolean=array.dtype == "bool")
 
 
 def flattened(x: Shape) -> Shape:
@@ -179,6 +231,22 @@ def check_kind(function: str, x: Any, kind: Kind) -> None:
     raise LayoutError(msg)
 
 
+def elementwise(function: str, x: Any) -> Shape:
+    """Return what a function of every real number gives: any layout is kept."""
+    if not isinstance(x, Shape):
+        check_kind(function, x, "array")
+    check_real(function, x)
+    found: Shape = x.like()
+    return found
+
+
+def check_real(function: str, x: Shape) -> None:
+    """Raise LayoutError for an array of integers or booleans, where a function takes real numbers."""
+    if x.integer or x.boolean:
+        msg = f"nn.{function} takes real numbers; this is {x!r} of {x.values}: nn.to_float(x) makes them real numbers"
+        raise LayoutError(msg)
+
+
 def check_length(what: str, found: int, expected: int) -> None:
     """Raise LayoutError where an axis has not the length that a layer was made for."""
     if found != expected:
@@ -189,6 +257,11 @@ def check_length(what: str, found: int, expected: int) -> None:
 def _is_column(x: Shape, axes: int) -> bool:
     """Return whether an array has one number for each sample, or one at all: it means the same in every layout."""
     return x.kind == "array" and (math.prod(x.shape) == 1 or (x.ndim == axes and math.prod(x.shape[1:]) == 1))
+
+
+def _told(other: Any) -> str:
+    """Write an operand with what its values are."""
+    return f"{other!r} of {other.values}" if isinstance(other, Shape) else repr(other)
 
 
 def _check_number(other: Any) -> None:

@@ -7,6 +7,8 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "mlx", "vocabulary", "nn.py")
+in_maps = partial(Mutant, "mlx", "vocabulary", "maps.py")
+in_losses = partial(Mutant, "mlx", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "mlx", "engine", "engine.py")
 in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "mlx", "feed", "input.py")
@@ -15,9 +17,9 @@ UPDATED = "        self._optimizer.update(self._model, gradients)\n"
 RUN = "        self._loss = self._advance(*batch)\n"
 
 MUTANTS = [
-    in_nn(
+    in_maps(
         "average pooling counts the padding",
-        [("    if not padding:\n        return means\n", "    return means\n")],
+        [("    if count_padding or not any(pair(padding)):\n        return means\n", "    return means\n")],
         {"case/avg_pool2d with padding": "outputs"},
     ),
     in_nn(
@@ -35,9 +37,9 @@ MUTANTS = [
         [("super().__init__(rate)", "super().__init__(1 - rate if rate else rate)")],
         {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
     ),
-    in_nn(
+    in_losses(
         "the mean squared error is a sum",
-        [('mse_loss(outputs, targets, reduction="mean")', 'mse_loss(outputs, targets, reduction="sum")')],
+        [('reduction=reduction if weights is None else "none")', 'reduction="sum" if weights is None else "none")')],
         {"case/mse": "loss and gradients"},
     ),
     in_steps("no optimiser step", [(UPDATED, "")], {"mlp-mnist/train": "update"}),

@@ -7,6 +7,9 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "tensorflow", "vocabulary", "nn.py")
+in_padding = partial(Mutant, "tensorflow", "vocabulary", "padding.py")
+in_convolutions = partial(Mutant, "tensorflow", "vocabulary", "conv_layers.py")
+in_attention = partial(Mutant, "tensorflow", "vocabulary", "attention.py")
 in_steps = partial(Mutant, "tensorflow", "engine", "engine.py")
 in_optimizers = partial(Mutant, "tensorflow", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "tensorflow", "feed", "input.py")
@@ -35,14 +38,14 @@ MUTANTS = [
         [("super().__init__(rate, seed", "super().__init__(1 - rate if rate else rate, seed")],
         {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
     ),
-    in_nn(
+    in_padding(
         "every padding is TensorFlow's SAME",
         [('        return x, "VALID"\n    axes', '        return x, "VALID"\n    return x, "SAME"\n    axes')],
         {"case/conv2d with stride on an even side": "outputs"},
     ),
-    in_nn(
+    in_attention(
         "attention is not scaled",
-        [("tf.constant(q.shape[-1] ** -0.5, q.dtype)", "tf.constant(1.0, q.dtype)")],
+        [("q.shape[-1] ** -0.5 if scale is None", "1.0 if scale is None")],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
     ),
     in_steps("no optimiser step", [(APPLIED, "")], {"mlp-mnist/train": "update"}),

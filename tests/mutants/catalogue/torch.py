@@ -7,6 +7,10 @@ from functools import partial
 from catalogue.mutant import Mutant
 
 in_nn = partial(Mutant, "torch", "vocabulary", "nn.py")
+in_maps = partial(Mutant, "torch", "vocabulary", "maps.py")
+in_convolutions = partial(Mutant, "torch", "vocabulary", "conv_layers.py")
+in_attention = partial(Mutant, "torch", "vocabulary", "attention.py")
+in_losses = partial(Mutant, "torch", "vocabulary", "losses.py")
 
 NORM = "super().__init__(features, eps=epsilon, momentum=momentum)"
 
@@ -48,31 +52,40 @@ class _Relu(torch.autograd.Function):
 relu = _Relu.apply
 """
 
+PLAIN_BIAS = """\
+bias)
+        self.layouts = kernel_layout(self.kernel_size, in_channels // groups, out_channels)
+
+
+class ConvTranspose2d"""
+
+MASKED = "case/attention with mask, bias and scale"
+CAUSAL = "case/attention that is causal, with fewer heads of keys"
 NORMS = "case/batch norm of maps"
 DEEP = "resnet50-cifar10/train"
 
 MUTANTS = [
-    in_nn(
+    in_maps(
         "BatchNorm's epsilon is 1e-3",
         [(NORM, NORM.replace("eps=epsilon", "eps=1e-3"))],
         {NORMS: "outputs", DEEP: "outputs", "resnet50/train": "outputs"},
     ),
-    in_nn(
+    in_maps(
         "BatchNorm's epsilon is 1e-4",
         [(NORM, NORM.replace("eps=epsilon", "eps=1e-4"))],
         {NORMS: "loss and gradients", DEEP: "outputs"},
     ),
-    in_nn(
+    in_maps(
         "BatchNorm's momentum is 0.01",
         [(NORM, NORM.replace("=momentum", "=0.01"))],
         {"case/batch norm of vectors": "running statistics", DEEP: "state"},
     ),
-    in_nn(
+    in_maps(
         "BatchNorm's running statistics are kept in float16",
         [(NORM_FORWARD, HALF + NORM_FORWARD)],
         {NORMS: "running statistics", DEEP: "state"},
     ),
-    in_nn(
+    in_maps(
         "BatchNorm normalises by the unbiased variance",
         [(NORM_FORWARD, UNBIASED + NORM_FORWARD)],
         {NORMS: "loss and gradients", DEEP: "gradients"},
@@ -88,7 +101,7 @@ MUTANTS = [
         {"case/relu": "", "mlp-mnist/train": "", DEEP: ""},
         "no value of these models is exactly 0: a sum of products of drawn numbers that is one has no chance",
     ),
-    in_nn(
+    in_maps(
         "max-pooling pads with zeros",
         [
             (
@@ -98,9 +111,9 @@ MUTANTS = [
         ],
         {"case/max_pool2d of negative maps with padding": "outputs", "resnet50/train": ""},
     ),
-    in_nn(
+    in_maps(
         "average pooling counts the padding",
-        [(", count_include_pad=False", "")],
+        [(", count_include_pad=count_padding", "")],
         {"case/avg_pool2d with padding": "outputs", "inceptionv3/train": "outputs"},
     ),
     in_nn(
@@ -108,18 +121,25 @@ MUTANTS = [
         [("return x.mean((2, 3))", "return x[:, :, : max(1, x.shape[2] - 1)].mean((2, 3))")],
         {"case/conv2d": "outputs", "resnet50/train": "outputs", DEEP: ""},
     ),
-    in_nn(
+    in_attention(
         "attention is scaled by 1 / d",
-        [
-            (
-                "F.scaled_dot_product_attention(q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))",
-                (
-                    "F.scaled_dot_product_attention("
-                    "q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2), scale=1 / q.shape[-1])"
-                ),
-            )
-        ],
+        [("            scale=scale,\n", "            scale=scale or 1 / q.shape[-1],\n")],
         {"case/attention of heads": "outputs", "vit-b16/train": "outputs"},
+    ),
+    in_attention(
+        "causal attention forgets the mask beside it",
+        [("earlier if mask is None else mask & earlier", "earlier")],
+        {MASKED: "outputs", CAUSAL: ""},
+    ),
+    in_attention(
+        "causal attention is not causal",
+        [("is_causal=causal and added is None", "is_causal=False")],
+        {CAUSAL: "outputs", "gpt2/train": "outputs"},
+    ),
+    in_nn(
+        "an embedding's product has the output's features in reverse",
+        [("return F.linear(x, self.weight)", "return F.linear(x, self.weight.flip(0))")],
+        {"case/embedding that attends": "outputs", "gpt2/train": "outputs"},
     ),
     in_nn(
         "GELU is approximated by tanh",
@@ -200,20 +220,30 @@ MUTANTS = [
         ],
         {"dropout/0.3": "outputs", "vgg16/train": ""},
     ),
-    in_nn(
+    in_losses(
         "cross-entropy is a sum",
-        [("return F.cross_entropy(logits, labels)", 'return F.cross_entropy(logits, labels, reduction="sum")')],
+        [("reduction=reduction,\n", 'reduction="sum",\n')],
         {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
     ),
-    in_nn(
+    in_losses(
         "cross-entropy smooths labels by a thousandth",
-        [("return F.cross_entropy(logits, labels)", "return F.cross_entropy(logits, labels, label_smoothing=1e-3)")],
+        [("label_smoothing=label_smoothing,", "label_smoothing=label_smoothing or 1e-3,")],
         {"case/linear": "loss and gradients", "mlp-mnist/train": "loss"},
     ),
-    in_nn(
+    in_losses(
         "the mean squared error is halved",
-        [("return F.mse_loss(", "return 0.5 * F.mse_loss(")],
+        [("losses = F.mse_loss(", "losses = 0.5 * F.mse_loss(")],
         {"case/mse": "loss and gradients"},
+    ),
+    in_losses(
+        "labels that count nowhere count with label 0",
+        [("ignore_index=_NEVER if ignore is None else ignore,", "")],
+        {"case/cross_entropy of sequences": "loss and gradients"},
+    ),
+    in_losses(
+        "weighted means are over all elements",
+        [("weighted.sum() / weights.sum()", "weighted.mean()")],
+        {"case/weighted losses": "loss and gradients"},
     ),
     in_nn(
         "softmax is over the second axis",
@@ -230,12 +260,12 @@ MUTANTS = [
         ],
         {"case/flatten of a convolution": "outputs", "vgg16/train": "outputs"},
     ),
-    in_nn(
+    in_convolutions(
         "convolutions pad with the border's values",
         [
             (
-                "stride=stride, padding=padding, bias=bias)",
-                'stride=stride, padding=padding, bias=bias, padding_mode="replicate")',
+                PLAIN_BIAS,
+                PLAIN_BIAS.replace("bias)", 'bias, padding_mode="replicate")'),
             )
         ],
         {"case/conv2d": "outputs", "resnet50/train": "outputs"},

@@ -27,18 +27,20 @@ class Split:
 
     def __init__(self, model: nnx.Module) -> None:
         """Take the model apart; it is not used afterwards."""
-        layers = {path: type(module) for path, module in nnx.iter_modules(model)}
-        self._graph, *states = nnx.split(model, nnx.Param, nnx.BatchStat)
+        modules = dict(nnx.iter_modules(model))
+        names = _first_paths(model)
+        layers = {path: (names[id(module)], type(module)) for path, module in modules.items()}
+        self._graph, *states, self._constants = nnx.split(model, nnx.Param, nnx.BatchStat, ...)
         parameters, statistics = ({_canonical_name(path, layers): path for path, _ in flat(state)} for state in states)
         self._paths: dict[str, Path] = parameters | statistics
         self._statistics = set(statistics)
-        self._modules = set(layers.values())
+        self._modules = {type(module) for module in modules.values()}
         arrays = {path: array for state in states for path, array in flat(state)}
         self.shapes: dict[str, tuple[int, ...]] = {name: arrays[path].shape for name, path in self._paths.items()}
 
-    def has(self, layer: type[nnx.Module]) -> bool:
-        """Return whether a layer of this class is somewhere in the model."""
-        return layer in self._modules
+    def has(self, *layers: type[nnx.Module]) -> bool:
+        """Return whether a layer of one of these classes, or of one that is made of them, is somewhere in the model."""
+        return any(issubclass(kind, layers) for kind in self._modules)
 
     def part(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the parameters among the model's arrays, and the running statistics."""
@@ -52,7 +54,7 @@ class Split:
         """
         arrays = {**parameters, **statistics}
         state = nnx.from_flat_state({path: arrays[name] for name, path in self._paths.items()})
-        return nnx.merge(self._graph, state, copy=True)
+        return nnx.merge(self._graph, state, self._constants, copy=True)
 
     def statistics(self, model: Any) -> dict[str, jax.Array]:
         """Return the running statistics of a model that was put together here, as it has left them."""
@@ -65,11 +67,29 @@ def flat(state: Any) -> Any:
     return nnx.to_flat_state(state)
 
 
-def _canonical_name(path: Path, layers: Mapping[Path, type[nnx.Module]]) -> str:
-    """Return the canonical name of the array at a path of attributes: `blocks.0.conv.weight`."""
+def _first_paths(model: nnx.Module) -> dict[int, Path]:
+    """Return each module's first path in the order of attributes: flax sorts them, and may take another first."""
+    found: dict[int, Path] = {}
+
+    def walk(module: Any, path: Path) -> None:
+        if id(module) in found:
+            return
+        found[id(module)] = path
+        children = enumerate(module) if isinstance(module, nnx.List) else vars(module).items()
+        for name, child in children:
+            if isinstance(child, nnx.Module):
+                walk(child, (*path, name))
+
+    walk(model, ())
+    return found
+
+
+def _canonical_name(path: Path, layers: Mapping[Path, tuple[Path, type[nnx.Module]]]) -> str:
+    """Return the canonical name of the array at one of flax's paths of attributes: `blocks.0.conv.weight`."""
     *parents, last = path
-    last = getattr(layers[tuple(parents)], "canonical", {}).get(str(last), last)
-    return ".".join(map(str, (*parents, last)))
+    first, kind = layers[tuple(parents)]
+    last = getattr(kind, "canonical", {}).get(str(last), last)
+    return ".".join(map(str, (*first, last)))
 
 
 def load(split: Split, weights: Arrays, dtype: np.dtype[Any]) -> dict[str, jax.Array]:

@@ -27,7 +27,9 @@ from bakeoff.frameworks.jax import (
     nn,
     optimizers,
     peaks,
+    phase,
     profiling,
+    recurrent,
     snapshots,
     tf32,
 )
@@ -85,6 +87,7 @@ class Engine:
                 raise UnsupportedError(msg)
         self._switches = Switches(options)
         convolution.choose(options.get("convolution", "xla"))
+        recurrent.choose(options["lstm"])
         self._precision = Precision(options["precision"])
         jax.config.update("jax_disable_jit", val=False)
         try:
@@ -199,6 +202,7 @@ class Step:
             "accumulation": None,
             **self._switches.settings(device, mode),
             "convolution": convolution.chosen(),
+            **recurrent.settings(),
             "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads()),
             "optimizer": None,
             "device_memory": memory.policy() if device == "cuda" else None,
@@ -244,7 +248,7 @@ class TrainStep(WithoutOutputs, Step):
         self._first_parameter = next(iter(self._state.parameters.values()))
         self._state = self._state._replace(
             optimizer=self._transformation.init(self._state.parameters),
-            key=jax.random.key(0) if self._split.has(nn.Dropout) else None,
+            key=jax.random.key(0) if self._split.has(nn.Dropout, nn.RandomNormal) else None,
             scale=precision.scale(),
         )
         self._loss: jax.Array = jnp.array(jnp.nan)
@@ -259,8 +263,8 @@ class TrainStep(WithoutOutputs, Step):
         """Return the loss, and what the forward pass made of the running statistics."""
         inputs, targets = batch
         model = self._split.merge(self._precision.reduced(parameters), statistics)
-        with nn.training(key):
-            loss = self._loss_of(self._precision.called(model, inputs), targets)
+        with phase.training(key):
+            loss = self._loss_of(self._precision.called(model, inputs), targets, inputs)
         return loss, self._split.statistics(model)
 
     def _next(self, state: State, batch: DeviceBatch) -> tuple[State, jax.Array]:

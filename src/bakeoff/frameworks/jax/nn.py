@@ -8,61 +8,101 @@ Layers start at zero because every weight is loaded from canonical ones: the ran
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
-import optax
 from flax import nnx
 
-from bakeoff.frameworks.jax.convolution import convolve
+from bakeoff.frameworks.jax import functions, phase
+from bakeoff.frameworks.jax.attention import attention
+from bakeoff.frameworks.jax.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jax.maps import (
+    ChannelNorm,
+    GroupNorm,
+    RMSNorm,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    channel_shuffle,
+    from_tokens,
+    max_pool1d,
+    max_pool2d,
+    pad2d,
+    per_channel,
+    resize,
+    split_channels,
+)
+from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jax.sequence_losses import ctc
+from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
+    "ChannelNorm",
+    "Conv1d",
     "Conv2d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GroupNorm",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
+    "RMSNorm",
+    "StochasticDepth",
+    "adaptive_avg_pool2d",
     "attention",
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "channel_shuffle",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
+    "from_tokens",
     "gelu",
     "global_avg_pool2d",
     "in_training",
     "log_softmax",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mean",
     "mse",
+    "pad2d",
+    "per_channel",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
+    "resize",
+    "scan",
     "sigmoid",
     "softmax",
+    "split_channels",
     "sum",
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch flax's normalisation moves the running one towards."""
-
-ATTENTION: Literal["xla"] = "xla"
-"""What JAX takes by default in 0.10 on every device, set here so that it can be reported; cudnn is to be asked for."""
 
 # --- Layers -------------------------------------------------------------------------------------------------------
 
@@ -99,35 +139,6 @@ class Linear(nnx.Linear):
         super().__init__(features, out_features, use_bias=bias, kernel_init=nnx.initializers.zeros, rngs=_rngs())
 
 
-class Conv2d(nnx.Conv):
-    """Cross-correlation with the same zero padding on opposite sides."""
-
-    canonical: ClassVar[dict[str, str]] = {"kernel": "weight"}
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,
-    ) -> None:
-        """Pad explicitly: flax's own "SAME" is not symmetric where the stride is 2."""
-        vertical, horizontal = padding if isinstance(padding, tuple) else (padding, padding)
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel if isinstance(kernel, tuple) else (kernel, kernel),
-            strides=(stride, stride),
-            padding=((vertical, vertical), (horizontal, horizontal)),
-            use_bias=bias,
-            kernel_init=nnx.initializers.zeros,
-            conv_general_dilated=convolve,
-            rngs=_rngs(),
-        )
-
-
 class LayerNorm(nnx.LayerNorm):
     """Normalisation over the last axis."""
 
@@ -137,7 +148,7 @@ class LayerNorm(nnx.LayerNorm):
 
 
 class BatchNorm(nnx.BatchNorm):
-    """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
+    """Normalisation of each channel of a feature map, or each feature of what has its features last."""
 
     canonical: ClassVar[dict[str, str]] = {"mean": "running_mean", "var": "running_variance"}
 
@@ -150,7 +161,7 @@ class BatchNorm(nnx.BatchNorm):
 
         Those stay in float32 where activations are in less, and what flax computes from both comes back in float32.
         """
-        return super().__call__(x, use_running_average=not _training).astype(x.dtype)
+        return super().__call__(x, use_running_average=not phase.in_training()).astype(x.dtype)
 
 
 def Parameter(shape: tuple[int, ...]) -> nnx.Param[jax.Array]:  # noqa: N802 - the vocabulary's name for it
@@ -177,31 +188,22 @@ class Dropout(nnx.Dropout):
 
     def __call__(self, x: jax.Array) -> jax.Array:
         """Drop with the next draw of the innermost `training`."""
-        stream = _training[-1] if _training else None
-        key = None if stream is None else next(stream)
+        key = phase.next_key()
         return super().__call__(x, deterministic=key is None, rngs=key)
 
 
-_training: list[Iterator[jax.Array] | None] = []
-"""The streams of keys in force while training steps are traced, innermost last; empty in evaluation."""
+class StochasticDepth(Dropout):
+    """Drop whole samples: flax's Dropout of one draw for each, which all other axes share."""
 
-
-@contextmanager
-def training(key: jax.Array | None) -> Iterator[None]:
-    """Make the models called inside behave as in training; Dropout draws from `key`, and drops nothing for None.
-
-    Each Dropout gets a key of its own.
-    """
-    _training.append(None if key is None else (jax.random.fold_in(key, number) for number in range(2**31)))
-    try:
-        yield
-    finally:
-        _training.pop()
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """Drop with the next draw of the innermost `training`."""
+        self.broadcast_dims = tuple(range(1, x.ndim))
+        return super().__call__(x)
 
 
 def in_training(module: nnx.Module) -> bool:  # noqa: ARG001 - in JAX it is the step that is in training
     """Return whether a training step is being traced."""
-    return bool(_training)
+    return phase.in_training()
 
 
 def _rngs() -> nnx.Rngs:
@@ -242,18 +244,6 @@ def log_softmax(x: jax.Array) -> jax.Array:
     return nnx.log_softmax(x)
 
 
-def max_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
-    """Return the maxima of windows; flax pads with -inf."""
-    return nnx.max_pool(x, (kernel, kernel), _strides(kernel, stride), _padding(padding))
-
-
-def avg_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
-    """Return the means of windows, without the padding; unpadded windows need no counts."""
-    return nnx.avg_pool(
-        x, (kernel, kernel), _strides(kernel, stride), _padding(padding), count_include_pad=padding == 0
-    )
-
-
 def global_avg_pool2d(x: jax.Array) -> jax.Array:
     """Return the mean of each channel, (batch, channels)."""
     return jnp.mean(x, axis=(1, 2))
@@ -289,17 +279,6 @@ def broadcast_to(x: jax.Array, shape: Sequence[int]) -> jax.Array:
     return jnp.broadcast_to(x, shape)
 
 
-def attention(q: jax.Array, k: jax.Array, v: jax.Array) -> jax.Array:
-    """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it.
-
-    That function multiplies q and k in float32 whatever its arguments are; in float64 its formula is written out.
-    """
-    if q.dtype == jnp.float64:
-        logits = jnp.einsum("bqhf,bkhf->bhqk", q, k) * q.shape[-1] ** -0.5
-        return jnp.einsum("bhqk,bkhf->bqhf", jax.nn.softmax(logits), v)
-    return jax.nn.dot_product_attention(q, k, v, implementation=ATTENTION)
-
-
 def permute_dims(x: jax.Array, axes: Sequence[int]) -> jax.Array:
     """Return x with its axes in another order."""
     return jnp.permute_dims(x, axes)
@@ -318,32 +297,3 @@ def mean(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:
 def sum(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:  # noqa: A001 - the vocabulary's name
     """Return the sum over axes, or over all of them."""
     return jnp.sum(x, axis=axis)
-
-
-def _strides(kernel: int, stride: int | None) -> tuple[int, int]:
-    """Return the strides of a pool; None is the kernel, where flax would take 1."""
-    step = kernel if stride is None else stride
-    return step, step
-
-
-def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the same padding on all four sides."""
-    return (padding, padding), (padding, padding)
-
-
-# --- Losses -------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: jax.Array, labels: jax.Array) -> jax.Array:
-    """Return the mean over the batch; logits (batch, classes), labels int32 (batch,)."""
-    return jnp.mean(optax.softmax_cross_entropy_with_integer_labels(logits, labels))
-
-
-def binary_cross_entropy(logits: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean over all elements, from logits."""
-    return jnp.mean(optax.sigmoid_binary_cross_entropy(logits, targets))
-
-
-def mse(outputs: jax.Array, targets: jax.Array) -> jax.Array:
-    """Return the mean of squares over all elements."""
-    return jnp.mean(optax.squared_error(outputs, targets))

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from flax.training.dynamic_scale import DynamicScale
 
+from bakeoff.frameworks.jax import floats
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Precision:
         self.compute = np.dtype(compute)
         """Of products."""
         self._seen: np.dtype[Any] | None = None
+        floats.settle(self.dtype, self.compute)
         jax.config.update("jax_enable_x64", self.dtype == np.float64)
         jax.config.update("jax_default_matmul_precision", _TF32 if name == "tf32" else _FULL)
 
@@ -75,7 +77,8 @@ class Precision:
 
     def called(self, model: Callable[[Any], Any], inputs: Any) -> Any:
         """Return a model's outputs in the type of the parameters; what they were computed in is seen while tracing."""
-        outputs = model(self.reduced(inputs))
+        with floats.of_the_model():
+            outputs = model(self.reduced(inputs))
         self._seen = np.dtype(jax.tree.leaves(outputs)[0].dtype)
         return jax.tree.map(lambda output: output.astype(self.dtype), outputs)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from bakeoff.frameworks import xla
-from bakeoff.frameworks.jax.nn import ATTENTION
+from bakeoff.frameworks.jax import attention
 from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Switches:
 
     def __init__(self, options: Mapping[str, str]) -> None:
         """Take the options."""
+        attention.choose(options["attention"])
         self._rewrites = options["graph_optimization"]
         self._flags = xla.CONVOLUTIONS[options["conv_algorithm"]] | _REWRITES[self._rewrites]
         self._is_compiled = options["mode"] == "compiled"
@@ -44,7 +45,7 @@ class Switches:
             "optimizer_kernel": DEFAULT,
             "conv_algorithm": None,
             "graph_optimization": self._rewrites if mode == "compiled" else None,
-            "attention": ATTENTION,
+            "attention": attention.chosen(),
             "compiler_options": ", ".join(f"{name}={value}" for name, value in self._flags.items()),
             **(on_gpu if device == "cuda" else {}),
         }

@@ -19,7 +19,7 @@ home.settle()
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
 from bakeoff.frameworks import denormals  # noqa: E402
-from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, snapshots  # noqa: E402
+from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, recurrent, snapshots  # noqa: E402
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
 from bakeoff.spec.record import DeviceMemory  # noqa: E402
@@ -154,6 +154,7 @@ class Step:
             "onednn": "on" if jt.compile_extern.mkl_ops is not None and jt.flags.enable_tuner else "off",
             "batch_norm": normalisation.chosen(),
             "attention": "jittor.attention.scaled_dot_product_attention",
+            **recurrent.settings(self._network),
             "denormals": denormals.in_force(_product, _threads()),
             "optimizer": None,
             "lazy_execution": int(jt.flags.lazy_execution),
@@ -187,7 +188,7 @@ class TrainStep(WithoutOutputs, Step):
     def run(self, batch: DeviceBatch) -> None:
         """Train on one batch, as Jittor's users do: the next step, or `wait`, has it computed."""
         inputs, targets = batch
-        self._loss = self._loss_of(nn, self._network(inputs), targets)
+        self._loss = self._loss_of(nn, self._network(inputs), targets, inputs)
         self._optimizer.step(self._loss)
 
     def result(self) -> float:
@@ -198,7 +199,7 @@ class TrainStep(WithoutOutputs, Step):
         """Return every parameter's gradient, by the loss that `run` takes."""
         before = self.state()
         inputs, targets = batch
-        loss = self._loss_of(nn, self._network(inputs), targets)
+        loss = self._loss_of(nn, self._network(inputs), targets, inputs)
         arrays = [array for array, _ in nn.parameters(self._network).values()]
         gradients = {id(array): gradient for array, gradient in zip(arrays, jt.grad(loss, arrays), strict=True)}
         found = nn.read(self._network, lambda array: gradients[id(array)])

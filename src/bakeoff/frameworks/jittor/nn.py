@@ -8,87 +8,108 @@ arguments. What converts weights (`load`, `read`) runs outside of every step.
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jittor as jt
 import numpy as np
-from jittor.attention import scaled_dot_product_attention
 
-from bakeoff.frameworks.jittor import normalisation
+from bakeoff.frameworks.jittor import functions, normalisation
+from bakeoff.frameworks.jittor.attention import attention
+from bakeoff.frameworks.jittor.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jittor.layout import Layout
+from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jittor.maps import (
+    ChannelNorm,
+    GroupNorm,
+    RMSNorm,
+    StochasticDepth,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    channel_shuffle,
+    from_tokens,
+    max_pool1d,
+    max_pool2d,
+    pad2d,
+    per_channel,
+    resize,
+    split_channels,
+)
+from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.jittor.sequence_losses import ctc
+from bakeoff.frameworks.jittor.tangent import tanh
+from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays
 
 __all__ = [
+    "GRU",
+    "LSTM",
     "BatchNorm",
+    "ChannelNorm",
+    "Conv1d",
     "Conv2d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GroupNorm",
+    "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
+    "RMSNorm",
+    "StochasticDepth",
+    "adaptive_avg_pool2d",
     "attention",
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "channel_shuffle",
+    "columns",
     "concat",
     "concat_channels",
     "cross_entropy",
+    "ctc",
     "flatten",
+    "floor_divide",
+    "from_tokens",
     "gelu",
     "global_avg_pool2d",
     "in_training",
     "log_softmax",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mean",
     "mse",
+    "pad2d",
+    "per_channel",
+    "per_column",
     "permute_dims",
     "relu",
     "reshape",
+    "resize",
+    "scan",
     "sigmoid",
     "softmax",
+    "split_channels",
     "sum",
     "tanh",
     "tokens",
 ]
+__all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
-
-_LOWEST = float(np.finfo(np.float32).min)
-
-_SATURATED = 20.0
-"""Beyond this tanh is 1 in float32, from 9.02 on, and its slope is less than 1e-16."""
-
-
-class Layout(NamedTuple):
-    """How a weight lies in canonical layout, where Jittor has the output first and channels before height and width.
-
-    Shapes: canonical (in, out) or (kernel, kernel, in, out); unfolded the same with the inputs' axes apart, such as
-    (height, width, channels, out).
-    """
-
-    canonical: tuple[int, ...]
-    unfolded: tuple[int, ...]
-
-    def to_native(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring a canonical array into Jittor's order of axes: (out, channels, height, width) or (out, in)."""
-        return np.moveaxis(array.reshape(self.unfolded), (-1, -2), (0, 1))
-
-    def to_canonical(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring Jittor's array of a weight into canonical layout."""
-        *spatial, inputs, outputs = self.unfolded
-        return np.moveaxis(array.reshape(outputs, inputs, *spatial), (0, 1), (-1, -2)).reshape(self.canonical)
 
 
 # --- Layers ----------------------------------------------------------------------------------------------------------
@@ -106,6 +127,17 @@ class Module(jt.Module):
         """Compute the outputs, by Jittor's name for it."""
         return self.forward(*args, **kwargs)
 
+    def __getattr__(self, name: str) -> Any:
+        """Return the array of a constant: as an attribute of its own it would be taken for a parameter."""
+        value = self.__dict__.get(f"constant {name}")
+        if value is None:
+            raise AttributeError(name)
+        return value.array
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep a constant by another name."""
+        super().__setattr__(f"constant {name}" if isinstance(value, functions.Constant) else name, value)
+
 
 ModuleList = jt.nn.ModuleList
 
@@ -121,25 +153,6 @@ class Linear(jt.nn.Linear):
         self.layouts = {"weight": self.layout}
 
 
-class Conv2d(jt.nn.Conv2d):
-    """Cross-correlation with the same zero padding on opposite sides."""
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,
-    ) -> None:
-        """Note the kernel's layout, for loading."""
-        super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
-        shape = (*self.kernel_size, in_channels, out_channels)
-        self.layout = Layout(shape, shape)
-        self.layouts = {"weight": self.layout}
-
-
 class LayerNorm(jt.nn.LayerNorm):
     """Normalise over the last axis."""
 
@@ -151,7 +164,7 @@ class LayerNorm(jt.nn.LayerNorm):
 
 
 class BatchNorm(normalisation.BatchNorm):
-    """Normalise each channel of a feature map, or each feature of (batch, features)."""
+    """Normalise each channel of a feature map, or each feature of what has its features last."""
 
     canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
 
@@ -166,6 +179,10 @@ class Embedding(jt.nn.Embedding):
     def __init__(self, entries: int, features: int) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
+
+    def attend(self, x: Any) -> Any:
+        """X @ weight^T over the last axis."""
+        return jt.nn.matmul_transpose(x, self.weight)
 
 
 class Dropout(jt.nn.Dropout):
@@ -192,11 +209,6 @@ broadcast_to = jt.broadcast
 permute_dims = jt.transpose
 
 
-def tanh(x: Any) -> Any:
-    """Hyperbolic tangent; its slope is 1 / cosh(x)^2 to Jittor, which overflows from 44.4 on and is no number then."""
-    return jt.tanh(jt.clamp(x, -_SATURATED, _SATURATED))
-
-
 def softmax(x: Any) -> Any:
     """Softmax over the last axis."""
     return jt.nn.softmax(x, dim=-1)
@@ -205,58 +217,6 @@ def softmax(x: Any) -> Any:
 def log_softmax(x: Any) -> Any:
     """Logarithm of the softmax over the last axis."""
     return jt.nn.log_softmax(x, dim=-1)
-
-
-def max_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
-    """Largest value in each window; padding never wins.
-
-    Jittor refuses a map that is not larger than the window: such a one gets rows and columns that never win, and what
-    they add to the output is cut off.
-    """
-    height, width = x.shape[2:]
-    rows, columns = max(0, kernel + 1 - height), max(0, kernel + 1 - width)
-    if not rows and not columns:
-        return jt.nn.max_pool2d(x, kernel, stride, padding)
-    enlarged = jt.nn.pad(x, [0, columns, 0, rows], value=_LOWEST)
-    pooled = jt.nn.max_pool2d(enlarged, kernel, stride, padding)
-    step = stride or kernel
-    return pooled[:, :, : _windows(height, kernel, step, padding), : _windows(width, kernel, step, padding)]
-
-
-def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
-    """Mean of each window, without the padded zeros, which Jittor counts wherever it rounds the number of windows down.
-
-    Jittor refuses a map that is not larger than the window: such a one gets zeros, which are not counted either.
-    """
-    height, width = x.shape[2:]
-    rows, columns = max(0, kernel + 1 - height), max(0, kernel + 1 - width)
-    enlarged = jt.nn.pad(x, [0, columns, 0, rows]) if rows or columns else x
-    pooled = jt.nn.avg_pool2d(enlarged, kernel, stride, padding)
-    step = stride or kernel
-    if rows or columns:
-        pooled = pooled[:, :, : _windows(height, kernel, step, padding), : _windows(width, kernel, step, padding)]
-    if not padding:
-        return pooled
-    return pooled * _shares(height, width, kernel, step, padding)
-
-
-def _windows(size: int, kernel: int, stride: int, padding: int) -> int:
-    """Count the windows along an axis."""
-    return (size + 2 * padding - kernel) // stride + 1
-
-
-@functools.cache
-def _shares(height: int, width: int, kernel: int, stride: int, padding: int) -> Any:
-    """Return by how much a window's mean with its padding is less than that of its values, for each window."""
-    counts = [
-        [
-            min(start + kernel, size) - max(start, 0)
-            for start in (index * stride - padding for index in range(_windows(size, kernel, stride, padding)))
-        ]
-        for size in (height, width)
-    ]
-    shares = jt.array((kernel * kernel / np.multiply.outer(*counts)).astype(np.float32)).stop_grad()
-    return shares.sync()
 
 
 def in_training(module: jt.Module) -> bool:
@@ -289,12 +249,6 @@ def concat_channels(maps: Any) -> Any:
     return jt.concat(maps, 1)
 
 
-def attention(q: Any, k: Any, v: Any) -> Any:
-    """Scaled dot-product attention of (batch, length, heads, features), by Jittor's own function for it."""
-    heads_first = (jt.transpose(x, 1, 2) for x in (q, k, v))
-    return jt.transpose(scaled_dot_product_attention(*heads_first), 1, 2)
-
-
 def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
     """Mean over `axis`, or over everything."""
     return jt.mean(x) if axis is None else jt.mean(x, axis)
@@ -303,24 +257,6 @@ def mean(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:
 def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
     """Sum over `axis`, or over everything."""
     return jt.sum(x) if axis is None else jt.sum(x, axis)
-
-
-# --- Losses ----------------------------------------------------------------------------------------------------------
-
-
-def cross_entropy(logits: Any, labels: Any) -> Any:
-    """Softmax cross-entropy, mean over the batch."""
-    return jt.nn.cross_entropy_loss(logits, labels)
-
-
-def binary_cross_entropy(logits: Any, targets: Any) -> Any:
-    """Cross-entropy of independent yes-or-no logits, mean over all elements; integer targets are converted."""
-    return jt.nn.binary_cross_entropy_with_logits(logits, jt.float32(targets))
-
-
-def mse(outputs: Any, targets: Any) -> Any:
-    """Mean of squared differences over all elements; integer targets are converted."""
-    return jt.nn.mse_loss(outputs, jt.float32(targets))
 
 
 # --- Weights in and out ----------------------------------------------------------------------------------------------
@@ -332,7 +268,7 @@ _STATE = {"running_mean": "running_mean", "running_var": "running_variance"}
 def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
     """Return every parameter by canonical name, with its layout; None where Jittor's is the canonical one."""
     found = {}
-    for path, layer in model.named_modules():
+    for path, layer in _layers(model):
         for name, array in _arrays(layer).items():
             if isinstance(layer, BatchNorm) and name in _STATE:
                 continue
@@ -346,11 +282,20 @@ def state(model: Any) -> dict[str, Any]:
     """Return every running statistic by canonical name."""
     return {
         f"{path}.{_STATE[name]}".removeprefix("."): array
-        for path, layer in model.named_modules()
+        for path, layer in _layers(model)
         if isinstance(layer, BatchNorm)
         for name, array in _arrays(layer).items()
         if name in _STATE
     }
+
+
+def _layers(model: Any) -> Iterator[tuple[str, Any]]:
+    """Go through a model's modules by their paths; a shared one by its first, where Jittor lists it at each."""
+    seen = set()
+    for path, layer in model.named_modules():
+        if id(layer) not in seen:
+            seen.add(id(layer))
+            yield path, layer
 
 
 def _arrays(layer: Any) -> dict[str, Any]:

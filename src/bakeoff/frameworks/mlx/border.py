@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import mlx.core as mx
+import mlx.nn
 import numpy as np
 from mlx.utils import tree_flatten
 
@@ -18,6 +19,41 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
 
 
+class Again:
+    """A shared module at a later place in a list: called as the module is, and no part of MLX's tree of arrays."""
+
+    def __init__(self, module: Any) -> None:
+        """Take the module."""
+        self._module = module
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the module."""
+        return self._module(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the module has under this name."""
+        return getattr(self._module, name)
+
+
+def once(model: Any, seen: set[int] | None = None) -> None:
+    """Leave each shared module in MLX's tree at its first place only, where steps then read, differentiate and update.
+
+    MLX's tree has an array for each place; of a shared one, each update would put another value over the one before.
+    """
+    seen = set() if seen is None else seen
+    for name, child in list(model.items() if isinstance(model, dict) else enumerate(model)):
+        if not isinstance(child, (mlx.nn.Module, list)):
+            continue
+        if id(child) not in seen:
+            seen.add(id(child))
+            once(child, seen)
+        elif isinstance(model, list):
+            model[name] = Again(child)
+        else:
+            del model[name]
+            object.__setattr__(model, name, child)  # found as an attribute, and not in the module's dict
+
+
 class Border:
     """Which array of a model has which canonical name and layout; fixed once the model is made."""
 
@@ -26,7 +62,7 @@ class Border:
         layers = {path: type(layer) for path, layer in model.named_modules()}
         self.names = {path: _canonical_name(path, layers) for path, _ in tree_flatten(model.parameters())}
         """The canonical name of each."""
-        self._first_last = {path for path in self.names if _is_output_first(path, layers)}
+        self._outputs = {path: axis for path in self.names if (axis := _outputs_axis(path, layers)) is not None}
         self._trained = {path for path, _ in tree_flatten(model.trainable_parameters())}
 
     def load(self, model: Any, weights: Arrays) -> None:
@@ -56,13 +92,13 @@ class Border:
         """Return canonical arrays in float64 that share no memory with MLX's."""
         found = {path: np.array(array, np.float64) for path, array in arrays}
         return {
-            self.names[path]: np.moveaxis(array, 0, -1) if path in self._first_last else array
+            self.names[path]: np.moveaxis(array, 0, self._outputs[path]) if path in self._outputs else array
             for path, array in found.items()
         }
 
     def _to_native(self, path: str, array: NDArray[Any]) -> NDArray[Any]:
         """Bring a canonical array into MLX's order of axes: it has a weight's outputs first."""
-        return np.moveaxis(array, -1, 0) if path in self._first_last else array
+        return np.moveaxis(array, self._outputs[path], 0) if path in self._outputs else array
 
 
 def _canonical_name(path: str, layers: dict[str, type[Any]]) -> str:
@@ -72,7 +108,8 @@ def _canonical_name(path: str, layers: dict[str, type[Any]]) -> str:
     return f"{parent}.{renamed}".removeprefix(".")
 
 
-def _is_output_first(path: str, layers: dict[str, type[Any]]) -> bool:
-    """Return whether MLX has the last canonical axis of this array first."""
+def _outputs_axis(path: str, layers: dict[str, type[Any]]) -> int | None:
+    """Return the canonical axis of outputs of an array that MLX has them first in; None for any other array."""
     parent, _, last = path.rpartition(".")
-    return last in getattr(layers.get(parent), "outputs_first", ())
+    layer = layers.get(parent)
+    return getattr(layer, "outputs_axis", -1) if last in getattr(layer, "outputs_first", ()) else None

@@ -16,8 +16,8 @@ import numpy as np
 from mlx.utils import tree_flatten
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, snapshots, threads
-from bakeoff.frameworks.mlx.border import Border
+from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, recurrent, snapshots, threads
+from bakeoff.frameworks.mlx.border import Border, once
 from bakeoff.frameworks.mlx.compilation import executed
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
@@ -117,6 +117,7 @@ class Step:
     def __init__(self, model: Model, mode: str) -> None:
         """Build the model and load its weights."""
         self._model = model.build(nn, model.size)
+        once(self._model)
         self._border = Border(self._model)
         self._border.load(self._model, model.weights | model.state)
         self._mode = mode
@@ -171,7 +172,8 @@ class Step:
             "denormals": denormals.in_force(lambda *both: np.array(mx.multiply(*map(mx.array, both))), 1),
             "optimizer": None,
             "loss_scaling": None,
-            "attention": nn.ATTENTION,
+            "attention": "mx.fast.scaled_dot_product_attention",
+            **recurrent.settings(self._model),
         }
 
     def compilation(self) -> Compilation:
@@ -204,7 +206,7 @@ class TrainStep(WithoutOutputs, Step):
         # As MLX's documents have it: all that a step changes, and Dropout draws from the last of them.
         self._state = [self._model.state, self._optimizer.state, mx.random.state]
         self._loss_and_gradients = mlx.nn.value_and_grad(
-            self._model, lambda inputs, targets: loss(nn, self._model(inputs), targets)
+            self._model, lambda inputs, targets: loss(nn, self._model(inputs), targets, inputs)
         )
         self._differentiate = executed(self._loss_and_gradients, mode, reads=self._state, writes=self._state)
         self._advance = executed(self._train, mode, reads=self._state, writes=self._state)

@@ -28,14 +28,23 @@ def state(model: Any) -> dict[str, Any]:
 
 def generators(model: Any) -> list[Any]:
     """Return the state of every generator that a Dropout draws from; Keras has none in one that drops nothing."""
+    return list({id(state): state for state in _generators(model)}.values())
+
+
+def _generators(model: Any) -> list[Any]:
+    """Return the same, that of a shared Dropout again for each of its places."""
     if isinstance(model, keras.layers.Layer):
         return [model.seed_generator.state] if hasattr(model, "seed_generator") else []
     modules = [child for _, child in _children(model) if not isinstance(child, keras.Variable)]
-    return [state for module in modules for state in generators(module)]
+    return [state for module in modules for state in _generators(module)]
 
 
-def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """Go through the variables of a module or layer, each with its path of attributes."""
+def _walk(module: Any, path: str, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+    """Go through the variables of a module or layer, each with its first path of attributes."""
+    seen = set() if seen is None else seen
+    if id(module) in seen:
+        return
+    seen.add(id(module))
     attributes = getattr(module, "attributes", None)
     if attributes is not None:
         for name, attribute in attributes.items():
@@ -47,7 +56,7 @@ def _walk(module: Any, path: str) -> Iterator[tuple[str, Any]]:
         if isinstance(child, keras.Variable):
             yield f"{path}{name}", child
         else:
-            yield from _walk(child, f"{path}{name}.")
+            yield from _walk(child, f"{path}{name}.", seen)
 
 
 def _children(module: Any) -> Iterator[tuple[Any, Any]]:

@@ -21,7 +21,9 @@ from bakeoff.frameworks.tensorflow import (
     nn,
     optimizers,
     peaks,
+    phase,
     profiling,
+    sequence_losses,
     snapshots,
     switches,
     tf32,
@@ -67,6 +69,7 @@ class Engine:
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
         self._precision = Precision(options["precision"])
+        sequence_losses.Way.by_kernel = self._mode != "compiled"
         switches.switch(options)
 
     def versions(self) -> dict[str, str]:
@@ -251,8 +254,8 @@ class TrainStep(WithoutOutputs, Step):
 
     def _loss_and_gradients(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
         """Return the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
-        with nn.training(), tf.GradientTape() as tape:
-            loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets)
+        with phase.training(), tf.GradientTape() as tape:
+            loss = self._loss_of(nn, self._precision.called(self._net, inputs), targets, inputs)
             scaled = self._optimizer.scale_loss(loss)
         gradients = tape.gradient(scaled, self._variables, unconnected_gradients=tf.UnconnectedGradients.ZERO)
         return loss, [_summed(gradient) for gradient in gradients]

@@ -344,11 +344,11 @@ def _read(outputs: Any) -> NDArray[np.float64]:
     return channels_last(outputs.cpu().double().numpy())
 
 
-def _loss_function(network: Any, loss: Callable[[ModuleType, Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _loss_function(network: Any, loss: Callable[[ModuleType, Any, Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """Return the function from a batch to its loss."""
 
     def loss_of(inputs: Any, targets: Any) -> Any:
-        return loss(nn, network(inputs), targets)
+        return loss(nn, network(inputs), targets, inputs)
 
     return loss_of
 

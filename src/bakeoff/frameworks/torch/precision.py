@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from bakeoff.frameworks.torch import functions
 from bakeoff.frameworks.torch.accumulation import accumulation
 from bakeoff.spec.errors import UnsupportedError
 
@@ -47,6 +48,7 @@ class Precision:
         self._mixed = self.compute in _MIXED
         self.dtype = torch.float32 if self._mixed else self.compute
         """Of parameters, batches and the optimiser."""
+        functions.settle(device, self.dtype)
         # PyTorch lets cuDNN's convolutions use TF32 unless that is switched off: float32 is float32 here.
         torch.set_float32_matmul_precision("high" if name == "tf32" else "highest")
         torch.backends.cudnn.allow_tf32 = name == "tf32"

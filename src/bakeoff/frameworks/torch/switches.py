@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from bakeoff.frameworks.torch import recurrent
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
@@ -36,6 +37,8 @@ class Switches:
         self._compile_mode = options.get("compile_mode", DEFAULT)
         _set_convolutions(options["conv_algorithm"])
         _set_onednn(options["onednn"])
+        _set_attention(options["attention"])
+        recurrent.choose(options["lstm"])
 
     def placed(self, values: Any) -> Any:
         """Return a network or a feature map in the memory format of the layout; its axes keep their order."""
@@ -55,6 +58,7 @@ class Switches:
             "graph_optimization": ("on" if self._rewrites else "off") if mode == "compiled" else None,
             "onednn": _onednn() if device == "cpu" else None,
             "attention": _attention(device),
+            **recurrent.settings(network),
             "compile_mode": self._compile_mode if mode == "compiled" else None,
             **({"cuda_graphs": _cuda_graphs()} if device == "cuda" and mode == "compiled" else {}),
         }
@@ -141,6 +145,17 @@ def _set_onednn(switch: str) -> None:
 def _onednn() -> str:
     """Read back whether oneDNN is in force."""
     return "on" if torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled else "off"
+
+
+def _set_attention(kernel: str) -> None:
+    """Allow one kernel of scaled_dot_product_attention only, as torch.nn.attention.sdpa_kernel does around a call."""
+    if kernel == DEFAULT:
+        return
+    cuda = torch.backends.cuda
+    cuda.enable_flash_sdp(kernel == "flash")
+    cuda.enable_math_sdp(kernel == "math")
+    cuda.enable_mem_efficient_sdp(kernel == "efficient")
+    cuda.enable_cudnn_sdp(kernel == "cudnn")
 
 
 def _attention(device: str) -> str:

@@ -1,0 +1,72 @@
+"""Attention by JAX's own function, whose implementation the option `attention` chooses."""
+# ruff: noqa: FBT001, FBT002 - `causal` is positional in the vocabulary
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+
+from bakeoff.spec.errors import UnsupportedError
+
+IMPLEMENTATIONS: dict[str, Literal["xla", "cudnn"]] = {"default": "xla", "math": "xla", "cudnn": "cudnn"}
+"""By value of the option `attention`; xla is what JAX 0.10 takes by itself on every device."""
+
+_chosen: list[Literal["xla", "cudnn"]] = ["xla"]
+"""The implementation in force in this process."""
+
+
+def choose(attention: str) -> None:
+    """Set the implementation by the option's value."""
+    _chosen[0] = IMPLEMENTATIONS[attention]
+
+
+def chosen() -> str:
+    """Return the implementation in force, by the option's words."""
+    return "math" if _chosen[0] == "xla" else _chosen[0]
+
+
+def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
+    q: jax.Array,
+    k: jax.Array,
+    v: jax.Array,
+    causal: bool = False,
+    mask: Any = None,
+    bias: Any = None,
+    scale: float | None = None,
+) -> jax.Array:
+    """Return scaled dot-product attention of (batch, length, heads, features), as JAX's own function computes it.
+
+    That function takes the softmax in float32 whatever its arguments are, and values of as many features as the keys;
+    in float64, and for other values, its formula is written out.
+    """
+    scale = q.shape[-1] ** -0.5 if scale is None else scale
+    if q.dtype == jnp.float64 or v.shape[-1] != k.shape[-1]:
+        return _written_out(q, k, v, causal, mask, bias, scale)
+    try:
+        return jax.nn.dot_product_attention(
+            q, k, v, bias, mask, scale=scale, is_causal=causal, implementation=_chosen[0]
+        )
+    except (ValueError, RuntimeError, NotImplementedError) as error:
+        if _chosen[0] == "xla":
+            raise
+        msg = f"attention=cudnn: cuDNN's attention in JAX refuses this one: {error}"
+        raise UnsupportedError(msg) from error
+
+
+def _written_out(  # noqa: PLR0913, PLR0917 - as above
+    q: jax.Array, k: jax.Array, v: jax.Array, causal: bool, mask: Any, bias: Any, scale: float
+) -> jax.Array:
+    """Return the same by its formula, in the arguments' own precision."""
+    groups = q.shape[2] // k.shape[2]
+    k, v = (one if groups == 1 else jnp.repeat(one, groups, axis=2) for one in (k, v))
+    logits = jnp.einsum("bqhf,bkhf->bhqk", q, k) * scale
+    if bias is not None:
+        logits = logits + bias
+    if causal:
+        earlier = jnp.tril(jnp.ones(logits.shape[-2:], bool))
+        mask = earlier if mask is None else mask & earlier
+    if mask is not None:
+        logits = jnp.where(mask, logits, jnp.finfo(logits.dtype).min)
+    return jnp.einsum("bhqk,bkhf->bqhf", jax.nn.softmax(logits), v)

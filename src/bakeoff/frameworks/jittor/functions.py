@@ -1,0 +1,195 @@
+"""Elementwise functions, comparisons, choices, indices and joints in Jittor's own functions."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jittor as jt
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "EmbeddingBag",
+    "RandomNormal",
+    "abs",
+    "arange",
+    "clip",
+    "constant",
+    "cumsum",
+    "elu",
+    "equal",
+    "exp",
+    "flip",
+    "gelu_tanh",
+    "hard_sigmoid",
+    "hard_swish",
+    "leaky_relu",
+    "less",
+    "less_equal",
+    "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "max",
+    "maximum",
+    "minimum",
+    "one_hot",
+    "pad",
+    "roll",
+    "rsqrt",
+    "segment_sum",
+    "silu",
+    "softplus",
+    "split",
+    "sqrt",
+    "stack",
+    "take",
+    "take_along_axis",
+    "to_float",
+    "where",
+]
+
+
+class Constant(NamedTuple):
+    """An array on its way into a Module, which keeps it apart: every array of a module is taken for a parameter."""
+
+    array: Any
+
+
+def constant(array: NDArray[Any]) -> Constant:
+    """Make Jittor's array: real numbers as float32, integers as int32."""
+    dtype = {"i": np.int32, "f": np.float32}.get(array.dtype.kind, array.dtype)
+    return Constant(jt.array(array.astype(dtype)).stop_grad())
+
+
+class EmbeddingBag(jt.nn.Embedding):
+    """Sum or mean of a sample's rows."""
+
+    def __init__(self, entries: int, features: int, mode: str) -> None:
+        """Make the table (entries, features)."""
+        super().__init__(entries, features)
+        self._reduce = {"sum": jt.sum, "mean": jt.mean}[mode]
+
+    def execute(self, x: Any) -> Any:
+        """Take all rows and add them up: Jittor fuses both."""
+        return self._reduce(super().execute(x), 1)
+
+
+class RandomNormal(jt.Module):
+    """Draws of Jittor's generator in training, zeros in evaluation."""
+
+    def execute(self, x: Any) -> Any:
+        """Draw in float32."""
+        return jt.randn(tuple(x.shape), requires_grad=False) if self.is_training() else jt.zeros(tuple(x.shape))
+
+
+# --- Element by element -----------------------------------------------------------------------------------------------
+
+exp, log, sqrt, abs = jt.exp, jt.log, jt.sqrt, jt.abs  # noqa: A001 - the array API's name
+less, less_equal, equal = operator.lt, operator.le, operator.eq
+logical_and, logical_or, logical_not = jt.logical_and, jt.logical_or, jt.logical_not
+silu, elu, softplus, leaky_relu = jt.nn.silu, jt.nn.elu, jt.nn.softplus, jt.nn.leaky_relu
+clip, maximum, minimum = jt.clamp, jt.maximum, jt.minimum
+
+
+def rsqrt(x: Any) -> Any:
+    """Return 1 / sqrt(x)."""
+    return 1 / jt.sqrt(x)
+
+
+def gelu_tanh(x: Any) -> Any:
+    """Return the approximation by tanh, written as x * sigmoid(2 y): Jittor's slope of tanh overflows beyond 44."""
+    return x * jt.sigmoid(1.5957691216057308 * (x + 0.044715 * x * x * x))
+
+
+def hard_sigmoid(x: Any) -> Any:
+    """Return clip(x + 3, 0, 6) / 6, for which Jittor has no function."""
+    return jt.nn.relu6(x + 3) / 6
+
+
+def hard_swish(x: Any) -> Any:
+    """Return x * hard_sigmoid(x)."""
+    return x * hard_sigmoid(x)
+
+
+def to_float(x: Any) -> Any:
+    """Return real numbers."""
+    return jt.float32(x)
+
+
+def where(condition: Any, a: Any, b: Any) -> Any:
+    """Choose between two, which Jittor takes in one shape."""
+    arrays = [one for one in (condition, a, b) if isinstance(one, jt.Var)]
+    shape = np.broadcast_shapes(*(tuple(one.shape) for one in arrays))
+    dtype = next(one.dtype for one in (a, b) if isinstance(one, jt.Var))
+    full = [one if isinstance(one, jt.Var) else jt.full(shape, one, dtype) for one in (a, b)]
+    return jt.ternary(*(jt.broadcast(one, shape) if tuple(one.shape) != shape else one for one in (condition, *full)))
+
+
+# --- Indices and joints -----------------------------------------------------------------------------------------------
+
+
+def arange(stop: int) -> Any:
+    """Return integers, as batches have them."""
+    return jt.arange(stop)
+
+
+def one_hot(x: Any, n: int) -> Any:
+    """Return real numbers."""
+    return jt.float32(jt.nn.one_hot(x, n))
+
+
+def stack(arrays: Sequence[Any], axis: int) -> Any:
+    """Join arrays along a new axis."""
+    return jt.stack(list(arrays), axis)
+
+
+def split(x: Any, sizes: Sequence[int], axis: int) -> Any:
+    """Return the parts of these lengths."""
+    return jt.split(x, list(sizes), axis)
+
+
+def take(table: Any, indices: Any, axis: int = 0) -> Any:
+    """Return what stands at each index."""
+    return table[(slice(None),) * (axis % table.ndim) + (indices,)]
+
+
+def take_along_axis(x: Any, indices: Any, axis: int) -> Any:
+    """Return one element for each index."""
+    return jt.gather(x, axis % x.ndim, indices)
+
+
+def segment_sum(x: Any, segments: Any, count: int) -> Any:
+    """Return the sum of each segment's rows."""
+    places = ["@e0(i0)", *(f"i{axis}" for axis in range(1, x.ndim))]
+    return x.reindex_reduce("add", (count, *x.shape[1:]), places, extras=[segments])
+
+
+def cumsum(x: Any, axis: int) -> Any:
+    """Return sums up to each element."""
+    return jt.cumsum(x, axis % x.ndim)
+
+
+def max(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
+    """Return the largest along axes, or of all."""
+    return jt.max(x) if axis is None else jt.max(x, axis)
+
+
+def flip(x: Any, axis: int) -> Any:
+    """Return an axis the other way round."""
+    return jt.flip(x, axis % x.ndim)
+
+
+def roll(x: Any, shift: int, axis: int) -> Any:
+    """Move elements along an axis, from its end to its start."""
+    return jt.roll(x, shift, axis % x.ndim)
+
+
+def pad(x: Any, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Any:
+    """Make axes longer; Jittor counts them from the last one."""
+    return jt.nn.pad(x, [width for pair in reversed(widths) for width in pair], value=value)

@@ -1,0 +1,200 @@
+"""Elementwise functions, comparisons, choices, indices and joints in PyTorch's own functions.
+
+Arrays that are made within a step are where `settle` says: on the step's device, real numbers as its parameters are.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn import functional as F
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "EmbeddingBag",
+    "RandomNormal",
+    "abs",
+    "arange",
+    "clip",
+    "constant",
+    "cumsum",
+    "elu",
+    "equal",
+    "exp",
+    "flip",
+    "gelu_tanh",
+    "hard_sigmoid",
+    "hard_swish",
+    "leaky_relu",
+    "less",
+    "less_equal",
+    "log",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "max",
+    "maximum",
+    "minimum",
+    "one_hot",
+    "pad",
+    "roll",
+    "rsqrt",
+    "segment_sum",
+    "silu",
+    "softplus",
+    "split",
+    "sqrt",
+    "stack",
+    "take",
+    "take_along_axis",
+    "to_float",
+    "where",
+]
+
+_LINEAR = 40.0
+"""From where on PyTorch has softplus(x) as x: by default from 20, where exp(-20) = 2e-9 is lost of float64."""
+
+
+class _Settled:
+    """Where arrays are made."""
+
+    device = "cpu"
+    dtype = torch.float32
+
+
+def settle(device: str, dtype: torch.dtype) -> None:
+    """Set the device of what is made within a step, and the type of real numbers."""
+    _Settled.device, _Settled.dtype = device, dtype
+
+
+def constant(array: NDArray[Any]) -> torch.nn.Buffer:
+    """Make a buffer, which goes to the device and into the precision with its module; integers as batches have them."""
+    dtype = {"i": torch.int64, "f": _Settled.dtype}.get(array.dtype.kind)
+    return torch.nn.Buffer(torch.tensor(array, dtype=dtype), persistent=False)
+
+
+class EmbeddingBag(torch.nn.EmbeddingBag):
+    """Sum or mean of a sample's rows."""
+
+    def __init__(self, entries: int, features: int, mode: str) -> None:
+        """Take the vocabulary's arguments, which mean the same here."""
+        super().__init__(entries, features, mode=mode)
+
+
+class RandomNormal(torch.nn.Module):
+    """Draws of the device's generator in training, zeros in evaluation."""
+
+    def forward(self, x: Any) -> Any:
+        """Draw in the type of x."""
+        return torch.randn_like(x) if self.training else torch.zeros_like(x)
+
+
+# --- Element by element -----------------------------------------------------------------------------------------------
+
+exp, log, sqrt, rsqrt, abs = torch.exp, torch.log, torch.sqrt, torch.rsqrt, torch.abs  # noqa: A001 - the array API's name
+less, less_equal, equal = operator.lt, operator.le, operator.eq
+logical_and, logical_or, logical_not = torch.logical_and, torch.logical_or, torch.logical_not
+silu, elu, hard_sigmoid, hard_swish, leaky_relu = F.silu, F.elu, F.hardsigmoid, F.hardswish, F.leaky_relu
+clip, where = torch.clamp, torch.where
+
+
+def gelu_tanh(x: Any) -> Any:
+    """Return the approximation by tanh."""
+    return F.gelu(x, approximate="tanh")
+
+
+def softplus(x: Any) -> Any:
+    """Return log(1 + exp(x))."""
+    return F.softplus(x, threshold=_LINEAR)
+
+
+def maximum(a: Any, b: Any) -> Any:
+    """Return the larger of two arrays, or of an array and a number, for which PyTorch has a function of its own."""
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return torch.maximum(a, b)
+    return torch.clamp(a, min=b) if isinstance(a, torch.Tensor) else torch.clamp(b, min=a)
+
+
+def minimum(a: Any, b: Any) -> Any:
+    """Return the smaller of two arrays, or of an array and a number."""
+    if isinstance(a, torch.Tensor) and isinstance(b, torch.Tensor):
+        return torch.minimum(a, b)
+    return torch.clamp(a, max=b) if isinstance(a, torch.Tensor) else torch.clamp(b, max=a)
+
+
+def to_float(x: Any) -> Any:
+    """Return real numbers."""
+    return x.to(_Settled.dtype)
+
+
+# --- Indices and joints -----------------------------------------------------------------------------------------------
+
+
+def arange(stop: int) -> Any:
+    """Return integers, as batches have them."""
+    return torch.arange(stop, device=_Settled.device)
+
+
+def one_hot(x: Any, n: int) -> Any:
+    """Return real numbers."""
+    return F.one_hot(x, n).to(_Settled.dtype)
+
+
+def stack(arrays: Any, axis: int) -> Any:
+    """Join arrays along a new axis."""
+    return torch.stack(tuple(arrays), axis)
+
+
+def split(x: Any, sizes: Sequence[int], axis: int) -> Any:
+    """Return the parts of these lengths."""
+    return torch.split(x, list(sizes), axis)
+
+
+def take(table: Any, indices: Any, axis: int = 0) -> Any:
+    """Return what stands at each index: rows of a matrix by PyTorch's lookup, all else by its selection."""
+    if axis in (0, -table.ndim) and table.ndim == 2:  # noqa: PLR2004 - rows and columns
+        return F.embedding(indices, table)
+    axis %= table.ndim
+    found = torch.index_select(table, axis, indices.reshape(-1))
+    return found.reshape(*table.shape[:axis], *indices.shape, *table.shape[axis + 1 :])
+
+
+def take_along_axis(x: Any, indices: Any, axis: int) -> Any:
+    """Return one element for each index."""
+    return torch.gather(x, axis, indices)
+
+
+def segment_sum(x: Any, segments: Any, count: int) -> Any:
+    """Return the sum of each segment's rows."""
+    return torch.index_add(x.new_zeros((count, *x.shape[1:])), 0, segments, x)
+
+
+def cumsum(x: Any, axis: int) -> Any:
+    """Return sums up to each element."""
+    return torch.cumsum(x, axis)
+
+
+def max(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001 - the array API's name
+    """Return the largest along axes, or of all."""
+    return torch.amax(x, () if axis is None else axis)
+
+
+def flip(x: Any, axis: int) -> Any:
+    """Return an axis the other way round."""
+    return torch.flip(x, (axis,))
+
+
+def roll(x: Any, shift: int, axis: int) -> Any:
+    """Move elements along an axis, from its end to its start."""
+    return torch.roll(x, shift, axis)
+
+
+def pad(x: Any, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Any:
+    """Make axes longer; PyTorch counts them from the last one."""
+    return F.pad(x, [width for pair in reversed(widths) for width in pair], value=value)

@@ -1,0 +1,295 @@
+"""Comparisons, choices, indices and joints of arrays over shapes: what each takes, and the shape that it gives."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.workloads import layers
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real, elementwise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+EVERY_ELEMENT = (
+    *("exp", "log", "sqrt", "rsqrt", "abs"),
+    *("silu", "gelu_tanh", "elu", "softplus", "hard_sigmoid", "hard_swish"),
+)
+"""Functions of one array of real numbers, in any layout."""
+
+
+def _compared(function: str, a: Any, b: Any) -> Shape:
+    """Return what a comparison gives: booleans, in the layout of both."""
+    _an_array(function, a, b)
+    return _together(function, a, b).like(boolean=True)
+
+
+def _combined(function: str, a: Any, b: Any) -> Shape:
+    """Return what the larger or the smaller of two gives."""
+    check_real(function, _an_array(function, a, b))
+    return _together(function, a, b)
+
+
+def _both(function: str, a: Shape, b: Shape) -> Shape:
+    """Return what two masks give together."""
+    check_boolean(function, a)
+    check_boolean(function, b)
+    return a.broadcast_with(b).like(boolean=True)
+
+
+def _an_array(function: str, a: Any, b: Any) -> Shape:
+    """Return the first of two operands that is an array; raise LayoutError where none is."""
+    for one in (a, b):
+        if isinstance(one, Shape):
+            return one
+    msg = f"nn.{function} takes arrays; these are {a!r} and {b!r}"
+    raise LayoutError(msg)
+
+
+def _together(function: str, a: Any, b: Any) -> Shape:
+    """Return what two operands give, of which one may be a number; raise LayoutError for values of two kinds."""
+    if isinstance(a, Shape) and isinstance(b, Shape):
+        check_alike(function, a, b)
+        found = a.broadcast_with(b)
+        found.boolean = a.boolean
+        return found
+    array, number = (a, b) if isinstance(a, Shape) else (b, a)
+    if array.boolean:
+        msg = f"nn.{function} of {array!r} of booleans and {number!r}: nn.to_float(x) makes them real numbers"
+        raise LayoutError(msg)
+    return array.combined(number)
+
+
+def without(function: str, x: Shape, axis: int | tuple[int, ...] | None) -> Shape:
+    """Return what a reduction over axes leaves, or over all of them where `axis` is None; a map has all or none."""
+    if axis is None and isinstance(x, Shape):
+        return x.of()
+    check_kind(function, x, "array")
+    axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
+    if not all(-x.ndim <= one < x.ndim for one in axes):
+        msg = f"axis {axis} of {x!r}: it has axes from 0 to {x.ndim - 1}"
+        raise LayoutError(msg)
+    dropped = {one % x.ndim for one in axes}
+    return x.of(*(length for place, length in enumerate(x.shape) if place not in dropped))
+
+
+def check_alike(function: str, *arrays: Shape) -> None:
+    """Raise LayoutError for arrays of two kinds of values: some frameworks convert one of them, others refuse."""
+    if len({one.values for one in arrays}) > 1:
+        told = ", ".join(f"{one!r} of {one.values}" for one in arrays)
+        msg = f"nn.{function} of {told}: nn.to_float(x) makes integers and booleans real numbers"
+        raise LayoutError(msg)
+
+
+def check_integer(function: str, x: Any) -> None:
+    """Raise LayoutError for anything but an array of integers."""
+    check_kind(function, x, "array")
+    if not x.integer:
+        msg = (
+            f"nn.{function} takes integers, as an input of dtype int32, nn.arange(n) or nn.constant of whole numbers "
+            f"give them; this is {x!r} of {x.values}"
+        )
+        raise LayoutError(msg)
+
+
+def check_boolean(function: str, x: Any) -> None:
+    """Raise LayoutError for anything but an array of booleans."""
+    _check_array(function, x)
+    if not x.boolean:
+        msg = (
+            f"nn.{function} takes booleans, as nn.less(a, b) and nn.equal(a, b) give them; this is {x!r} of {x.values}"
+        )
+        raise LayoutError(msg)
+
+
+def _check_array(function: str, x: Any) -> None:
+    """Raise LayoutError for anything but an array of the model, in any layout."""
+    if not isinstance(x, Shape):
+        check_kind(function, x, "array")
+
+
+def _axis(function: str, x: Shape, axis: Any) -> int:
+    """Return an axis counted from the front; raise LayoutError where x has none such."""
+    if isinstance(axis, bool) or not isinstance(axis, int) or not -x.ndim <= axis < x.ndim:
+        msg = f"nn.{function}: axis {axis!r} of {x!r}: it has axes from 0 to {x.ndim - 1}"
+        raise LayoutError(msg)
+    return axis % x.ndim
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value is a Python number."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+class ArrayFunctions:
+    """The functions of the vocabulary that hold no product."""
+
+    exp, log, sqrt, rsqrt, abs, silu, gelu_tanh, elu, softplus, hard_sigmoid, hard_swish = (
+        staticmethod(partial(elementwise, name)) for name in EVERY_ELEMENT
+    )
+    less, less_equal, equal = (staticmethod(partial(_compared, name)) for name in ("less", "less_equal", "equal"))
+    maximum, minimum = (staticmethod(partial(_combined, name)) for name in ("maximum", "minimum"))
+    logical_and, logical_or = (staticmethod(partial(_both, name)) for name in ("logical_and", "logical_or"))
+
+    @staticmethod
+    def arange(stop: int) -> Shape:
+        """Return integers."""
+        return Shape((layers.count("stop", stop),), integer=True)
+
+    @staticmethod
+    def to_float(x: Shape) -> Shape:
+        """Return real numbers; any layout is kept."""
+        _check_array("to_float", x)
+        found = x.like()
+        found.trained = x.trained
+        return found
+
+    @staticmethod
+    def one_hot(x: Shape, n: int) -> Shape:
+        """Add an axis."""
+        check_integer("one_hot", x)
+        return Shape((*x.shape, layers.count("n", n)))
+
+    @staticmethod
+    def where(condition: Shape, a: Any, b: Any) -> Shape:
+        """Return what all three give together."""
+        check_boolean("where", condition)
+        if not isinstance(a, Shape) and not isinstance(b, Shape):
+            msg = f"nn.where chooses between {a!r} and {b!r}; one of them has to be an array: nn.to_float(condition)"
+            raise LayoutError(msg)
+        chosen = _together("where", a, b)
+        found = condition.broadcast_with(chosen)
+        found.integer, found.boolean, found.trained = chosen.integer, chosen.boolean, chosen.trained
+        return found
+
+    @staticmethod
+    def logical_not(x: Shape) -> Shape:
+        """Return booleans."""
+        check_boolean("logical_not", x)
+        return x.like(boolean=True)
+
+    @staticmethod
+    def clip(x: Shape, low: float, high: float) -> Shape:
+        """Return the same shape."""
+        if not _is_number(low) or not _is_number(high) or not low < high:
+            msg = f"nn.clip takes two numbers, the first one the smaller; these are {low!r} and {high!r}"
+            raise LayoutError(msg)
+        return elementwise("clip", x)
+
+    @staticmethod
+    def leaky_relu(x: Shape, slope: float) -> Shape:
+        """Return the same shape."""
+        if not _is_number(slope) or not 0 < slope < 1:
+            msg = f"nn.leaky_relu takes a slope above 0 and below 1; this is {slope!r}"
+            raise LayoutError(msg)
+        return elementwise("leaky_relu", x)
+
+    @staticmethod
+    def take(table: Shape, indices: Shape, axis: int = 0) -> Shape:
+        """Put the axes of the indices in the place of one of the table's."""
+        check_kind("take", table, "array")
+        check_integer("take", indices)
+        axis = _axis("take", table, axis)
+        return table.of(*table.shape[:axis], *indices.shape, *table.shape[axis + 1 :])
+
+    @staticmethod
+    def take_along_axis(x: Shape, indices: Shape, axis: int) -> Shape:
+        """Return the shape of the indices."""
+        check_kind("take_along_axis", x, "array")
+        check_integer("take_along_axis", indices)
+        axis = _axis("take_along_axis", x, axis)
+        others = [shape[:axis] + shape[axis + 1 :] for shape in (x.shape, indices.shape)]
+        if x.ndim != indices.ndim or others[0] != others[1]:
+            msg = f"nn.take_along_axis of {x!r} by {indices!r}: they may differ in the length of axis {axis} alone"
+            raise LayoutError(msg)
+        return x.of(*indices.shape)
+
+    @staticmethod
+    def segment_sum(x: Shape, segments: Shape, count: int) -> Shape:
+        """Return a row for each segment."""
+        check_kind("segment_sum", x, "array")
+        check_real("segment_sum", x)
+        check_integer("segment_sum", segments)
+        if not x.ndim or segments.shape != x.shape[:1]:
+            msg = f"nn.segment_sum of {x!r} by {segments!r}: it takes one segment for each row"
+            raise LayoutError(msg)
+        return x.of(layers.count("count", count), *x.shape[1:])
+
+    @staticmethod
+    def stack(arrays: Iterable[Shape], axis: int) -> Shape:
+        """Return a new axis as long as there are arrays."""
+        parts = list(arrays)
+        if not parts:
+            msg = "nn.stack has nothing to join"
+            raise LayoutError(msg)
+        for part in parts:
+            check_kind("stack", part, "array")
+        check_alike("stack", *parts)
+        if len({part.shape for part in parts}) > 1:
+            msg = f"nn.stack of {', '.join(map(repr, parts))}: they must be of one shape"
+            raise LayoutError(msg)
+        first = parts[0]
+        place = _axis("stack", Shape((*first.shape, 1)), axis)
+        found = first.of(*first.shape[:place], len(parts), *first.shape[place:])
+        found.trained = any(part.trained for part in parts)
+        return found
+
+    @staticmethod
+    def split(x: Shape, sizes: Sequence[int], axis: int) -> list[Shape]:
+        """Return the parts of these lengths."""
+        check_kind("split", x, "array")
+        place = _axis("split", x, axis)
+        if not isinstance(sizes, (tuple, list)) or sum(layers.count("sizes", size) for size in sizes) != x.shape[place]:
+            msg = f"nn.split of {x!r} to {sizes!r}: it takes the lengths of all parts, together those of axis {axis}"
+            raise LayoutError(msg)
+        return [x.of(*x.shape[:place], size, *x.shape[place + 1 :]) for size in sizes]
+
+    @staticmethod
+    def cumsum(x: Shape, axis: int) -> Shape:
+        """Return the same shape."""
+        check_kind("cumsum", x, "array")
+        if x.boolean:
+            check_real("cumsum", x)
+        _axis("cumsum", x, axis)
+        return x.of(*x.shape)
+
+    @staticmethod
+    def max(x: Shape, axis: int | tuple[int, ...] | None = None) -> Shape:
+        """Return what is left without these axes."""
+        found = without("max", x, axis)
+        check_real("max", x)
+        return found
+
+    @staticmethod
+    def flip(x: Shape, axis: int) -> Shape:
+        """Return the same shape."""
+        check_kind("flip", x, "array")
+        _axis("flip", x, axis)
+        return x.of(*x.shape)
+
+    @staticmethod
+    def roll(x: Shape, shift: int, axis: int) -> Shape:
+        """Return the same shape."""
+        if isinstance(shift, bool) or not isinstance(shift, int):
+            msg = f"nn.roll takes a whole number of places; this is {shift!r}"
+            raise LayoutError(msg)
+        check_kind("roll", x, "array")
+        _axis("roll", x, axis)
+        return x.of(*x.shape)
+
+    @staticmethod
+    def pad(x: Shape, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Shape:
+        """Return longer axes."""
+        check_kind("pad", x, "array")
+        check_real("pad", x)
+        fits = isinstance(widths, (tuple, list)) and len(widths) == x.ndim
+        if not fits or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in widths):  # noqa: PLR2004 - before, after
+            msg = f"nn.pad of {x!r} by {widths!r}: it takes (before, after) for each axis"
+            raise LayoutError(msg)
+        if not _is_number(value) or not math.isfinite(value):
+            msg = f"nn.pad fills with a finite number; this is {value!r}"
+            raise LayoutError(msg)
+        added = [sum(layers.count("widths", width, 0) for width in pair) for pair in widths]
+        return x.of(*(length + more for length, more in zip(x.shape, added, strict=True)))

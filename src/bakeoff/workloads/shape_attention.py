@@ -1,0 +1,93 @@
+"""Attention over shapes: what goes together, what is refused, and its two products."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind
+
+if TYPE_CHECKING:
+    from bakeoff.workloads.shape_functions import Counter
+
+AXES = 4
+"""(batch, length, heads, features); (batch, heads, length of q, length of k) of a mask."""
+
+
+class Attention(NamedTuple):
+    """The arguments of the vocabulary's `attention`."""
+
+    q: Any
+    k: Any
+    v: Any
+    causal: Any
+    mask: Any
+    bias: Any
+    scale: Any
+
+
+def attended(counter: Counter, asked: Attention) -> Shape:
+    """Count both products of every head, and return (batch, length of q, heads of q, features of v).
+
+    Every pair of positions is counted, also those that `causal` or a mask leaves out: a kernel that skips them does
+    less than is counted, at most by half.
+    """
+    _check(asked)
+    q, k, v, bias = asked.q, asked.k, asked.v, asked.bias
+    batch, length, heads, features = q.shape
+    pairs = batch * heads * length * k.shape[1]
+    are_trained = q.trained or k.trained
+    counter.product(pairs * features, (q.trained, k.trained))
+    are_trained = are_trained or (bias is not None and bias.trained)
+    counter.product(pairs * v.shape[-1], (are_trained, v.trained))
+    return Shape((batch, length, heads, v.shape[-1]), trained=are_trained or v.trained)
+
+
+def _check(asked: Attention) -> None:
+    """Raise LayoutError for arguments that do not go together."""
+    q, k, v = asked.q, asked.k, asked.v
+    for one in (q, k, v):
+        check_kind("attention", one, "array")
+        if one.ndim != AXES:
+            msg = f"nn.attention takes (batch, length, heads, features) three times; this is {one!r}"
+            raise LayoutError(msg)
+    batch, length, heads, features = q.shape
+    if (k.shape[0], k.shape[3]) != (batch, features) or v.shape[:3] != k.shape[:3]:
+        msg = f"nn.attention of q {q.shape}, k {k.shape} and v {v.shape}: they do not fit"
+        raise LayoutError(msg)
+    if heads % k.shape[2]:
+        msg = f"nn.attention of q with {heads} heads and k with {k.shape[2]}: the heads of q must be a multiple"
+        raise LayoutError(msg)
+    if not isinstance(asked.causal, bool):
+        msg = f"nn.attention: causal={asked.causal!r}: it must be True or False"
+        raise LayoutError(msg)
+    if asked.causal and length != k.shape[1]:
+        msg = f"nn.attention: causal of {length} queries and {k.shape[1]} keys: both must be of one length"
+        raise LayoutError(msg)
+    _check_scale(asked.scale)
+    _check_added("mask", asked.mask, (batch, heads, length, k.shape[1]))
+    _check_added("bias", asked.bias, (batch, heads, length, k.shape[1]))
+
+
+def _check_scale(scale: Any) -> None:
+    """Raise LayoutError for a scale that is no number."""
+    if scale is not None and (isinstance(scale, bool) or not isinstance(scale, Real)):
+        msg = f"nn.attention: scale={scale!r}: it must be a number, or None for 1 / sqrt(features)"
+        raise LayoutError(msg)
+
+
+def _check_added(name: str, x: Any, pairs: tuple[int, ...]) -> None:
+    """Raise LayoutError for a mask or bias of another kind or shape."""
+    if x is None:
+        return
+    check_kind(f"attention's {name}", x, "array")
+    if x.boolean != (name == "mask") or x.integer:
+        wanted = "a mask is boolean, True attends" if name == "mask" else "a bias is of numbers; a boolean goes to mask"
+        msg = f"nn.attention: {name} is {x!r}; {wanted}"
+        raise LayoutError(msg)
+    if x.ndim != AXES or any(found not in (1, wanted) for found, wanted in zip(x.shape, pairs, strict=True)):
+        msg = (
+            f"nn.attention: {name} is {x!r}; it goes with (batch, heads, length of q, length of k) = {pairs}, in which "
+            "an axis may be 1: nn.reshape brings it there"
+        )
+        raise LayoutError(msg)

@@ -1,0 +1,60 @@
+"""The vocabulary's losses over shapes: what each takes, and whether one number comes out or one for each element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind
+
+_REDUCTIONS = ("mean", "sum", "none")
+
+
+def cross_entropy(
+    logits: Any, labels: Any, label_smoothing: Any = 0.0, ignore: Any = None, reduction: Any = "mean"
+) -> Shape:
+    """Return one number, or one for each label."""
+    if not isinstance(logits, Shape) or logits.kind != "map":
+        check_kind("cross_entropy", logits, "array")
+    check_kind("cross_entropy", labels, "array")
+    if logits.kind == "array" and logits.ndim == MAP_AXES:
+        msg = f"nn.cross_entropy would take {logits!r} for a feature map; nn.reshape logits and labels to fewer axes"
+        raise LayoutError(msg)
+    if logits.ndim < 2 or labels.shape != logits.shape[:-1] or not labels.integer:  # noqa: PLR2004 - batch, classes
+        msg = (
+            "nn.cross_entropy takes logits with the classes in their last axis, such as (batch, classes), and whole "
+            f"labels of the shape before it, such as (batch,); these are {logits!r} and {labels!r}"
+        )
+        raise LayoutError(msg)
+    if type(label_smoothing) not in (int, float) or not 0 <= label_smoothing < 1:
+        msg = f"nn.cross_entropy: label_smoothing={label_smoothing!r}; it must be at least 0 and below 1"
+        raise LayoutError(msg)
+    if ignore is not None and type(ignore) is not int:
+        msg = f"nn.cross_entropy: ignore={ignore!r}; it must be a label, a whole number, or None"
+        raise LayoutError(msg)
+    return _reduced("cross_entropy", Shape(labels.shape, trained=logits.trained), reduction)
+
+
+def elementwise_loss(function: str, outputs: Any, targets: Any, weights: Any = None, reduction: Any = "mean") -> Shape:
+    """Return one number, or one for each element."""
+    for one in (outputs, targets):
+        if not isinstance(one, Shape):
+            check_kind(function, one, "array")
+    losses = outputs.broadcast_with(targets).like()
+    if outputs.shape != targets.shape or outputs.kind != targets.kind:
+        msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
+        raise LayoutError(msg)
+    if weights is not None:
+        if not isinstance(weights, Shape):
+            check_kind(function, weights, "array")
+        if losses.broadcast_with(weights).shape != outputs.shape:
+            msg = f"nn.{function}: weights {weights!r} do not fit the losses {outputs.shape}"
+            raise LayoutError(msg)
+    return _reduced(function, losses, reduction)
+
+
+def _reduced(function: str, losses: Shape, reduction: Any) -> Shape:
+    """Return what a reduction leaves; raise LayoutError for another word."""
+    if reduction not in _REDUCTIONS:
+        msg = f"nn.{function}: reduction={reduction!r}; it must be one of {', '.join(map(repr, _REDUCTIONS))}"
+        raise LayoutError(msg)
+    return losses if reduction == "none" else losses.of()
