@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.drawn import is_named
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "contract")]
@@ -23,7 +24,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     mine = [item for item in items if item.path == HERE / "test_mutants.py"]
     for item in mine:
         item.add_marker("slow")
-    if is_all() or config.option.keyword or any("::" in argument for argument in config.args):
+    if is_all() or is_named(config):
         return
     part = drawn()
     planting = [item for item in mine if "mutant" in item.callspec.params]
