@@ -177,6 +177,7 @@ class Embedding(nnx.Embed):
     def __init__(self, entries: int, features: int) -> None:
         """Make the table (entries, features)."""
         super().__init__(entries, features, embedding_init=nnx.initializers.zeros, rngs=_rngs())
+        self.dtype = None  # that of the table, whatever is loaded: flax has noted the zeros' float32
 
 
 class Dropout(nnx.Dropout):
