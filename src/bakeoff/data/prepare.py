@@ -12,7 +12,7 @@ import numpy as np
 
 from bakeoff.data import sources
 from bakeoff.data.padding import arranged, padded_share, padding_of
-from bakeoff.spec.batch import HELD_OUT
+from bakeoff.spec.batch import HELD_OUT, OWN
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.trial import FIXED, Inputs
 
@@ -49,7 +49,11 @@ def named(source: str | None, workload: Workload) -> tuple[str, str]:
         kind = "data source"
         raise UnknownNameError(kind, name, names())
     if name not in workload.data:
-        msg = f"{workload.name} has no data from {name!r}; valid: {', '.join(workload.data)}"
+        hint = "; a function data(size, samples, seed) in its file would give its own" if name == OWN else ""
+        msg = f"{workload.name} has no data from {name!r}; valid: {', '.join(workload.data)}{hint}"
+        raise UsageError(msg)
+    if name == OWN and location:
+        msg = f"own data have no location: write {OWN!r} instead of '{OWN}:{location}'"
         raise UsageError(msg)
     return name, location
 
@@ -77,12 +81,13 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     *,
     whole: bool = False,
     padding: str = FIXED,
+    file: Path | None = None,
 ) -> Inputs:
     """Write the arrays and inputs.json, as `Inputs` says; raise UsageError or StoreError, which say what to do.
 
     `source` is a name, or a name and a location as in "huggingface:/path/to/folder"; None: the workload's first.
     `whole` writes all batches of the data set, of which a race takes the first. `padding` says how sequences that have
-    lengths are padded (`bakeoff.data.padding`).
+    lengths are padded (`bakeoff.data.padding`); `file` is the workload's, whose own data may be asked for.
     """
     padded = padding_of(padding, size.sample)
     name, location = named(source, workload)
@@ -97,7 +102,8 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     # One sample more shows whether that was all.
     # What does not fill its bucket's batch is left over.
     wanted = most_in_all * batch_size + whole + padded.buckets * (batch_size - 1)
-    found: DataSet = module.load(size, wanted, seed, location or None)
+    place = str(file) if name == OWN and file is not None else location or None
+    found: DataSet = module.load(size, wanted, seed, place)
     if whole and len(found.train) == wanted:
         msg = (
             f"an epoch of {found.source} takes more than {_LIMITS.epoch_bytes / 1e9:g} GB as arrays; "

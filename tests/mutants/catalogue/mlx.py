@@ -13,7 +13,7 @@ in_steps = partial(Mutant, "mlx", "engine", "engine.py")
 in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "mlx", "feed", "input.py")
 
-UPDATED = "        self._optimizer.update(self._model, gradients)\n"
+UPDATED = "        self._optimizer.update(self._model, optimizers.clipped(self._formula, gradients))\n"
 RUN = "        self._loss = self._advance(*batch)\n"
 
 MUTANTS = [
