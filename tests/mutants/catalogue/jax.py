@@ -7,6 +7,7 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "jax", "vocabulary", "nn.py")
+in_phase = partial(Mutant, "jax", "vocabulary", "phase.py")
 in_maps = partial(Mutant, "jax", "vocabulary", "maps.py")
 in_convolutions = partial(Mutant, "jax", "vocabulary", "conv_layers.py")
 in_losses = partial(Mutant, "jax", "vocabulary", "losses.py")
@@ -47,7 +48,7 @@ VOCABULARY = [
         [("        super().__init__(rate)\n", "        super().__init__(1 - rate if rate else rate)\n")],
         {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
     ),
-    in_nn(
+    in_phase(
         "every step drops the same",
         [("jax.random.fold_in(key, number)", "jax.random.fold_in(jax.random.key(0), number)")],
         {"dropout/0.3": "equal losses of steps"},
@@ -61,6 +62,16 @@ VOCABULARY = [
         "convolutions pad as flax's SAME does",
         [("padding=((vertical, vertical), (horizontal, horizontal))", 'padding="SAME" if vertical else "VALID"')],
         {"case/conv2d with stride on an even side": "outputs"},
+    ),
+    in_maps(
+        "a map is blurred before it becomes smaller, as JAX does by default",
+        [("method, antialias=False)", "method)")],
+        {"case/sizes of maps": "outputs"},
+    ),
+    in_convolutions(
+        "output padding stands before the result",
+        [("(window - 1 - side, window - 1 - side + end)", "(window - 1 - side + end, window - 1 - side)")],
+        {"case/transposed convolutions": "outputs"},
     ),
     in_losses(
         "cross-entropy is a sum",
