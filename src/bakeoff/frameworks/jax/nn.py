@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
-from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax import functions, phase
+from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax.convolution import convolve
 from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
@@ -164,8 +164,9 @@ class Embedding(nnx.Embed):
     canonical: ClassVar[dict[str, str]] = {"embedding": "weight"}
 
     def __init__(self, entries: int, features: int) -> None:
-        """Make the table (entries, features)."""
+        """Make the table (entries, features); `attend` is flax's own."""
         super().__init__(entries, features, embedding_init=nnx.initializers.zeros, rngs=_rngs())
+        self.dtype = None  # of the table: flax would keep the type that it is made in, and compute in no other
 
 
 class Dropout(nnx.Dropout):

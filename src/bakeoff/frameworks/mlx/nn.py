@@ -14,8 +14,8 @@ import mlx.core as mx
 import mlx.nn
 import numpy as np
 
-from bakeoff.frameworks.mlx.attention import attention
 from bakeoff.frameworks.mlx import functions
+from bakeoff.frameworks.mlx.attention import attention
 from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.spec.errors import ModelFileError

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import keras
 import tensorflow as tf
 
-from bakeoff.frameworks.tensorflow.attention import attention
 from bakeoff.frameworks.tensorflow import functions, phase
+from bakeoff.frameworks.tensorflow.attention import attention
 from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
 

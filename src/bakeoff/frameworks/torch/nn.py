@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.spec.errors import ModelFileError
