@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
-from contract_cases import dropout, lowered, steady
+from contract_cases import dropout, lowered, normal, steady
 from contract_cases.cases import CASES
 from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS
-from contract_cases.vocabulary import labels
+from contract_cases.vocabulary import batch_of, labels
 
 import bakeoff.frameworks
-from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.frameworks.engine import Engine, Model, Samples
 from bakeoff.measure.peaks import matrix
 from bakeoff.spec.batch import labelled
@@ -144,6 +144,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
+    work["normal"] = lambda: _normal(engine, job.options)
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
     ways = {value: job.options | {"input": value} for value in ("per-step", "pipeline")}
     ways["hand"] = job.options | {"input": "pipeline", "loader": "hand"}
@@ -181,7 +182,7 @@ def _case(engine: Engine, options: dict[str, str], name: str) -> dict[str, Any]:
         state=plan.state_values(build, SIZE, 0),
     )
     step = engine.build(model, "train", options)
-    batch = step.prepare(labelled(case.x, labels(case.x)))
+    batch = step.prepare(batch_of(case))
     found: dict[str, Any] = {"outputs": step.outputs(batch)}
     if case.deterministic:
         found |= {f"gradient/{key}": value for key, value in step.gradients(batch).items()}
@@ -300,12 +301,22 @@ def _is_running(pid: int) -> bool:
 
 def _dropout(engine: Engine, options: dict[str, str], rate: float) -> dict[str, Any]:
     """Return the outputs in evaluation, the losses of steps that change nothing, and how far a step moves elements."""
-    build = dropout.build(rate)
+    found = _drawn(engine, options, dropout.build(rate), dropout)
+    return {"outputs": found["outputs"], "losses": found["losses"], "moved": found["moved/each"]}
+
+
+def _normal(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
+    """Return the same of RandomNormal: how far a step moves the parameters that its draws are multiplied with."""
+    return _drawn(engine, options, normal.build, normal)
+
+
+def _drawn(engine: Engine, options: dict[str, str], build: Any, case: Any) -> dict[str, Any]:
+    """Return what a model that draws gives for inputs of zeros, in evaluation and in training."""
     weights = plan.weights(build, SIZE, 0)
-    x, y = np.zeros((dropout.BATCH, 5), np.float32), np.zeros(dropout.BATCH, np.int32)
+    x, y = np.zeros((case.BATCH, 5), np.float32), np.zeros(case.BATCH, np.int32)
     still, moving = (
         engine.build(
-            Model(build=build, loss=dropout.loss, size=SIZE, optimizer=SGD(learning_rate=step), weights=weights),
+            Model(build=build, loss=case.loss, size=SIZE, optimizer=SGD(learning_rate=step), weights=weights),
             "train",
             options,
         )
@@ -313,19 +324,22 @@ def _dropout(engine: Engine, options: dict[str, str], rate: float) -> dict[str, 
     )
     batch = still.prepare(labelled(x, y))
     losses = []
-    for _ in range(dropout.STEPS):
+    for _ in range(case.STEPS):
         still.run(batch)
         still.wait()
         losses.append(still.result())
-    before = moving.parameters()["each"]
+    before = moving.parameters()
     moving.run(moving.prepare(labelled(x, y)))
     moving.wait()
-    return {"outputs": still.outputs(batch), "losses": losses, "moved": before - moving.parameters()["each"]}
+    after = moving.parameters()
+    moved = {f"moved/{name}": before[name] - after[name] for name in before}
+    return {"outputs": still.outputs(batch), "losses": losses, **moved}
 
 
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
     """Apply one optimiser to given gradients, and return the parameters after each step."""
-    states = engine.optimize(OPTIMIZERS[name], probe_parameters(), probe_gradients())
+    optimizer = OPTIMIZERS[name]
+    states = engine.optimize(probed(optimizer), probe_parameters(), probe_gradients(optimizer.clip_norm))
     return {f"optimizer/{t}/{key}": value for t, state in enumerate(states) for key, value in state.items()}
 
 

@@ -9,6 +9,7 @@ from contract_checks import (
     dropped,
     evaluated,
     loss_and_gradients,
+    normal_draws,
     outputs,
     running_statistics,
     state_of,
@@ -83,3 +84,9 @@ def test_dropout_does_nothing_in_evaluation(framework: str, rate: float) -> None
     """In evaluation nothing is dropped, and nothing scaled."""
     found = computed(framework).of(f"dropout/{rate}")
     assert [held for held in evaluated(rate, found) if not held.passed] == []
+
+
+@FRAMEWORKS
+def test_noise_is_drawn_anew_in_every_step_and_layer(framework: str) -> None:
+    """RandomNormal draws independent numbers of the standard normal distribution, and gives zeros in evaluation."""
+    assert [held for held in normal_draws(computed(framework).of("normal")) if not held.passed] == []

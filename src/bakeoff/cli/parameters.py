@@ -130,6 +130,14 @@ Data = Annotated[
         show_default=False,
     ),
 ]
+Padding = Annotated[
+    str,
+    typer.Option(
+        metavar="fixed|longest|buckets[:N]",
+        help="How sequences of different lengths become batches, the same for all contenders: padded to the workload's "
+        "own length; to each batch's longest; or sorted into N buckets, 8 if not said, and padded to theirs.",
+    ),
+]
 Rounds = Annotated[
     int | None,
     typer.Option(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -20,6 +20,15 @@ HELD_OUT = "_test"
 """What the name of an array of held-out samples ends with on disk; no array of a batch may be called so."""
 
 _ITEM_BYTES = {"float32": 4, "int32": 4, "bool": 1}
+
+
+class Law(msgspec.Struct, frozen=True, kw_only=True):
+    """How synthetic lengths are distributed; what falls outside of an array's `low` and `high` is drawn again."""
+
+    kind: Literal["normal", "lognormal"] = "normal"
+    mean: float
+    """Of the lengths, before what falls outside is drawn again."""
+    deviation: float
 
 
 class ArraySpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +46,13 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True):
     different ones in ascending order, as places in a sequence."""
     within: str = ""
     """Of places, the name of the integer declared before this array that each sample's places are below."""
+    length: str = ""
+    """Of a sequence that may be shorter: the name of the integers that count its real entries. What is beyond them is
+    padding, zeros that `--padding` may cut off."""
+    along: int = 0
+    """The axis of a sample's shape that these count."""
+    law: Law | None = None
+    """Of integers that are lengths, how synthetic ones are drawn; None: uniformly."""
 
     @property
     def sample_bytes(self) -> int:
@@ -62,6 +78,19 @@ class SampleSpec(msgspec.Struct, frozen=True, kw_only=True):
         return self.inputs | self.targets
 
     @property
+    def varying(self) -> dict[str, ArraySpec]:
+        """Return the sequences whose samples may be shorter than their shape."""
+        return {name: array for name, array in self.arrays.items() if array.length}
+
+    def cut(self, entries: Mapping[str, int]) -> SampleSpec:
+        """Return a sample whose sequences of these names have so many entries."""
+        inputs, targets = (
+            {name: _cut(array, entries[name]) if name in entries else array for name, array in arrays.items()}
+            for arrays in (self.inputs, self.targets)
+        )
+        return SampleSpec(inputs=inputs, targets=targets)
+
+    @property
     def sample_bytes(self) -> int:
         """Return about how many bytes a sample takes, at least 1.
 
@@ -77,6 +106,12 @@ class SampleSpec(msgspec.Struct, frozen=True, kw_only=True):
             ", ".join(f"{name} {array}" for name, array in arrays.items()) for arrays in (self.inputs, self.targets)
         )
         return f"{inputs} -> {targets}"
+
+
+def _cut(array: ArraySpec, entries: int) -> ArraySpec:
+    """Return a sequence with so many entries."""
+    shape = (*array.shape[: array.along], entries, *array.shape[array.along + 1 :])
+    return msgspec.structs.replace(array, shape=shape)
 
 
 @dataclass(frozen=True)

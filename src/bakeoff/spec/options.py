@@ -89,6 +89,12 @@ OPTIONS: dict[str, Option] = {
             meaning="whether operations on a processor may be those of oneDNN (formerly MKL-DNN)",
         ),
         Option(
+            name="lstm",
+            values=(DEFAULT, "cell", "block", "fused"),
+            meaning="what computes an LSTM: a cell of elementary operations at each time step; one operation for a "
+            "whole step; or one kernel for the whole sequence",
+        ),
+        Option(
             name="input",
             values=("resident", "per-step", "pipeline"),
             meaning="where a step's batch comes from: from the device already; copied from NumPy within the step; or "

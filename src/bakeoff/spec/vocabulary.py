@@ -5,11 +5,18 @@ axis for channels: feature maps have the layout that the framework prefers, and 
 batches (channels last) are converted at the border, outside the timed region. Canonical layouts of parameters:
 
 Linear     weight (in, out), bias (out,)
-Conv2d     weight (kernel height, kernel width, in, out), bias (out,)
-LayerNorm  scale (features,), bias (features,)
+Conv1d     weight (kernel, in / groups, out), bias (out,)
+Conv2d     weight (kernel height, kernel width, in / groups, out), bias (out,)
+ConvTranspose2d  weight (kernel height, kernel width, out, in), bias (out,): of the Conv2d whose gradient it is
+LayerNorm, GroupNorm, ChannelNorm  scale (features,), bias (features,)
+RMSNorm    scale (features,)
 BatchNorm  scale (features,), bias (features,); state: running_mean (features,), running_variance (features,)
 Embedding  weight (entries, features)
 EmbeddingBag  as Embedding
+LSTM, GRU  input_weight (in, gates * hidden), recurrent_weight (hidden, gates * hidden), bias (gates * hidden,), with
+           two biases recurrent_bias of the same shape, too; the backward direction's begin with backward_. Gates of an
+           LSTM in the order i, f, g, o, of a GRU r, z, n
+LSTMCell   as an LSTM's of one direction
 Parameter  itself, of the shape that it is made with
 
 A parameter's name is the path of attributes to its layer and then the name above: `blocks.0.conv.weight`; for a
@@ -37,26 +44,69 @@ LAYERS: dict[str, str] = {
         "Linear(in_features, out_features, bias=True): x @ weight + bias over the last axis. in_features as a tuple "
         "(height, width, channels) takes a flattened feature map of that shape, whatever the framework's layout is."
     ),
+    "Conv1d": (
+        "Conv1d(in_channels, out_channels, kernel, stride=1, padding=0, dilation=1, groups=1, bias=True): "
+        "cross-correlation along the length of (batch, length, features); the same zero padding at both ends."
+    ),
     "Conv2d": (
-        "Conv2d(in_channels, out_channels, kernel, stride=1, padding=0, bias=True): cross-correlation; kernel and "
-        "padding are a number or (vertical, horizontal); the same zero padding on opposite sides."
+        "Conv2d(in_channels, out_channels, kernel, stride=1, padding=0, dilation=1, groups=1, bias=True): "
+        "cross-correlation of a feature map; kernel, stride, padding and dilation are a number or (vertical, "
+        "horizontal); the same zero padding on opposite sides. Of `groups` the outputs of each, side by side, see the "
+        "inputs of the same one; with as many groups as inputs it is depthwise."
+    ),
+    "ConvTranspose2d": (
+        "ConvTranspose2d(in_channels, out_channels, kernel, stride=1, padding=0, output_padding=0, bias=True): the "
+        "gradient of Conv2d by its input; the result has (n - 1) * stride - 2 * padding + kernel + output_padding "
+        "points along each axis, output_padding of them at the end."
     ),
     "LayerNorm": "LayerNorm(features, epsilon=1e-5): over the last axis.",
     "BatchNorm": (
         "BatchNorm(features, momentum=0.1, epsilon=1e-5): each channel of a feature map, or each feature of "
-        "(batch, features), over all the rest. Training normalises by the batch's mean and biased variance and moves "
-        "the running ones by momentum x (batch's - running); evaluation normalises by the running ones. Whether the "
-        "running variance takes the batch's biased or unbiased one is each framework's own (docs/decisions/007)."
+        "(batch, features) or (batch, length, features), over all the rest. Training normalises by the batch's mean "
+        "and biased variance and moves the running ones by momentum x (batch's - running); evaluation normalises by "
+        "the running ones. Whether the running variance takes the batch's biased or unbiased one is each framework's "
+        "own (docs/decisions/007)."
+    ),
+    "GroupNorm": (
+        "GroupNorm(groups, features, epsilon=1e-5): each group of neighbouring channels of each sample, a feature map "
+        "or (batch, length, features), by its mean and biased variance."
+    ),
+    "ChannelNorm": "ChannelNorm(features, epsilon=1e-6): LayerNorm over the channels of a feature map at each place.",
+    "RMSNorm": (
+        "RMSNorm(features, epsilon=1e-6): x / sqrt(mean(x^2) + epsilon) * scale over the last axis; not for feature "
+        "maps."
     ),
     "Embedding": (
         "Embedding(entries, features): rows by integer index; embedding.attend(x) is x @ weight^T over the last axis, "
         "by which a model's last layer shares the weight."
+    ),
+    "LSTM": (
+        "LSTM(in_features, hidden, bidirectional=False, biases=1): called as sequence, (h, c) = lstm(x, state=None, "
+        "lengths=None) with x (batch, length, features); i, f, o = sigmoid and g = tanh of x @ input_weight + bias + "
+        "h @ recurrent_weight (+ recurrent_bias); c = f * c + i * g; h = o * tanh(c). sequence holds every h. With "
+        "lengths (batch,) int32, from 1 on, steps beyond a sample's length leave its state and give zeros. The "
+        "backward direction starts at each sample's own end; its outputs and states stand behind the forward ones, on "
+        "the last axis. state (h, c), zeros where it is None. One bias is enough; a second one that a framework's own "
+        "layer has is then fixed at zero, and no parameter."
+    ),
+    "GRU": (
+        "GRU(in_features, hidden, bidirectional=False, biases=2): called as sequence, h = gru(x, state=None, "
+        "lengths=None), as an LSTM; r, z = sigmoid of x @ input_weight + bias + h @ recurrent_weight + recurrent_bias; "
+        "n = tanh(x's + r * h's): the reset after the product, as cuDNN has it; "
+        "h = (1 - z) * n + z * h."
+    ),
+    "LSTMCell": (
+        "LSTMCell(in_features, hidden, biases=1): h, c = cell(x, (h, c)): one step of an LSTM, x (batch, features)."
     ),
     "EmbeddingBag": (
         'EmbeddingBag(entries, features, mode): "sum" or "mean" of the rows of integers (batch, n), as '
         "(batch, features); gradients are dense."
     ),
     "Dropout": "Dropout(rate): scaled by 1 / (1 - rate) in training, nothing in evaluation.",
+    "StochasticDepth": (
+        "StochasticDepth(rate): in training each sample is zero at this rate and scaled by 1 / (1 - rate) else; "
+        "nothing in evaluation."
+    ),
     "Parameter": (
         "Parameter(shape): an array that is trained by itself, such as a class token or the embedding of positions; "
         "an attribute of a Module, used in forward like any array."
@@ -111,19 +161,56 @@ FUNCTIONS: dict[str, str] = {
         "in_training(module): whether forward computes for a training step, a Python bool; for what a model has only "
         "there, such as an auxiliary head, which its forward then returns as a second output."
     ),
-    "max_pool2d": "max_pool2d(x, kernel, stride=None, padding=0): padding never wins; stride None is the kernel.",
-    "avg_pool2d": "avg_pool2d(x, kernel, stride=None, padding=0): padded zeros are not counted in the mean.",
+    "max_pool2d": (
+        "max_pool2d(x, kernel, stride=None, padding=0): padding never wins; stride None is the kernel; each is a "
+        "number or (vertical, horizontal)."
+    ),
+    "max_pool1d": "max_pool1d(x, kernel, stride=None, padding=0): the same along the length of a sequence.",
+    "avg_pool2d": (
+        "avg_pool2d(x, kernel, stride=None, padding=0, count_padding=False): padded zeros count in the mean only where "
+        "count_padding says so; numbers or pairs as for max_pool2d."
+    ),
+    "adaptive_avg_pool2d": (
+        "adaptive_avg_pool2d(x, (height, width)): the mean of each of so many windows; the i-th is from "
+        "floor(i * n / size) up to ceil((i + 1) * n / size) of n points."
+    ),
     "global_avg_pool2d": "global_avg_pool2d(x): feature map to (batch, channels).",
     "flatten": "flatten(x): everything but the batch axis into one, in the framework's layout (see Linear).",
     "reshape": "reshape(x, shape): shape includes the batch axis; not for feature maps.",
     "tokens": "tokens(x): feature map to (batch, height * width, channels), row by row.",
+    "from_tokens": (
+        "from_tokens(x, (height, width)): (batch, height * width, channels), row by row, to a feature map."
+    ),
+    "per_channel": (
+        "per_channel(v): (channels,) or (batch, channels) to what may be combined with a feature map, a number for "
+        "each channel."
+    ),
+    "split_channels": "split_channels(x, sizes): a feature map for each of these numbers of channels, a sequence.",
+    "channel_shuffle": (
+        "channel_shuffle(x, groups): the first channels of all groups of neighbouring channels, then the second ones, "
+        "and so on."
+    ),
+    "pad2d": "pad2d(x, ((top, bottom), (left, right))): a feature map with zeros around it.",
+    "resize": (
+        "resize(x, (height, width), method): of a feature map, by half-pixel centres, edges repeated, without "
+        "antialiasing; method is 'nearest', for whole factors only, or 'bilinear'."
+    ),
+    "columns": (
+        "columns(x): feature map to (batch, width, height * channels), column by column, with a row's channels "
+        "together; of a spectrogram with frequencies as its height, a sequence over time."
+    ),
+    "per_column": "per_column(x): (batch, width) as a feature map of one row and one channel, to mask columns.",
+    "floor_divide": (
+        "floor_divide(x, number): integers, none below 0, over a whole number from 1 on, without what is left: a "
+        "length behind a stride."
+    ),
     "concat": "concat(arrays, axis): not for feature maps.",
     "concat_channels": "concat_channels(maps): feature maps of one height and width, joined by their channels.",
     "stack": "stack(arrays, axis): arrays of one shape along a new axis; not for feature maps.",
     "split": "split(x, sizes, axis): a list of parts of these lengths, not cut points; not for feature maps.",
     "take": (
         "take(table, indices, axis=0): what stands at each integer along an axis, which the axes of the indices "
-        "replace. Indices are 0 to length - 1: beyond it PyTorch raises, JAX fills with NaN, others read elsewhere."
+        "replace. Indices are 0 to length - 1: beyond it some frameworks raise, some give NaN, others read elsewhere."
     ),
     "take_along_axis": (
         "take_along_axis(x, indices, axis): one element for each integer, in the same place along all other axes, "
@@ -146,6 +233,12 @@ FUNCTIONS: dict[str, str] = {
         "causal: each position attends to itself and to those before, of equal lengths. Fewer heads of k and v than of "
         "q, where they divide: each serves the next few of q. A row that attends to nothing has no one meaning: it "
         "is 0 or the mean of v, by framework (docs/options.md), and a model must not have one."
+    ),
+    "scan": (
+        "scan(step, state, inputs): step(state, x) -> (state, output) for each place of axis 1 of the inputs, in "
+        "order; gives the last state, and the outputs stacked on axis 1. State, inputs and output are each an array or "
+        "a tuple of arrays; x is the inputs' slice (batch, ...). A loop that is compiled once, where a framework has "
+        "one; Dropout draws anew in every step; BatchNorm has no meaning inside, where it would see one step of many."
     ),
     "mean": "mean(x, axis=None): not for feature maps.",
     "sum": "sum(x, axis=None): not for feature maps.",
@@ -171,6 +264,16 @@ LOSSES: dict[str, str] = {
         "mse(outputs, targets, weights=None, reduction='mean'): for each element (output - target)^2; weights and "
         "reduction as in binary_cross_entropy."
     ),
+    "ctc": (
+        "ctc(logits, labels, logit_lengths, label_lengths): connectionist temporal classification (Graves et al. "
+        "2006), the sum over the samples of -log p(labels), over the batch size; logits (batch, time, classes) before "
+        "the softmax, class 0 the blank; labels (batch, most) int32, of which a sample's first label_lengths count and "
+        "are no blanks; lengths (batch,) int32, of at least one label and one frame. A sample whose labels do not fit, "
+        "with a frame each and one between two equal ones, adds nothing and has no gradient."
+    ),
 }
 
 VOCABULARY: dict[str, str] = LAYERS | FUNCTIONS | LOSSES
+
+DROPPING = ("Dropout", "StochasticDepth")
+"""Layers that draw what to drop; the certificate puts those of rate 0 in their place."""

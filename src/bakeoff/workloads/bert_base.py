@@ -24,8 +24,8 @@ from bakeoff.spec.workload import Size, Workload
 def _inputs(tokens: int, length: int, masked: int) -> dict[str, ArraySpec]:
     """Return a pair's tokens and segments, its length, and the positions that are masked."""
     return {
-        "ids": ArraySpec(shape=(length,), dtype="int32", high=tokens),
-        "segments": ArraySpec(shape=(length,), dtype="int32", high=2, order="ascending"),
+        "ids": ArraySpec(shape=(length,), dtype="int32", high=tokens, length="length"),
+        "segments": ArraySpec(shape=(length,), dtype="int32", high=2, order="ascending", length="length"),
         "length": ArraySpec(dtype="int32", low=masked, high=length + 1),
         "masked_positions": ArraySpec(shape=(masked,), dtype="int32", high=length, order="places", within="length"),
     }

@@ -39,14 +39,14 @@ def elementwise_loss(function: str, outputs: Any, targets: Any, weights: Any = N
     for one in (outputs, targets):
         if not isinstance(one, Shape):
             check_kind(function, one, "array")
-    losses = outputs.broadcast_with(targets)
+    losses = outputs.broadcast_with(targets).like()
     if outputs.shape != targets.shape or outputs.kind != targets.kind:
         msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
         raise LayoutError(msg)
     if weights is not None:
         if not isinstance(weights, Shape):
             check_kind(function, weights, "array")
-        if (losses * weights).shape != outputs.shape:
+        if losses.broadcast_with(weights).shape != outputs.shape:
             msg = f"nn.{function}: weights {weights!r} do not fit the losses {outputs.shape}"
             raise LayoutError(msg)
     return _reduced(function, losses, reduction)

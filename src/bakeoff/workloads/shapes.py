@@ -14,6 +14,7 @@ kinds together (TensorFlow refuses them, PyTorch converts, and divides integers 
 from __future__ import annotations
 
 import math
+from contextvars import ContextVar
 from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -27,6 +28,10 @@ MAP_AXES = 4
 """An array of a batch with so many axes is a feature map, by the convention of `spec.batch.Batch`."""
 
 Kind = Literal["map", "flat", "array"]
+
+
+in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
+"""Whether a step of `scan` is being run."""
 
 
 class LayoutError(TypeError):
@@ -178,14 +183,15 @@ class Shape:
 
     def __neg__(self) -> Shape:
         """Return the same; booleans have no sign."""
-        return self * -1
+        return self.combined(-1)
 
     def refuse(self, how: str) -> NoReturn:
         """Raise LayoutError: the order of its axes, or of its features, is each framework's own."""
         if self.kind == "map":
             msg = (
                 f"{self!r} {how}: which axis holds its channels is each framework's own. A map goes with maps of its "
-                "shape and numbers; nn.tokens(x) makes it an array (batch, height * width, channels)"
+                "shape, numbers, and nn.per_channel(v) of one number a channel; nn.tokens(x) makes it an array (batch, "
+                "height * width, channels)"
             )
         else:
             height, width, channels = self.unfolded
@@ -230,7 +236,8 @@ def elementwise(function: str, x: Any) -> Shape:
     if not isinstance(x, Shape):
         check_kind(function, x, "array")
     check_real(function, x)
-    return x.like()
+    found: Shape = x.like()
+    return found
 
 
 def check_real(function: str, x: Shape) -> None:

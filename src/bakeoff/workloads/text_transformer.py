@@ -13,8 +13,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.workload import Size, Workload
@@ -23,7 +21,7 @@ from bakeoff.spec.workload import Size, Workload
 def _inputs(words: int, most: int) -> dict[str, ArraySpec]:
     """Return a text's words, and how many of them there are."""
     return {
-        "ids": ArraySpec(shape=(most,), dtype="int32", high=words),
+        "ids": ArraySpec(shape=(most,), dtype="int32", high=words, length="length"),
         "length": ArraySpec(dtype="int32", low=1, high=most + 1),
     }
 
@@ -66,20 +64,19 @@ def build(nn: Any, size: Size) -> Any:
             super().__init__()
             self.words = nn.Embedding(config["words"], features)
             self.positions = nn.Parameter((1, positions, features))
-            self.places = nn.constant(np.arange(positions, dtype=np.int32).reshape(1, positions))
             self.layers = nn.ModuleList([layer() for _ in range(config["layers"])])
             self.norm = nn.LayerNorm(features)
             self.head = nn.Linear(features, size.classes)
 
         def forward(self, x: Any) -> Any:
-            batch = x["ids"].shape[0]
+            batch, most = x["ids"].shape
             length = nn.reshape(x["length"], (batch, 1))
-            is_word = nn.less(self.places, length)
-            mask = nn.reshape(is_word, (batch, 1, 1, positions))
-            h = self.words(x["ids"]) + self.positions
+            is_word = nn.less(nn.reshape(nn.arange(most), (1, most)), length)
+            mask = nn.reshape(is_word, (batch, 1, 1, most))
+            h = self.words(x["ids"]) + self.positions[:, :most]
             for one in self.layers:
                 h = one(h, mask)
-            weights = nn.reshape(nn.to_float(is_word), (batch, positions, 1))
+            weights = nn.reshape(nn.to_float(is_word), (batch, most, 1))
             return self.head(nn.sum(self.norm(h) * weights, 1) / nn.to_float(length))
 
     return Network()

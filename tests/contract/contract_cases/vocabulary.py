@@ -1,6 +1,6 @@
 """A tiny model for every name of the vocabulary, with what it must give in NumPy float64.
 
-Imported by the tests and, in each framework's own interpreter, by child.py: NumPy and the standard library only.
+Imported by the tests and, in each framework's own interpreter, by child.py: of what is installed, NumPy only.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from bakeoff.spec.batch import INPUT, Batch, labelled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +45,9 @@ class Case:
     """By layer: the batch's mean and biased variance, of how many values a channel, and the layer's momentum."""
     loss: Callable[[Any, Any, Any], Any] | None = None
     """None: cross_entropy."""
-    expected_loss: Callable[[Array, Array], float] | None = None
+    expected_loss: Callable[[Array, Any], float] | None = None
+    targets: dict[str, Array] | None = None
+    """What the loss takes, by name; None: a label for each sample."""
     deterministic: bool = True
     """False: its gradients are drawn, and only its outputs in evaluation are held against NumPy."""
 
@@ -51,6 +55,18 @@ class Case:
 def labels(x: Array) -> Array:
     """Return a label for each sample."""
     return (np.arange(len(x)) % CLASSES).astype(np.int32)
+
+
+def targets_of(case: Case) -> Any:
+    """Return what a case's loss is called with: the array where there is one, else all by name."""
+    if case.targets is None:
+        return labels(case.x)
+    return next(iter(case.targets.values())) if len(case.targets) == 1 else case.targets
+
+
+def batch_of(case: Case) -> Batch:
+    """Return a case's batch."""
+    return labelled(case.x, labels(case.x)) if case.targets is None else Batch({INPUT: case.x}, case.targets)
 
 
 def cross_entropy(logits: Array, targets: Array) -> float:
@@ -61,7 +77,7 @@ def cross_entropy(logits: Array, targets: Array) -> float:
 def expected_loss(case: Case, weights: Weights) -> float:
     """Return the loss of a case on its own batch."""
     forward = case.in_training or case.forward
-    return (case.expected_loss or cross_entropy)(forward(weights, case.x.astype(np.float64)), labels(case.x))
+    return (case.expected_loss or cross_entropy)(forward(weights, case.x.astype(np.float64)), targets_of(case))
 
 
 def expected_state(case: Case, state: Weights, weights: Weights, *, unbiased: bool) -> Weights:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,12 @@ import msgspec
 import numpy as np
 import torch
 
+from bakeoff.data.sources import synthetic
 from bakeoff.frameworks.torch import nn, ready_made
+from bakeoff.spec.batch import ArraySpec
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import LoadedWorkload, load
+from bakeoff.workloads.losses import given_inputs
 from independent.implementation import Implementation
 from independent.messages import Answer
 
@@ -23,7 +28,7 @@ ones are within 1e-12, and the smallest of the planted errors is far above."""
 
 SEED = 0
 
-NORMALISATIONS = (torch.nn.BatchNorm2d, torch.nn.LayerNorm)
+NORMALISATIONS = (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.LayerNorm)
 CANONICAL = {"weight": "scale", "running_var": "running_variance"}
 """The canonical last names of a normalisation's arrays, where they are not PyTorch's."""
 
@@ -58,7 +63,7 @@ def _declared(loaded: LoadedWorkload, implementations: Any) -> list[str]:
 def _declared_of_size(loaded: LoadedWorkload, name: str, implementation: Implementation) -> list[str]:
     """Return how one declared size differs from the document's."""
     size = loaded.size(name)
-    fields = ("batch_size", "input_shape", "classes", "parameters")
+    fields = ("batch_size", "input_shape", "classes", "inputs", "targets", "parameters")
     return _differing({f"{name}: {field}": (getattr(size, field), getattr(implementation, field)) for field in fields})
 
 
@@ -79,19 +84,20 @@ class _Pair:
             input_shape=implementation.computed_shape or implementation.input_shape,
             classes=implementation.classes,
             batch_size=implementation.computed_batch,
+            inputs=_smaller(loaded.size(size_name).inputs, implementation.computed),
+            targets=_smaller(loaded.size(size_name).targets, implementation.computed),
             config=loaded.size(size_name).config | implementation.config,
         )
         self.loaded, self.implementations, self.implementation = loaded, implementations, implementation
         self.arrays = plan.weights(loaded.build, self.size, SEED) | plan.state_values(loaded.build, self.size, SEED)
-        stream = np.random.RandomState(SEED)
-        x = torch.tensor(stream.standard_normal((self.size.batch_size, *self.size.input_shape)))
-        self.x = x.permute(0, 3, 1, 2).contiguous() if x.ndim == 4 else x
-        self.labels = torch.tensor(stream.randint(0, self.size.classes, self.size.batch_size))
+        drawn = synthetic.load(self.size, self.size.batch_size, SEED, None).train
+        self.inputs, self.targets = (_tensors(arrays) for arrays in (drawn.inputs, drawn.targets))
 
     def differences(self) -> dict[str, float]:
         """Return the largest relative difference of each array that the two compute, by what it is."""
         other = _uninitialised(self.implementation.network)
         names = _names(other, self.implementations.layers(other))
+        self.kinds = {name: type(other.get_submodule(name.rpartition(".")[0])) for name in names}
         if differing := _only_in_one(self.arrays, names.values()):
             return differing
         own = other.state_dict()
@@ -106,13 +112,16 @@ class _Pair:
     def _of_the_independent(self, network: Any, names: dict[str, str]) -> dict[str, Any]:
         """Return what the independent implementation computes."""
         own = network.state_dict()
+        for name in own.keys() - names.keys():
+            own[name].zero_()
         for name, canonical in names.items():
             own[name].copy_(torch.from_numpy(self._native(name, self.arrays[canonical])))
-        found = self._computed(network, getattr(self.implementations, "loss", None))
+        loss = getattr(self.implementations, "loss", None)
+        found = self._computed(network, loss and _given(loss))
         gradients = {
             f"gradient of {names[name]}": parameter.grad.numpy()
             for name, parameter in network.named_parameters()
-            if parameter.grad is not None
+            if parameter.grad is not None and name in names
         }
         buffers = {names[name]: tensor.numpy() for name, tensor in network.named_buffers() if name in names}
         return found | gradients | buffers
@@ -122,7 +131,7 @@ class _Pair:
         network = _uninitialised(lambda: self.loaded.build(nn, self.size))
         nn.load(network, self.arrays)
         loss = self.loaded.loss
-        found = self._computed(network, (lambda *both: loss(nn, *both)) if loss else None)
+        found = self._computed(network, partial(given_inputs(loss), nn) if loss else None)
         if loss is not None:
             native = {canonical: name for name, canonical in names.items()}
             gradients = nn.read(
@@ -137,12 +146,12 @@ class _Pair:
         Dropout is on, and both draw the same masks from the same seed: its rates and places are compared, too.
         """
         with torch.no_grad():
-            found = _named("outputs in evaluation", network.eval()(self.x))
+            found = _named("outputs in evaluation", network.eval()(self.inputs))
         if loss is None:
             return found
         torch.manual_seed(SEED)
-        outputs = network.train()(self.x)
-        value = loss(outputs, self.labels)
+        outputs = network.train()(self.inputs)
+        value = loss(outputs, self.targets, self.inputs)
         value.backward()
         return found | _named("outputs in training", outputs) | {"loss": value.detach().numpy()}
 
@@ -150,11 +159,33 @@ class _Pair:
         """Bring a canonical array into the layout of torch.nn: outputs first, channels before height and width."""
         if array.ndim == 4:
             return array.transpose(3, 2, 0, 1)
-        if array.ndim != 2:
+        if self.kinds[name] is torch.nn.Conv1d and array.ndim == 3:
+            return array.transpose(2, 1, 0)
+        if array.ndim != 2 or self.kinds[name] is torch.nn.Embedding:
             return array
         if (unfolded := self.implementation.flattened.get(name)) is None:
             return array.T
         return array.reshape(*unfolded, -1).transpose(3, 2, 0, 1).reshape(array.shape[1], -1)
+
+
+def _given(loss: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a loss as a function of (outputs, targets, inputs)."""
+    sees_inputs = len(inspect.signature(loss).parameters) == len(("outputs", "targets", "inputs"))
+    return loss if sees_inputs else lambda outputs, targets, _: loss(outputs, targets)
+
+
+def _smaller(declared: dict[str, ArraySpec], computed: dict[str, ArraySpec]) -> dict[str, ArraySpec]:
+    """Return what is declared, with some arrays in another size."""
+    return {name: computed.get(name, array) for name, array in declared.items()}
+
+
+def _tensors(arrays: dict[str, Any]) -> Any:
+    """Return arrays as PyTorch's, maps with channels first: the one that there is, or several by name."""
+    found = {}
+    for name, array in arrays.items():
+        tensor = torch.tensor(array, dtype={"f": torch.float64, "i": torch.int64}.get(array.dtype.kind))
+        found[name] = tensor.permute(0, 3, 1, 2).contiguous() if tensor.ndim == 4 else tensor
+    return found if len(found) > 1 else next(iter(found.values()))
 
 
 def _uninitialised(make: Callable[[], Any]) -> Any:
@@ -164,12 +195,12 @@ def _uninitialised(make: Callable[[], Any]) -> Any:
     return network.to_empty(device="cpu")
 
 
-def _names(network: Any, layers: dict[str, str]) -> dict[str, str]:
-    """Return the canonical name of each of the network's arrays, by the network's own name."""
+def _names(network: Any, layers: dict[str, str | None]) -> dict[str, str]:
+    """Return the canonical name of each of the network's arrays, by the network's own name; None stays zero."""
     names = {}
     for name in network.state_dict():
         path, _, last = name.rpartition(".")
-        if last == "num_batches_tracked":  # counts, and computes nothing
+        if last == "num_batches_tracked" or layers.get(name, "") is None:  # counts, and computes nothing
             continue
         if isinstance(network.get_submodule(path), NORMALISATIONS):
             last = CANONICAL.get(last, last)

@@ -29,6 +29,7 @@ from bakeoff.frameworks.jax import (
     peaks,
     phase,
     profiling,
+    recurrent,
     snapshots,
     tf32,
 )
@@ -86,6 +87,7 @@ class Engine:
                 raise UnsupportedError(msg)
         self._switches = Switches(options)
         convolution.choose(options.get("convolution", "xla"))
+        recurrent.choose(options["lstm"])
         self._precision = Precision(options["precision"])
         jax.config.update("jax_disable_jit", val=False)
         try:
@@ -200,6 +202,7 @@ class Step:
             "accumulation": None,
             **self._switches.settings(device, mode),
             "convolution": convolution.chosen(),
+            **recurrent.settings(),
             "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads()),
             "optimizer": None,
             "device_memory": memory.policy() if device == "cuda" else None,

@@ -19,7 +19,7 @@ home.settle()
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
 from bakeoff.frameworks import denormals  # noqa: E402
-from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, snapshots  # noqa: E402
+from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, recurrent, snapshots  # noqa: E402
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
 from bakeoff.spec.record import DeviceMemory  # noqa: E402
@@ -86,11 +86,12 @@ class Engine:
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
         arrays = {name: _array(value) for name, value in parameters.items()}
-        native = optimizers.make(optimizer, arrays.values())
+        native = optimizers.make(optimizer, arrays)
         trajectory = []
         for given in gradients:
             # The gradient of a sum of products with an array is that array.
-            native.step(sum(jt.sum(array * _array(given[name])) for name, array in arrays.items()))
+            loss = sum(jt.sum(array * _array(given[name])) for name, array in arrays.items())
+            optimizers.step(native, optimizer, loss)
             trajectory.append({name: np.array(array.numpy()) for name, array in arrays.items()})
         return trajectory
 
@@ -154,6 +155,7 @@ class Step:
             "onednn": "on" if jt.compile_extern.mkl_ops is not None and jt.flags.enable_tuner else "off",
             "batch_norm": normalisation.chosen(),
             "attention": "jittor.attention.scaled_dot_product_attention",
+            **recurrent.settings(self._network),
             "denormals": denormals.in_force(_product, _threads()),
             "optimizer": None,
             "lazy_execution": int(jt.flags.lazy_execution),
@@ -182,13 +184,14 @@ class TrainStep(WithoutOutputs, Step):
         super().__init__(network, model)
         self._loss_of, optimizer = training_parts(model)
         network.train()
-        self._optimizer = optimizers.make(optimizer, [array for array, _ in nn.parameters(network).values()])
+        named = {name: array for name, (array, _) in nn.parameters(network).items()}
+        self._formula, self._optimizer = optimizer, optimizers.make(optimizer, named)
 
     def run(self, batch: DeviceBatch) -> None:
         """Train on one batch, as Jittor's users do: the next step, or `wait`, has it computed."""
         inputs, targets = batch
         self._loss = self._loss_of(nn, self._network(inputs), targets, inputs)
-        self._optimizer.step(self._loss)
+        optimizers.step(self._optimizer, self._formula, self._loss)
 
     def result(self) -> float:
         """Return the loss of the last step."""
@@ -221,7 +224,7 @@ class TrainStep(WithoutOutputs, Step):
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser."""
-        return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
+        return super().settings() | {"optimizer": optimizers.describe(self._optimizer, self._formula)}
 
 
 class InferStep(WithoutLoss, Step):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from bakeoff.frameworks.torch import recurrent
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
@@ -37,6 +38,7 @@ class Switches:
         _set_convolutions(options["conv_algorithm"])
         _set_onednn(options["onednn"])
         _set_attention(options["attention"])
+        recurrent.choose(options["lstm"])
 
     def placed(self, values: Any) -> Any:
         """Return a network or a feature map in the memory format of the layout; its axes keep their order."""
@@ -56,6 +58,7 @@ class Switches:
             "graph_optimization": ("on" if self._rewrites else "off") if mode == "compiled" else None,
             "onednn": _onednn() if device == "cpu" else None,
             "attention": _attention(device),
+            **recurrent.settings(network),
             "compile_mode": self._compile_mode if mode == "compiled" else None,
             **({"cuda_graphs": _cuda_graphs()} if device == "cuda" and mode == "compiled" else {}),
         }

@@ -1,0 +1,217 @@
+"""Recurrent layers in JAX: `lax.scan` over the time steps, cuDNN's LSTM on CUDA, and `scan`.
+
+The option `lstm` chooses what computes an LSTM: cell is a scan over elementary operations, which XLA fuses, with the
+inputs' products of all time steps in one; fused is jax.experimental.rnn, cuDNN's kernel for whole sequences. default
+takes the latter where the device has it.
+"""
+# ruff: noqa: FBT001, FBT002 - `bidirectional` is positional in the vocabulary
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+from flax import nnx
+from jax import lax
+from jax.experimental import rnn
+
+from bakeoff.frameworks.jax import phase
+from bakeoff.spec.options import DEFAULT
+from bakeoff.workloads.layers_recurrent import BACKWARD, GRU_GATES, LSTM_GATES, shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    State = tuple[jax.Array, jax.Array]
+
+FUSED, CELL = "fused", "cell"
+
+
+class _InForce:
+    """The value of the option `lstm` in this process, and what LSTMs have last been traced as."""
+
+    name = DEFAULT
+    traced: dict[str, str | None] = {"lstm": None, "lstm_cell": None}  # noqa: RUF012 - of the process
+
+
+def choose(name: str) -> None:
+    """Choose what computes the LSTMs of this process."""
+    _InForce.name = name
+    _InForce.traced = {"lstm": None, "lstm_cell": None}
+
+
+def settings() -> dict[str, str | None]:
+    """Return what has computed LSTMs, and single steps of them; None where there were none."""
+    return dict(_InForce.traced)
+
+
+class _Recurrent(nnx.Module):
+    """Arrays by their canonical names, and the way through time."""
+
+    def __init__(self, in_features: int, hidden: int, gates: int, biases: int, *, bidirectional: bool = False) -> None:
+        """Make the arrays; loaded ones take their place."""
+        self.hidden = hidden
+        self.directions = ("", BACKWARD) if bidirectional else ("",)
+        for name, shape in shapes(in_features, hidden, gates, bidirectional=bidirectional, biases=biases).items():
+            setattr(self, name, nnx.Param(jnp.zeros(shape)))
+
+    def _array(self, direction: str, name: str) -> Any:
+        """Return one of a direction's arrays; None for a bias that it has not."""
+        variable = getattr(self, f"{direction}{name}", None)
+        return None if variable is None else variable[...]
+
+    def _projected(self, direction: str, x: jax.Array) -> jax.Array:
+        """Return the inputs' part of the gates, of one time step or of all."""
+        return jnp.matmul(x, self._array(direction, "input_weight")) + self._array(direction, "bias")
+
+    def _recurred(self, direction: str, h: jax.Array) -> jax.Array:
+        """Return the hidden state's part of the gates."""
+        product = jnp.matmul(h, self._array(direction, "recurrent_weight"))
+        bias = self._array(direction, "recurrent_bias")
+        return product if bias is None else product + bias
+
+    def _next(self, direction: str, projected: jax.Array, state: Any) -> Any:
+        """Return the next state, a tuple whose first array is h."""
+        raise NotImplementedError
+
+    def _scanned(self, x: jax.Array, states: tuple[jax.Array, ...], lengths: jax.Array | None) -> tuple[Any, Any]:
+        """Return the sequence of h and the last state, both directions side by side."""
+        parts = [
+            self._direction(
+                direction, x, tuple(jnp.split(one, len(self.directions), -1)[place] for one in states), lengths
+            )
+            for place, direction in enumerate(self.directions)
+        ]
+        sequences, ends = zip(*parts, strict=True)
+        return jnp.concat(sequences, axis=-1), tuple(jnp.concat(one, axis=-1) for one in zip(*ends, strict=True))
+
+    def _direction(self, direction: str, x: jax.Array, state: Any, lengths: jax.Array | None) -> tuple[Any, Any]:
+        """Return one direction's outputs and last state; a step beyond a sample's length leaves its state."""
+        projected = jnp.swapaxes(self._projected(direction, x), 0, 1)
+        is_inside = None if lengths is None else (jnp.arange(x.shape[1])[:, None] < lengths)[..., None]
+
+        def step(before: Any, now: Any) -> tuple[Any, jax.Array]:
+            gates, inside = now
+            after = self._next(direction, gates, before)
+            if inside is None:
+                return after, after[0]
+            kept = tuple(jnp.where(inside, new, old) for new, old in zip(after, before, strict=True))
+            return kept, jnp.where(inside, after[0], 0)
+
+        last, outputs = lax.scan(step, state, (projected, is_inside), reverse=bool(direction))
+        return jnp.swapaxes(outputs, 0, 1), last
+
+    def _zeros(self, x: jax.Array) -> jax.Array:
+        """Return the first state where none is given."""
+        return jnp.zeros((x.shape[0], len(self.directions) * self.hidden), x.dtype)
+
+
+class LSTM(_Recurrent):
+    """One layer of an LSTM over (batch, length, features)."""
+
+    def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 1) -> None:
+        """Make the arrays."""
+        super().__init__(in_features, hidden, len(LSTM_GATES), biases, bidirectional=bidirectional)
+
+    def __call__(
+        self, x: jax.Array, state: State | None = None, lengths: jax.Array | None = None
+    ) -> tuple[jax.Array, State]:
+        """Return the sequence of h, and the last (h, c)."""
+        first = (self._zeros(x), self._zeros(x)) if state is None else state
+        # cuDNN's has float32 alone here; in float64, for references, the other is the same in more digits.
+        is_fused = x.dtype == jnp.float32 and jax.default_backend() == "gpu" and _InForce.name != CELL
+        _InForce.traced["lstm"] = FUSED if is_fused else CELL
+        return self._by_cudnn(x, first, lengths) if is_fused else self._scanned(x, first, lengths)
+
+    def _next(self, direction: str, projected: jax.Array, state: State) -> State:
+        """Return the next (h, c)."""
+        h, c = state
+        return _lstm(projected + self._recurred(direction, h), c)
+
+    def _by_cudnn(self, x: jax.Array, state: State, lengths: jax.Array | None) -> tuple[jax.Array, State]:
+        """Return the same by cuDNN; its weights lie in one array, all weights before all biases."""
+        batch, length, features = x.shape
+        counts = jnp.full((batch,), length, jnp.int32) if lengths is None else lengths.astype(jnp.int32)
+        count = len(self.directions)
+        h, c = (jnp.stack(jnp.split(one, count, -1)) for one in state)
+        sequence, *last = rnn.lstm(
+            x, h, c, self._flat(), counts, features, self.hidden, 1, 0.0, bidirectional=count > 1
+        )
+        h, c = (jnp.concat(list(one), axis=-1) for one in last)
+        return sequence, (h, c)
+
+    def _flat(self) -> jax.Array:
+        """Return all arrays in cuDNN's order, each weight with its gates first; a second bias that is none is zero."""
+        weights = [
+            self._array(direction, name).T.ravel()
+            for direction in self.directions
+            for name in ("input_weight", "recurrent_weight")
+        ]
+        biases = []
+        for direction in self.directions:
+            bias, second = (self._array(direction, name) for name in ("bias", "recurrent_bias"))
+            biases += [bias, jnp.zeros_like(bias) if second is None else second]
+        return jnp.concat([*weights, *biases])
+
+
+class GRU(_Recurrent):
+    """One layer of a GRU over (batch, length, features), with the reset after the product."""
+
+    def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 2) -> None:
+        """Make the arrays."""
+        super().__init__(in_features, hidden, len(GRU_GATES), biases, bidirectional=bidirectional)
+
+    def __call__(
+        self, x: jax.Array, state: jax.Array | None = None, lengths: jax.Array | None = None
+    ) -> tuple[jax.Array, jax.Array]:
+        """Return the sequence of h, and the last h."""
+        sequence, (h,) = self._scanned(x, (self._zeros(x) if state is None else state,), lengths)
+        return sequence, h
+
+    def _next(self, direction: str, projected: jax.Array, state: tuple[jax.Array]) -> tuple[jax.Array]:
+        """Return the next h."""
+        (h,) = state
+        x_r, x_z, x_n = jnp.split(projected, len(GRU_GATES), -1)
+        h_r, h_z, h_n = jnp.split(self._recurred(direction, h), len(GRU_GATES), -1)
+        z = nnx.sigmoid(x_z + h_z)
+        n = jnp.tanh(x_n + nnx.sigmoid(x_r + h_r) * h_n)
+        return ((1 - z) * n + z * h,)
+
+
+class LSTMCell(_Recurrent):
+    """One step of an LSTM."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 1) -> None:
+        """Make the arrays."""
+        super().__init__(in_features, hidden, len(LSTM_GATES), biases)
+
+    def __call__(self, x: jax.Array, state: State) -> State:
+        """Return the next (h, c)."""
+        _InForce.traced["lstm_cell"] = CELL
+        h, c = state
+        return _lstm(self._projected("", x) + self._recurred("", h), c)
+
+
+def _lstm(gates: jax.Array, c: jax.Array) -> State:
+    """Return the next (h, c) from the gates before their functions."""
+    i, f, g, o = jnp.split(gates, len(LSTM_GATES), -1)
+    c = nnx.sigmoid(f) * c + nnx.sigmoid(i) * jnp.tanh(g)
+    return nnx.sigmoid(o) * jnp.tanh(c), c
+
+
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:
+    """Run a step for each place of axis 1, by `lax.scan`; it is traced once, and its random numbers are drawn anew."""
+    key = phase.next_key()
+    sequences = jax.tree.map(lambda one: jnp.swapaxes(one, 0, 1), inputs)
+    count = jax.tree.leaves(sequences)[0].shape[0]
+
+    def body(before: Any, now: Any) -> tuple[Any, Any]:
+        number, x = now
+        if key is None:
+            return step(before, x)
+        with phase.training(jax.random.fold_in(key, number)):
+            return step(before, x)
+
+    last, outputs = lax.scan(body, state, (jnp.arange(count), sequences))
+    return last, jax.tree.map(lambda one: jnp.swapaxes(one, 0, 1), outputs)

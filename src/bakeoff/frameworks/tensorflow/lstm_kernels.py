@@ -1,0 +1,91 @@
+"""TensorFlow's own kernels of an LSTM: a whole step, and a whole sequence on a processor and on CUDA.
+
+Weights are canonical: columns in the order i, f, g, o. All have float32 and float16; none is for XLA.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import tensorflow as tf
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    State = tuple[Any, Any]
+
+_UNCLIPPED = -1.0
+"""TensorFlow's word for cells without bounds."""
+
+
+def block(weight: Any, recurrent: Any, bias: Any) -> Callable[[Any, State], State]:
+    """Return one LSTMBlockCell: (x, (h, c)) to the next (h, c), with what its weights are brought into made once."""
+    joined = _reordered(tf.concat([weight, recurrent], 0), 1)
+    order = _reordered(bias, 0)
+    none = tf.zeros_like(bias[: bias.shape[0] // 4])
+
+    def step(x: Any, state: State) -> State:
+        h, c = state
+        found = tf.raw_ops.LSTMBlockCell(
+            x=x,
+            cs_prev=c,
+            h_prev=h,
+            w=joined,
+            wci=none,
+            wcf=none,
+            wco=none,
+            b=order,
+            forget_bias=0.0,
+            cell_clip=_UNCLIPPED,
+            use_peephole=False,
+        )
+        return found.h, found.cs
+
+    return step
+
+
+def by_block(x: Any, state: State, counts: Any, weight: Any, recurrent: Any, bias: Any) -> tuple[Any, State]:
+    """Return the sequence of h and the last (h, c) by BlockLSTMV2, whose own lengths are one for the whole batch."""
+    h, c = state
+    none = tf.zeros_like(bias[: bias.shape[0] // 4])
+    found = tf.raw_ops.BlockLSTMV2(
+        seq_len_max=tf.constant(x.shape[1], tf.int64),
+        x=tf.transpose(x, (1, 0, 2)),
+        cs_prev=c,
+        h_prev=h,
+        w=tf.concat([weight, recurrent], 0),
+        wci=none,
+        wcf=none,
+        wco=none,
+        b=bias,
+        cell_clip=0.0,
+        use_peephole=False,
+    )
+    sequence, cells = (tf.transpose(one, (1, 0, 2)) for one in (found.h, found.cs))
+    last = tuple(tf.gather(one, counts - 1, axis=1, batch_dims=1) for one in (sequence, cells))
+    inside = tf.sequence_mask(counts, x.shape[1])[..., None]
+    return tf.where(inside, sequence, tf.zeros_like(sequence)), last
+
+
+def by_cudnn(x: Any, state: State, counts: Any, weight: Any, recurrent: Any, bias: Any) -> tuple[Any, State]:
+    """Return the same by cuDNN, whose two biases are this one and zero; it gives zeros beyond a sample's length."""
+    h, c = state
+    gates = [*tf.split(weight, 4, axis=1), *tf.split(recurrent, 4, axis=1)]
+    flat = [tf.reshape(tf.transpose(gate), (-1,)) for gate in gates]
+    found = tf.raw_ops.CudnnRNNV3(
+        input=x,
+        input_h=h[:, None],
+        input_c=c[:, None],
+        params=tf.concat([*flat, bias, tf.zeros_like(bias)], 0),
+        sequence_lengths=counts,
+        rnn_mode="lstm",
+        is_training=True,
+        time_major=False,
+    )
+    return found.output, (found.output_h[:, 0], found.output_c[:, 0])
+
+
+def _reordered(array: Any, axis: int) -> Any:
+    """Return the columns i, f, g, o as i, g, f, o, the order of LSTMBlockCell."""
+    i, f, g, o = tf.split(array, 4, axis=axis)
+    return tf.concat([i, g, f, o], axis)

@@ -1,0 +1,266 @@
+"""Recurrent layers in TensorFlow: loops over the time steps, its kernels for steps and sequences, and `scan`.
+
+The option `lstm` chooses what computes an LSTM: cell is a tf.while_loop over elementary operations, with the inputs'
+products of all time steps in one; block is one LSTMBlockCell a step; fused is one operation for the sequence, cuDNN's
+on CUDA and BlockLSTMV2 on a processor. default is what keras.layers.LSTM takes: cuDNN's, or else a cell.
+"""
+# ruff: noqa: FBT001, FBT002 - `bidirectional` is positional in the vocabulary
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import keras
+import tensorflow as tf
+
+from bakeoff.frameworks.tensorflow import devices, lstm_kernels
+from bakeoff.frameworks.tensorflow.module import Module
+from bakeoff.spec.options import DEFAULT
+from bakeoff.workloads.layers_recurrent import BACKWARD, GRU_GATES, LSTM_GATES, shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    State = tuple[Any, Any]
+
+FUSED, BLOCK, CELL = "fused", "block", "cell"
+
+
+class _InForce:
+    """The value of the option `lstm` in this process, and what LSTMs have last been traced as."""
+
+    name = DEFAULT
+    is_compiled = False
+    traced: dict[str, str | None] = {"lstm": None, "lstm_cell": None}  # noqa: RUF012 - of the process
+
+
+def choose(name: str, mode: str) -> None:
+    """Choose what computes the LSTMs of this process, whose steps are executed in a mode."""
+    _InForce.name, _InForce.is_compiled = name, mode == "compiled"
+    _InForce.traced = {"lstm": None, "lstm_cell": None}
+
+
+def settings() -> dict[str, str | None]:
+    """Return what has computed LSTMs, and single steps of them; None where there were none."""
+    return dict(_InForce.traced)
+
+
+class _Recurrent(Module):
+    """Arrays by their canonical names, and the way through time."""
+
+    def __init__(self, in_features: int, hidden: int, gates: int, biases: int, *, bidirectional: bool = False) -> None:
+        """Make the variables; loaded values take the place of zeros."""
+        super().__init__()
+        self.hidden = hidden
+        self.directions = ("", BACKWARD) if bidirectional else ("",)
+        for name, shape in shapes(in_features, hidden, gates, bidirectional=bidirectional, biases=biases).items():
+            setattr(self, name, keras.Variable(tf.zeros(shape), dtype=keras.config.floatx()))
+
+    def _array(self, direction: str, name: str) -> Any:
+        """Return one of a direction's arrays in the type of the computation; None for a bias that it has not."""
+        variable = getattr(self, f"{direction}{name}", None)
+        return None if variable is None else tf.convert_to_tensor(variable)
+
+    def _bias(self, direction: str) -> Any:
+        """Return the sum of a direction's biases."""
+        bias, second = (self._array(direction, name) for name in ("bias", "recurrent_bias"))
+        return bias if second is None else bias + second
+
+    def _zeros(self, x: Any) -> Any:
+        """Return the first state where none is given."""
+        return tf.zeros((x.shape[0], len(self.directions) * self.hidden), x.dtype)
+
+    def _cast(self, *arrays: Any) -> Any:
+        """Return arrays in the type of the weights, as Keras' layers cast what they are given."""
+        dtype = self._array("", "input_weight").dtype
+        return tuple(tf.cast(array, dtype) for array in arrays)
+
+    def _both(self, way: Callable[..., tuple[Any, Any]], x: Any, states: Any, lengths: Any) -> tuple[Any, Any]:
+        """Return the sequence of h and the last state, both directions side by side, each as `way` computes it."""
+        parts = [
+            way(direction, x, tuple(tf.split(one, len(self.directions), -1)[place] for one in states), lengths)
+            for place, direction in enumerate(self.directions)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        sequences, ends = zip(*parts, strict=True)
+        return tf.concat(sequences, -1), tuple(tf.concat(one, -1) for one in zip(*ends, strict=True))
+
+
+class LSTM(_Recurrent):
+    """One layer of an LSTM over (batch, length, features)."""
+
+    def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 1) -> None:
+        """Make the variables."""
+        super().__init__(in_features, hidden, len(LSTM_GATES), biases, bidirectional=bidirectional)
+
+    def forward(self, x: Any, state: State | None = None, lengths: Any = None) -> tuple[Any, State]:
+        """Return the sequence of h, and the last (h, c)."""
+        (x,) = self._cast(x)
+        first = (self._zeros(x), self._zeros(x)) if state is None else self._cast(*state)
+        name = _taken(x)
+        _InForce.traced["lstm"] = name
+        way = {FUSED: self._fused, BLOCK: self._stepped, CELL: self._stepped}[name]
+        return self._both(way, x, first, lengths)
+
+    def _stepped(self, direction: str, x: Any, state: State, lengths: Any) -> tuple[Any, State]:
+        """Return one direction's outputs and last state, step by step."""
+        weight, recurrent, bias = self._arrays(direction)
+        if _InForce.traced["lstm"] == BLOCK:
+            block = lstm_kernels.block(weight, recurrent, bias)
+            return _looped(block, x, state, lengths, backward=bool(direction))
+        projected = tf.matmul(x, weight) + bias
+        return _looped(
+            lambda gates, before: _lstm(gates + tf.matmul(before[0], recurrent), before[1]),
+            projected,
+            state,
+            lengths,
+            backward=bool(direction),
+        )
+
+    def _fused(self, direction: str, x: Any, state: State, lengths: Any) -> tuple[Any, State]:
+        """Return one direction's outputs and last state by one operation; the backward one is given all reversed."""
+        kernel = lstm_kernels.by_cudnn if devices.has_gpu() else lstm_kernels.by_block
+        counts = tf.fill((x.shape[0],), x.shape[1]) if lengths is None else tf.cast(lengths, tf.int32)
+        if not direction:
+            return kernel(x, state, counts, *self._arrays(direction))
+        sequence, last = kernel(tf.reverse_sequence(x, counts, seq_axis=1), state, counts, *self._arrays(direction))
+        return tf.reverse_sequence(sequence, counts, seq_axis=1), last
+
+    def _arrays(self, direction: str) -> tuple[Any, Any, Any]:
+        """Return a direction's weights and the sum of its biases."""
+        return (
+            self._array(direction, "input_weight"),
+            self._array(direction, "recurrent_weight"),
+            self._bias(direction),
+        )
+
+
+class GRU(_Recurrent):
+    """One layer of a GRU over (batch, length, features), with the reset after the product."""
+
+    def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 2) -> None:
+        """Make the variables."""
+        super().__init__(in_features, hidden, len(GRU_GATES), biases, bidirectional=bidirectional)
+
+    def forward(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Any, Any]:
+        """Return the sequence of h, and the last h."""
+        (x,) = self._cast(x)
+        first = (self._zeros(x),) if state is None else self._cast(state)
+        sequence, (h,) = self._both(self._stepped, x, first, lengths)
+        return sequence, h
+
+    def _stepped(self, direction: str, x: Any, state: tuple[Any], lengths: Any) -> tuple[Any, tuple[Any]]:
+        """Return one direction's outputs and last state, step by step."""
+        projected = tf.matmul(x, self._array(direction, "input_weight")) + self._array(direction, "bias")
+        recurrent, second = (self._array(direction, name) for name in ("recurrent_weight", "recurrent_bias"))
+
+        def step(gates: Any, before: tuple[Any]) -> tuple[Any]:
+            (h,) = before
+            product = tf.matmul(h, recurrent)
+            return (_gru(gates, product if second is None else product + second, h),)
+
+        return _looped(step, projected, state, lengths, backward=bool(direction))
+
+
+class LSTMCell(_Recurrent):
+    """One step of an LSTM."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 1) -> None:
+        """Make the variables."""
+        super().__init__(in_features, hidden, len(LSTM_GATES), biases)
+
+    def forward(self, x: Any, state: State) -> State:
+        """Return the next (h, c)."""
+        x, h, c = self._cast(x, *state)
+        weight, recurrent = (self._array("", name) for name in ("input_weight", "recurrent_weight"))
+        is_block = _InForce.name in (BLOCK, FUSED) and x.dtype != tf.float64
+        _InForce.traced["lstm_cell"] = BLOCK if is_block else CELL
+        if is_block:
+            return lstm_kernels.block(weight, recurrent, self._bias(""))(x, (h, c))
+        return _lstm(tf.matmul(x, weight) + tf.matmul(h, recurrent) + self._bias(""), c)
+
+
+def _taken(x: Any) -> str:
+    """Return what computes an LSTM; in float64, for references, it is the cell: TensorFlow's kernels have no such."""
+    if x.dtype == tf.float64 or _InForce.name != DEFAULT:
+        return CELL if x.dtype == tf.float64 else _InForce.name
+    is_for_cudnn = x.dtype in (tf.float32, tf.float16) and not _InForce.is_compiled
+    return FUSED if is_for_cudnn and devices.has_gpu() else CELL
+
+
+def _lstm(gates: Any, c: Any) -> State:
+    """Return the next (h, c) from the gates before their functions."""
+    i, f, g, o = tf.split(gates, len(LSTM_GATES), -1)
+    c = tf.sigmoid(f) * c + tf.sigmoid(i) * tf.tanh(g)
+    return tf.sigmoid(o) * tf.tanh(c), c
+
+
+def _gru(projected: Any, recurred: Any, h: Any) -> Any:
+    """Return the next h from the inputs' and the hidden state's parts of the gates."""
+    x_r, x_z, x_n = tf.split(projected, len(GRU_GATES), -1)
+    h_r, h_z, h_n = tf.split(recurred, len(GRU_GATES), -1)
+    z = tf.sigmoid(x_z + h_z)
+    n = tf.tanh(x_n + tf.sigmoid(x_r + h_r) * h_n)
+    return (1 - z) * n + z * h
+
+
+def _looped(step: Callable[[Any, Any], Any], x: Any, state: Any, lengths: Any, *, backward: bool) -> tuple[Any, Any]:
+    """Return the outputs (batch, length, hidden) of steps (x, state) -> state, and the last state.
+
+    A step beyond a sample's length leaves its state and gives zeros.
+    """
+    count = x.shape[1]
+    inside = None if lengths is None else tf.sequence_mask(lengths, count)
+
+    def masked(before: Any, now: Any) -> tuple[Any, Any]:
+        if inside is None:
+            after = step(now, before)
+            return after, after[0]
+        part, is_inside = now
+        after = step(part, before)
+        kept = tuple(tf.where(is_inside[:, None], new, old) for new, old in zip(after, before, strict=True))
+        return kept, tf.where(is_inside[:, None], after[0], tf.zeros_like(after[0]))
+
+    last, outputs = _run(masked, tuple(state), x if inside is None else (x, inside), backward=backward)
+    return outputs, last
+
+
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:
+    """Run a step for each place of axis 1, by a tf.while_loop: it is traced once."""
+    return _run(step, state, inputs, backward=False)
+
+
+def _run(step: Callable[[Any, Any], Any], state: Any, inputs: Any, *, backward: bool) -> tuple[Any, Any]:
+    """Return the last state and the stacked outputs of a loop over axis 1, from its end where it goes backward.
+
+    The first step stands before the loop, which has to know what a step gives.
+    """
+    sequences = tf.nest.map_structure(_swapped, inputs)
+    count = tf.nest.flatten(sequences)[0].shape[0]
+    slices = tf.nest.map_structure(
+        lambda one: tf.TensorArray(one.dtype, count, element_shape=one.shape[1:]).unstack(one), sequences
+    )
+
+    def at(number: Any, before: Any) -> tuple[Any, Any, Any]:
+        place = count - 1 - number if backward else number
+        return place, *step(before, tf.nest.map_structure(lambda one: one.read(place), slices))
+
+    place, after, output = at(0, state)
+    written = tf.nest.map_structure(
+        lambda one: tf.TensorArray(one.dtype, count, element_shape=one.shape).write(place, one), output
+    )
+
+    def body(number: Any, before: Any, arrays: Any) -> tuple[Any, Any, Any]:
+        place, after, output = at(number, before)
+        return number + 1, after, tf.nest.map_structure(lambda array, one: array.write(place, one), arrays, output)
+
+    _, last, written = tf.while_loop(
+        lambda number, *_: number < count, body, (tf.constant(1), after, written), maximum_iterations=count
+    )
+    return last, tf.nest.map_structure(lambda array: _swapped(array.stack()), written)
+
+
+def _swapped(x: Any) -> Any:
+    """Return (batch, length, ...) as (length, batch, ...), or the other way round."""
+    return tf.transpose(x, (1, 0, *range(2, len(x.shape))))

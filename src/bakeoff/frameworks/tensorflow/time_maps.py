@@ -1,0 +1,22 @@
+"""Feature maps of time: which of TensorFlow's axes the columns are; and lengths in them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+
+def columns(x: Any) -> Any:
+    """Return (batch, width, height * channels), the channels of each row together."""
+    return tf.reshape(tf.transpose(x, (0, 2, 1, 3)), (-1, x.shape[2], x.shape[1] * x.shape[3]))
+
+
+def per_column(values: Any) -> Any:
+    """Return (batch, width) as a map of one row and one channel."""
+    return values[:, None, :, None]
+
+
+def floor_divide(x: Any, number: int) -> Any:
+    """Divide integers and leave out what is left."""
+    return tf.math.floordiv(x, number)

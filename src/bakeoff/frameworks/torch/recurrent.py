@@ -1,0 +1,192 @@
+"""Recurrent layers in PyTorch: its own LSTM and GRU, their cells step by step, and `scan` as a loop in Python.
+
+The option `lstm` chooses what computes an LSTM: fused is torch.nn.LSTM, cuDNN's or oneDNN's kernel for whole sequences;
+block is one operation a time step, that of torch.nn.LSTMCell; cell is written in elementary operations.
+"""
+# ruff: noqa: FBT001, FBT002 - `bidirectional` is positional in the vocabulary
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from bakeoff.frameworks.torch.layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    State = tuple[Any, Any]
+
+_NAMES = {"weight_ih": "input_weight", "weight_hh": "recurrent_weight", "bias_ih": "bias", "bias_hh": "recurrent_bias"}
+"""What PyTorch calls a layer's arrays, before the number of the layer and the direction, and the canonical names."""
+
+FUSED, BLOCK, CELL = "fused", "block", "cell"
+
+
+class _InForce:
+    """The value of the option `lstm` in this process."""
+
+    name = FUSED
+
+
+def choose(name: str) -> None:
+    """Choose what computes the LSTMs of this process."""
+    _InForce.name = name
+
+
+def settings(network: Any) -> dict[str, str | int | float | bool | None]:
+    """Return what computes a network's LSTMs, and its single steps of them; None where there are none."""
+    kinds = {type(layer) for layer in network.modules()}
+    step = CELL if _InForce.name == CELL else BLOCK
+    return {"lstm": _InForce.name if LSTM in kinds else None, "lstm_cell": step if LSTMCell in kinds else None}
+
+
+def _canonical(native: str) -> str:
+    """Return the canonical name of PyTorch's array: `weight_ih_l0_reverse` is `backward_input_weight`."""
+    name = _NAMES["_".join(native.split("_")[:2])]
+    return f"backward_{name}" if native.endswith("_reverse") else name
+
+
+def _one_bias(layer: Any) -> None:
+    """Fix the second of PyTorch's two biases at zero: no parameter, but there for its kernels."""
+    for name in [name for name, _ in layer.named_parameters() if name.startswith("bias_hh")]:
+        zeros = torch.zeros_like(getattr(layer, name).data)
+        delattr(layer, name)
+        layer.register_buffer(name, zeros, persistent=False)
+
+
+def _note_layouts(layer: Any) -> None:
+    """Note the canonical names and layouts of a layer's parameters, for loading."""
+    names = [name for name, _ in layer.named_parameters()]
+    layer.canonical = {name: _canonical(name) for name in names}
+    shapes = {name: tuple(reversed(getattr(layer, name).shape)) for name in names if name.startswith("weight")}
+    layer.layouts = {name: Layout(shape, shape) for name, shape in shapes.items()}
+
+
+class LSTM(torch.nn.LSTM):
+    """One layer of an LSTM over (batch, length, features)."""
+
+    def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 1) -> None:
+        """Make PyTorch's layer."""
+        super().__init__(in_features, hidden, batch_first=True, bidirectional=bidirectional)
+        if biases == 1:
+            _one_bias(self)
+        _note_layouts(self)
+
+    def forward(self, x: Any, state: State | None = None, lengths: Any = None) -> tuple[Any, State]:
+        """Return the sequence of h, and the last (h, c)."""
+        if _InForce.name != FUSED:
+            return _stepped(self, x, state, lengths)
+        native = None if state is None else tuple(_split(one, self.hidden_size) for one in state)
+        sequence, (h, c) = _whole(super().forward, x, native, lengths)
+        return sequence, (_joined(h), _joined(c))
+
+
+class GRU(torch.nn.GRU):
+    """One layer of a GRU over (batch, length, features), with the reset after the product."""
+
+    def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 2) -> None:
+        """Make PyTorch's layer."""
+        super().__init__(in_features, hidden, batch_first=True, bidirectional=bidirectional)
+        if biases == 1:
+            _one_bias(self)
+        _note_layouts(self)
+
+    def forward(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Any, Any]:
+        """Return the sequence of h, and the last h."""
+        native = None if state is None else _split(state, self.hidden_size)
+        sequence, h = _whole(super().forward, x, native, lengths)
+        return sequence, _joined(h)
+
+
+class LSTMCell(torch.nn.LSTMCell):
+    """One step of an LSTM."""
+
+    def __init__(self, in_features: int, hidden: int, biases: int = 1) -> None:
+        """Make PyTorch's cell."""
+        super().__init__(in_features, hidden)
+        if biases == 1:
+            _one_bias(self)
+        _note_layouts(self)
+
+    def forward(self, x: Any, state: State) -> State:
+        """Return the next (h, c)."""
+        if _InForce.name != CELL:
+            return super().forward(x, state)
+        projected = torch.nn.functional.linear(x, self.weight_ih, self.bias_ih)
+        return _elementary(projected, state, self.weight_hh, self.bias_hh)
+
+
+def _whole(layer: Callable[[Any, Any], tuple[Any, Any]], x: Any, state: Any, lengths: Any) -> tuple[Any, Any]:
+    """Return what PyTorch's layer gives for a whole sequence, packed where samples have lengths of their own."""
+    if lengths is None:
+        return layer(x, state)
+    packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+    sequence, last = layer(packed, state)
+    padded, _ = pad_packed_sequence(sequence, batch_first=True, total_length=x.shape[1])
+    return padded, last
+
+
+def _split(state: Any, hidden: int) -> Any:
+    """Return (batch, directions * hidden) as (directions, batch, hidden)."""
+    return torch.stack(state.split(hidden, -1))
+
+
+def _joined(state: Any) -> Any:
+    """Return (directions, batch, hidden) as (batch, directions * hidden)."""
+    return torch.cat(state.unbind(0), -1)
+
+
+def _stepped(layer: LSTM, x: Any, state: State | None, lengths: Any) -> tuple[Any, State]:
+    """Return what an LSTM gives, computed step by step."""
+    directions = ["", "_reverse"][: 2 if layer.bidirectional else 1]
+    zeros = x.new_zeros((len(directions), x.shape[0], layer.hidden_size))
+    h, c = (zeros, zeros) if state is None else (_split(one, layer.hidden_size) for one in state)
+    masks = None if lengths is None else (torch.arange(x.shape[1], device=x.device)[:, None] < lengths)[..., None]
+    found = []
+    for place, suffix in enumerate(directions):
+        weights = [getattr(layer, f"{name}_l0{suffix}") for name in _NAMES]
+        found.append(_direction(x, (h[place], c[place]), masks, weights, backward=bool(suffix)))
+    sequences, ends, cells = zip(*found, strict=True)
+    return torch.cat(sequences, -1), (torch.cat(ends, -1), torch.cat(cells, -1))
+
+
+def _direction(x: Any, state: State, masks: Any, weights: Sequence[Any], *, backward: bool) -> tuple[Any, Any, Any]:
+    """Return one direction's outputs and last state; the inputs' products are one for all time steps in cells."""
+    w_ih, w_hh, b_ih, b_hh = weights
+    is_block = _InForce.name == BLOCK
+    taken = x if is_block else torch.nn.functional.linear(x, w_ih, b_ih)
+    places = range(x.shape[1])
+    outputs: list[Any] = [None] * x.shape[1]
+    for place in reversed(places) if backward else places:
+        now = taken[:, place]
+        h, c = torch.lstm_cell(now, state, *weights) if is_block else _elementary(now, state, w_hh, b_hh)
+        outputs[place] = h
+        if masks is not None:
+            inside = masks[place]
+            outputs[place] = torch.where(inside, h, 0.0)
+            h, c = torch.where(inside, h, state[0]), torch.where(inside, c, state[1])
+        state = h, c
+    return torch.stack(outputs, 1), *state
+
+
+def _elementary(projected: Any, state: State, w_hh: Any, b_hh: Any) -> State:
+    """Return the next (h, c) from the inputs' part of the gates."""
+    h, c = state
+    i, f, g, o = (projected + torch.nn.functional.linear(h, w_hh, b_hh)).chunk(4, -1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+
+
+def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:
+    """Run a step for each place of axis 1, one after another."""
+    outputs = []
+    parts = [one.unbind(1) for one in inputs] if isinstance(inputs, tuple) else inputs.unbind(1)
+    for x in zip(*parts, strict=True) if isinstance(inputs, tuple) else parts:
+        state, output = step(state, x)
+        outputs.append(output)
+    if isinstance(outputs[0], tuple):
+        return state, tuple(torch.stack(one, 1) for one in zip(*outputs, strict=True))
+    return state, torch.stack(outputs, 1)

@@ -1,0 +1,170 @@
+"""The recurrent layers and `scan` on shapes: what they take, what they give, and the products of every time step."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.workloads import layers_recurrent
+from bakeoff.workloads.shape_layers import Counted
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, in_scan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SEQUENCE_AXES = 3  # batch, length, features
+
+
+class _Recurrent(Counted):
+    """What the layers here have in common."""
+
+    in_features: int
+    hidden: int
+    gates: int
+    directions: int
+
+    @property
+    def _name(self) -> str:
+        """Return the layer's name in the vocabulary."""
+        return type(self).__name__
+
+    def _count(self, x: Shape) -> None:
+        """Count the products of the inputs, and those of the hidden state, with the weights of all gates."""
+        places = x.shape[0] * (x.shape[1] if x.ndim == SEQUENCE_AXES else 1) * self.directions * self.gates
+        self.product(places * self.in_features * self.hidden, x)
+        self.counter.product(places * self.hidden * self.hidden, (True, True))
+
+    def _check_state(self, state: Any, batch: int) -> None:
+        """Raise LayoutError unless an array of the state is (batch, hidden), both directions' side by side."""
+        width = self.directions * self.hidden
+        check_kind(self._name, state, "array")
+        if state.shape != (batch, width):
+            each = ", the forward direction's and then the backward's" if self.directions > 1 else ""
+            msg = f"nn.{self._name} has states of shape ({batch}, {width}){each}; this one is {state!r}"
+            raise LayoutError(msg)
+
+    def _sequence(self, x: Any, lengths: Any) -> Shape:
+        """Count what a sequence takes and return the outputs; raise LayoutError for what is none."""
+        check_kind(self._name, x, "array")
+        if x.ndim != SEQUENCE_AXES:
+            msg = f"nn.{self._name} takes (batch, length, features); this is {x!r}"
+            raise LayoutError(msg)
+        check_length(f"nn.{self._name} over the last axis of {x!r}", x.shape[-1], self.in_features)
+        if lengths is not None and not (
+            isinstance(lengths, Shape) and lengths.integer and lengths.shape == x.shape[:1]
+        ):
+            msg = (
+                f"nn.{self._name} takes lengths ({x.shape[0]},) of dtype int32, from 1 to {x.shape[1]}: an input of "
+                f"the size's inputs; this is {lengths!r}"
+            )
+            raise LayoutError(msg)
+        self._count(x)
+        return Shape((*x.shape[:2], self.directions * self.hidden), trained=True)
+
+    def _states(self, x: Shape) -> Shape:
+        """Return one array of the last state."""
+        return Shape((x.shape[0], self.directions * self.hidden), trained=True)
+
+    def _check_pair(self, state: Any, batch: int) -> None:
+        """Raise LayoutError unless a state is (h, c)."""
+        if not isinstance(state, tuple) or len(state) != len(("h", "c")):
+            msg = f"nn.{self._name} takes its state as a tuple (h, c); this is {state!r}"
+            raise LayoutError(msg)
+        for one in state:
+            self._check_state(one, batch)
+
+
+class LSTM(_Recurrent, layers_recurrent.LSTM):
+    """See the vocabulary."""
+
+    def __call__(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Shape, tuple[Shape, Shape]]:
+        """Return the sequence of h, and the last (h, c)."""
+        sequence = self._sequence(x, lengths)
+        if state is not None:
+            self._check_pair(state, x.shape[0])
+        return sequence, (self._states(x), self._states(x))
+
+
+class GRU(_Recurrent, layers_recurrent.GRU):
+    """See the vocabulary."""
+
+    def __call__(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Shape, Shape]:
+        """Return the sequence of h, and the last h."""
+        sequence = self._sequence(x, lengths)
+        if state is not None:
+            self._check_state(state, x.shape[0])
+        return sequence, self._states(x)
+
+
+class LSTMCell(_Recurrent, layers_recurrent.LSTMCell):
+    """See the vocabulary."""
+
+    def __call__(self, x: Any, state: Any) -> tuple[Shape, Shape]:
+        """Return the next (h, c)."""
+        check_kind("LSTMCell", x, "array")
+        if x.ndim != SEQUENCE_AXES - 1:
+            msg = f"nn.LSTMCell takes one time step, (batch, features); this is {x!r}"
+            raise LayoutError(msg)
+        check_length(f"nn.LSTMCell over the last axis of {x!r}", x.shape[-1], self.in_features)
+        self._check_pair(state, x.shape[0])
+        self._count(x)
+        return self._states(x), self._states(x)
+
+
+def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any, Any]:
+    """Run the step for every place of axis 1, so that what it multiplies is counted as often; check what it returns."""
+    sequences = _listed("inputs", inputs)
+    if any(one.ndim < 2 for one in sequences) or len({one.shape[:2] for one in sequences}) > 1:  # noqa: PLR2004 - batch, length
+        msg = f"nn.scan takes inputs (batch, length, ...) of one batch and one length; these are {inputs!r}"
+        raise LayoutError(msg)
+    _listed("state", state)
+    output: Any = None
+    for place in range(sequences[0].shape[1]):
+        token = in_scan.set(True)
+        try:
+            found = step(state, _each(partial(_at, place), inputs))
+        finally:
+            in_scan.reset(token)
+        if not isinstance(found, tuple) or len(found) != len(("state", "output")):
+            msg = f"the step of nn.scan returned {found!r}; it must return (state, output)"
+            raise LayoutError(msg)
+        new, output = found
+        _check_same(state, new)
+        _listed("output", output)
+        state = new
+    stacked = _each(lambda one: one.of(one.shape[0], sequences[0].shape[1], *one.shape[1:]), output)
+    return state, stacked
+
+
+def _at(place: int, sequence: Shape) -> Shape:
+    """Return one time step of a sequence."""
+    return sequence[:, place]
+
+
+def _check_same(before: Any, after: Any) -> None:
+    """Raise LayoutError unless a step's new state is made as the old one: a compiled loop has one shape for both."""
+    shapes = [
+        [one.shape for one in _listed("state", state)] if isinstance(state, tuple) else state.shape
+        for state in (before, after)
+        if _listed("state", state)
+    ]
+    if shapes[0] != shapes[1]:
+        msg = f"the step of nn.scan turned the state {before!r} into {after!r}; both must have the same shapes"
+        raise LayoutError(msg)
+
+
+def _listed(what: str, arrays: Any) -> list[Shape]:
+    """Return an array, or the arrays of a tuple, as a list; raise LayoutError for anything else."""
+    listed = list(arrays) if isinstance(arrays, tuple) else [arrays]
+    if not listed or not all(isinstance(one, Shape) and one.kind == "array" for one in listed):
+        msg = f"nn.scan takes its {what} as an array or a tuple of arrays, no feature maps; this is {arrays!r}"
+        raise LayoutError(msg)
+    return listed
+
+
+def _each(function: Callable[[Shape], Shape], arrays: Any) -> Any:
+    """Return what a function makes of an array, or of each of a tuple."""
+    return tuple(map(function, arrays)) if isinstance(arrays, tuple) else function(arrays)
+
+
+LAYERS: tuple[type, ...] = (LSTM, GRU, LSTMCell)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from bakeoff.workloads.shape_functions import Counter, Functions, Losses
+from bakeoff.workloads.shapes import LayoutError, Shape
+
+NN = Functions(Counter())
+LOGITS, LABELS, LENGTHS = Shape((4, 9, 5), trained=True), Shape((4, 3), integer=True), Shape((4,), integer=True)
+
+
+def test_ctc_gives_one_number_that_hangs_on_its_logits() -> None:
+    """Of logits, labels and both lengths."""
+    found = Losses.ctc(LOGITS, LABELS, LENGTHS, LENGTHS)
+    assert found.shape == ()
+    assert found.trained
+
+
+@pytest.mark.parametrize(
+    ("place", "given", "told"),
+    [
+        (0, Shape((4, 9, 2, 5), kind="map"), "a feature map (4, 9, 2, 5)"),
+        (0, Shape((4, 5)), "logits (batch, time, classes)"),
+        (0, Shape((4, 9, 1)), "class 0 the blank"),
+        (0, Shape((4, 9, 5), integer=True), "takes logits"),
+        (1, Shape((4, 3)), "labels (batch, most labels) of dtype int32"),
+        (1, Shape((3, 3), integer=True), "for a batch of 4"),
+        (1, Shape((), integer=True), "labels (batch, most labels)"),
+        (2, Shape((4,)), "logit_lengths (batch,) of dtype int32"),
+        (2, Shape((4, 1), integer=True), "this is an array (4, 1)"),
+        (3, Shape((3,), integer=True), "label_lengths (batch,)"),
+    ],
+)
+def test_ctc_refuses_what_it_cannot_take(place: int, given: Shape, told: str) -> None:
+    """The text says what is wanted and what was given."""
+    arguments = [LOGITS, LABELS, LENGTHS, LENGTHS]
+    arguments[place] = given
+    with pytest.raises(LayoutError) as refused:
+        Losses.ctc(*arguments)
+    assert told in str(refused.value)
+
+
+def test_columns_of_a_map_are_a_sequence() -> None:
+    """Each column has all rows and channels, and a number for each column weighs the map."""
+    x = Shape((4, 3, 5, 2), kind="map", trained=True)
+    assert NN.columns(x).shape == (4, 5, 6)
+    assert NN.columns(x).kind == "array"
+    weighed = x * NN.per_column(Shape((4, 5)))
+    assert (weighed.shape, weighed.kind) == (x.shape, "map")
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("columns", Shape((4, 3, 2)), "takes a feature map"),
+        ("per_column", Shape((4, 5, 1)), "takes (batch, width)"),
+        ("per_column", Shape((4, 3, 5, 2), kind="map"), "is given to nn.per_column"),
+    ],
+)
+def test_columns_refuse_what_they_cannot_take(name: str, given: Shape, told: str) -> None:
+    """The text says what is wanted and what was given."""
+    with pytest.raises(LayoutError) as refused:
+        getattr(NN, name)(given)
+    assert told in str(refused.value)
+
+
+def test_floor_divide_keeps_integers() -> None:
+    """Lengths stay lengths; numbers, and what is no whole number from 1 on, are refused."""
+    assert NN.floor_divide(LENGTHS, 2).integer
+    with pytest.raises(LayoutError, match="takes integers"):
+        NN.floor_divide(Shape((4,)), 2)
+    for number in (0, 2.0, LENGTHS):
+        with pytest.raises(ValueError, match="number="):
+            NN.floor_divide(LENGTHS, number)
