@@ -1,13 +1,13 @@
 """GPT-2 of 124 million parameters: the next of 50,257 tokens, at each of 1024 positions.
 
-Embeddings of tokens and of positions, added; twelve layers of 12 heads and a dense part of 3072, each behind a LayerNorm
-of epsilon 1e-5 and added to its input; a last LayerNorm; the product with the tokens' own embeddings gives the logits.
-Each position attends to itself and to those before. Mean cross-entropy over all positions.
+Embeddings of tokens and of positions, added; twelve layers of 12 heads and a dense part of 3072, each behind a
+LayerNorm of epsilon 1e-5 and added to its input; a last LayerNorm; the product with the tokens' own embeddings gives
+the logits. Each position attends to itself and to those before. Mean cross-entropy over all positions.
 
 Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019), in the form of Hugging Face's
 GPT2LMHeadModel, which is OpenAI's: GELU by tanh (`gelu_new`), biases everywhere but in the last product, 50,257 tokens.
-nanoGPT has the exact GELU, no biases by default and 50,304 tokens. No dropout, batch 12, and AdamW as nanoGPT's
-train.py has them for this size.
+nanoGPT has the exact GELU, no biases by default and 50,304 tokens. No dropout; batch 12, and AdamW with clipping,
+warm-up and cosine, as nanoGPT's train.py has them for this size: what has two axes or more is decayed.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import AdamW
+from bakeoff.spec.schedule import Cosine
 from bakeoff.spec.workload import Size, Workload
 
 
@@ -46,13 +47,21 @@ WORKLOAD = Workload(
             config={"tokens": 512, "positions": 64, "features": 64, "heads": 2, "layers": 2},
         ),
     },
-    optimizer=AdamW(learning_rate=6e-4, beta1=0.9, beta2=0.95, weight_decay=0.1),
+    optimizer=AdamW(
+        learning_rate=6e-4,
+        beta1=0.9,
+        beta2=0.95,
+        weight_decay=0.1,
+        no_decay=("*bias", "*norm.scale"),
+        clip_norm=1.0,
+        schedule=Cosine(warmup_steps=2000, steps=600_000, final=0.1),
+    ),
     data=("synthetic", "wikitext"),
 )
 
 
 def build(nn: Any, size: Size) -> Any:
-    """Make the model: ids (batch, length) to logits (batch, length, tokens)."""
+    """Return the model: ids (batch, length) to logits (batch, length, tokens)."""
     config: Any = size.config
     features = config["features"]
     layer = _layer(nn, features, config["heads"])
@@ -75,7 +84,7 @@ def build(nn: Any, size: Size) -> Any:
 
 
 def _layer(nn: Any, features: int, heads: int) -> Any:
-    """Make the class of one layer."""
+    """Return the class of one layer."""
 
     class Layer(nn.Module):
         """Causal attention and a dense part, each behind a LayerNorm and added to its input."""
@@ -100,5 +109,5 @@ def _layer(nn: Any, features: int, heads: int) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Give the mean cross-entropy over all positions of the batch."""
+    """Return the mean cross-entropy over all positions of the batch."""
     return nn.cross_entropy(outputs, targets)

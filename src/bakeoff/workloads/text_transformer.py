@@ -1,12 +1,12 @@
 """Transformer that classifies texts of up to 256 words, 20,000 words in all: the mean of its real positions, 2 classes.
 
 Embeddings of words and of positions, added; two layers of 4 heads and a dense part of 512, each behind a LayerNorm of
-epsilon 1e-5; a last LayerNorm; the mean over the positions that hold words; Linear. Positions behind a text's length are
-attended to by none. Mean cross-entropy; Adam at 0.001; batch 32.
+epsilon 1e-5; a last LayerNorm; the mean over the positions that hold words; Linear. No position attends to one behind
+the text's length. Mean cross-entropy; Adam at 0.001; batch 32.
 
-Ours, in the sizes of the public tutorials for IMDb's reviews: Keras' "Text classification with Transformer" and the JAX
-AI stack's have 20,000 words, 200 of them, and one layer of 32 features behind no LayerNorm. GELU is the exact form, with
-the error function; no dropout.
+The network is ours, in the sizes of the public tutorials for IMDb's reviews: Keras' "Text classification with
+Transformer" and the JAX AI stack's have 20,000 words, 200 of them, and one layer of 32 features with a LayerNorm behind
+each part. GELU is the exact form, with the error function; no dropout.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ WORKLOAD = Workload(
 
 
 def build(nn: Any, size: Size) -> Any:
-    """Make the model: ids (batch, positions) and length (batch,) to logits (batch, classes)."""
+    """Return the model: ids (batch, positions) and length (batch,) to logits (batch, classes)."""
     config: Any = size.config
     positions, features = config["positions"], config["features"]
     layer = _layer(nn, features, config["heads"], config["dense"])
@@ -83,7 +83,7 @@ def build(nn: Any, size: Size) -> Any:
 
 
 def _layer(nn: Any, features: int, heads: int, dense: int) -> Any:
-    """Make the class of one layer."""
+    """Return the class of one layer."""
 
     class Layer(nn.Module):
         """Attention and a dense part, each behind a LayerNorm and added to its input."""
@@ -108,5 +108,5 @@ def _layer(nn: Any, features: int, heads: int, dense: int) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Give the mean cross-entropy over the batch."""
+    """Return the mean cross-entropy over the batch."""
     return nn.cross_entropy(outputs, targets)

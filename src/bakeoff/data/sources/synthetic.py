@@ -34,9 +34,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     drawn: dict[str, NDArray[Any]] = {}
     for name, array in size.sample.arrays.items():
         drawn[name] = _drawn(stream, name, array, count, drawn)
-    inputs, targets = (
-        {name: drawn[name] for name in arrays} for arrays in (size.sample.inputs, size.sample.targets)
-    )
+    inputs, targets = ({name: drawn[name] for name in arrays} for arrays in (size.sample.inputs, size.sample.targets))
     drawn = inputs | targets
     for name, array in size.sample.varying.items():
         _pad(drawn[name], drawn[array.length], array)
@@ -72,7 +70,9 @@ def _places(
     wanted = array.shape[-1] if array.shape else 0
     if array.dtype != "int32" or len(array.shape) != 1 or limits.shape != (count,) or int(limits.min()) < wanted:
         within = f" of which {array.within} leaves fewer in some samples" if array.within else ""
-        msg = f"{name} is to hold {wanted} different places below {most}{within}: declare a shorter one, int32 (places,)"
+        msg = (
+            f"{name} is to hold {wanted} different places below {most}{within}: declare a shorter one, int32 (places,)"
+        )
         raise UsageError(msg)
     weights = stream.random_sample((count, most))
     weights[np.arange(most) >= limits[:, np.newaxis]] = 2  # behind all that are drawn, which are below 1
