@@ -77,6 +77,26 @@ class Counter:
 
         return layer
 
+    def LSTM(self, inputs: int, hidden: int, bidirectional: bool = False, biases: int = 1) -> Callable[..., Any]:  # noqa: FBT001, FBT002, N802
+        """Count one for each weight of the four gates and place, in each direction."""
+        del biases
+        directions = 2 if bidirectional else 1
+
+        def layer(x: Shape, state: Any = None, lengths: Any = None) -> Any:
+            del state, lengths
+            assert x.shape[-1] == inputs
+            self.macs += x.shape[1] * directions * 4 * hidden * (inputs + hidden)
+            last = Shape(x.shape[0], directions * hidden)
+            return Shape(*x.shape[:2], directions * hidden), (last, last)
+
+        return layer
+
+    def matmul(self, a: Shape, b: Shape) -> Shape:
+        """Count one for each product; the first axis may be the samples'."""
+        assert a.shape[-1] == b.shape[-2]
+        self.macs += math.prod(a.shape) * b.shape[-1]
+        return Shape(*a.shape[:-1], b.shape[-1])
+
     def Parameter(self, shape: tuple[int, ...]) -> Shape:  # noqa: N802
         """Give its shape."""
         return Shape(*shape)
@@ -97,8 +117,6 @@ class Counter:
         self.macs += 2 * heads * length * k.shape[1] * features
         return q
 
-    less = staticmethod(lambda a, b: a + b)
-    arange = staticmethod(Shape)
     constant = staticmethod(lambda array: Shape(*array.shape))
 
     @staticmethod
@@ -139,8 +157,23 @@ class Counter:
         return Shape(*size, sum(x.shape[-1] for x in maps))
 
     @staticmethod
-    def mean(x: Shape, axis: int) -> Shape:
+    def less(a: Shape, b: Shape) -> Shape:
+        """Broadcast."""
+        return b * a
+
+    @staticmethod
+    def where(condition: Shape, a: Shape, b: Any) -> Shape:
+        """Choose from the first."""
+        assert isinstance(b, float)
+        return a + condition
+
+    arange = staticmethod(lambda stop: Shape(stop))
+
+    @staticmethod
+    def mean(x: Shape, axis: int | None = None) -> Shape:
         """Drop an axis."""
+        if axis is None:
+            return Shape()
         return Shape(*(n for place, n in enumerate(x.shape) if place != axis % len(x.shape)))
 
     sum = mean

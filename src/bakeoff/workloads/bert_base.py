@@ -4,7 +4,8 @@ Embeddings of 30,522 tokens, of 512 positions and of 2 segments, added, with a L
 a dense part of 3072, each added to its input with a LayerNorm behind it, of epsilon 1e-12 as all; GELU is the exact
 one. No position attends to one behind the pair's length. Of 20 positions a dense layer with GELU and LayerNorm, the
 product with the tokens' own embeddings, and a bias give logits; of the first position a dense layer with tanh gives the
-two logits of the next sentence, which training has as a second output. The loss is the sum of both mean cross-entropies.
+two logits of the next sentence, which training has as a second output. The loss is the sum of both mean
+cross-entropies.
 
 Source: Devlin et al., arXiv 1810.04805: BERT-base, uncased, as google-research/bert and Hugging Face's
 BertForPreTraining have it, but for these: google-research has GELU by tanh; Hugging Face takes logits at all positions,
