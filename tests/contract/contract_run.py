@@ -43,6 +43,11 @@ DECLARED = {name: found for name, found in frameworks().items() if found.info.li
 MODES = [(name, mode) for name, found in DECLARED.items() for mode in found.info.options["mode"].values]
 EXAMPLES = sorted((HERE.parents[1] / "examples").glob("*.py"))
 WORKLOADS = {loaded.workload.name: loaded for loaded in map(load, [*names(), *EXAMPLES])}
+MODELS = {
+    loaded.workload.name: loaded for loaded in map(load, sorted((HERE / "contract_cases" / "models").glob("*.py")))
+}
+"""Of the tests: what a few frameworks compute."""
+KNOWN = WORKLOADS | MODELS
 SUBJECTS: list[tuple[str, Scenario]] = [
     (name, scenario) for name, loaded in WORKLOADS.items() for scenario in loaded.workload.scenarios
 ]
@@ -157,7 +162,7 @@ class Computed:
     def refuses(self, name: str) -> bool:
         """Return whether the framework refuses a piece of work with a reason."""
         workload, _, scenario = name.rpartition("/")
-        trial = self._trial(workload, scenario) if workload in WORKLOADS else None  # type: ignore[arg-type]
+        trial = self._trial(workload, scenario) if workload in KNOWN else None  # type: ignore[arg-type]
         return bool(self._answer(name, trial).hole)
 
     def end(self) -> None:
@@ -207,7 +212,7 @@ class Computed:
         interpreter = resolve(self._contender, declared)
         folder = Path(tempfile.mkdtemp(dir=self._folder))
         variables = {
-            name: value.format(threads=self._options["threads"], cache=folder)
+            name: value.format(threads=self._options["threads"], cache=_cache(self._contender.framework))
             for name, value in variables_of(self._info, self._options).items()
         }
         job = Job(folder=str(declared.path), variables=variables, options=self._options)
@@ -220,7 +225,7 @@ class Computed:
 
     def _trial(self, workload: str, scenario: Scenario, path: Path | None = None) -> TrialSpec:
         """Return what is asked, as the conductor asks it; what learns is a default mode or the reference."""
-        loaded = WORKLOADS[workload]
+        loaded = KNOWN[workload]
         learns = path is None and (not self._is_mode or self._options["mode"] == self._info.options["mode"].default)
         return TrialSpec(
             comparison="contract",
@@ -243,7 +248,7 @@ class Computed:
 @functools.cache
 def is_deep(workload: str) -> bool:
     """Return whether a workload has many arrays at reduced size."""
-    loaded = WORKLOADS[workload]
+    loaded = KNOWN[workload]
     return len(plan.parameters(loaded.build, loaded.size("reduced"))) > MANY
 
 
@@ -279,6 +284,16 @@ def program(name: str) -> Computed | None:
     return Computed(Contender(framework=name, label=name, options=options), is_mode=False)
 
 
+def _cache(framework: str) -> Path:
+    """Return the folder in which a framework keeps what it has compiled, for all its processes in this run.
+
+    What is compiled for `compilation` is asked for once in a mode, and occurs nowhere else.
+    """
+    folder = Session.folder / f"cache-{framework}"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 def _spreads(loaded: LoadedWorkload) -> tuple[str, ...]:
     """Return the precisions that the tests hold contenders in: short ones in the smallest workloads only."""
     short = ("tf32", "bfloat16", "float16")
@@ -295,7 +310,7 @@ def computed_by(text: str) -> Computed:
 def _inputs(workload: str) -> Path:
     """Write a workload's batches of the reduced size once for all frameworks."""
     folder = Path(tempfile.mkdtemp(dir=Session.folder))
-    loaded = WORKLOADS[workload]
+    loaded = KNOWN[workload]
     size = loaded.size("reduced")
     data.prepare(None, loaded.workload, size, size.batch_size, 0, folder)
     return folder

@@ -32,7 +32,16 @@ def arrays(folder: Path) -> dict[str, np.ndarray]:
 
 def test_sources_are_found_by_name() -> None:
     """Every file among the sources is a source."""
-    assert data.names() == ["digits", "huggingface", "synthetic"]
+    assert data.names() == [
+        "digits",
+        "huggingface",
+        "imdb",
+        "librispeech",
+        "ljspeech",
+        "synthetic",
+        "wikitext",
+        "wmt16",
+    ]
 
 
 @pytest.mark.parametrize("source", ["digits", "synthetic"])

@@ -171,7 +171,6 @@ class Counter:
             return Shape()
         return Shape(*(n for place, n in enumerate(x.shape) if place != axis % len(x.shape)))
 
-
     sum = mean
 
 

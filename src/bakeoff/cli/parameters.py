@@ -125,8 +125,17 @@ Data = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="synthetic, digits, huggingface or huggingface:FOLDER; the workload's first if not said.",
+        help="synthetic, digits, huggingface, imdb, wikitext, wmt16, librispeech or ljspeech; the last six may have a "
+        "folder, as in imdb:FOLDER; the workload's first if not said.",
         show_default=False,
+    ),
+]
+Padding = Annotated[
+    str,
+    typer.Option(
+        metavar="fixed|longest|buckets[:N]",
+        help="How sequences of different lengths become batches, the same for all contenders: padded to the workload's "
+        "own length; to each batch's longest; or sorted into N buckets, 8 if not said, and padded to theirs.",
     ),
 ]
 Rounds = Annotated[

@@ -33,6 +33,7 @@ def run(
     option: parameters.Options = None,
     tier: parameters.Tier = None,
     data: parameters.Data = None,
+    padding: parameters.Padding = "fixed",
     rounds: parameters.Rounds = None,
     budget: parameters.Budget = None,
     wait_for_calm: parameters.WaitForCalm = None,

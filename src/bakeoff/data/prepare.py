@@ -11,14 +11,16 @@ import msgspec
 import numpy as np
 
 from bakeoff.data import sources
+from bakeoff.data.padding import arranged, padded_share, padding_of
 from bakeoff.spec.batch import HELD_OUT
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
-from bakeoff.spec.trial import Inputs
+from bakeoff.spec.trial import FIXED, Inputs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.data.dataset import DataSet
+    from bakeoff.spec.batch import Batch
     from bakeoff.spec.workload import Size, Workload
 
 
@@ -28,6 +30,7 @@ class _Limits(msgspec.Struct, frozen=True):
     race_bytes: int = 256_000_000  # leaves room for the model even on a small machine
     most: int = 64  # more would not be seen again within a block
     least: int = 4  # with fewer, a large cache would hold the batch of the step before
+    most_shapes: int = 16  # where shapes differ, a timed block holds all of them: more would make it long
     epoch_bytes: int = 4_000_000_000  # of a whole data set: CIFAR-10 has 0.6 GB, and a worker holds all of it
 
 
@@ -73,58 +76,79 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     folder: Path,
     *,
     whole: bool = False,
+    padding: str = FIXED,
 ) -> Inputs:
     """Write the arrays and inputs.json, as `Inputs` says; raise UsageError or StoreError, which say what to do.
 
     `source` is a name, or a name and a location as in "huggingface:/path/to/folder"; None: the workload's first.
-    `whole` writes all batches of the data set, of which a race takes the first.
+    `whole` writes all batches of the data set, of which a race takes the first. `padding` says how sequences that have
+    lengths are padded (`bakeoff.data.padding`).
     """
+    padded = padding_of(padding, size.sample)
     name, location = named(source, workload)
     if batch_size < 1:
         msg = f"batch size {batch_size}: it must be at least 1"
         raise UsageError(msg)
     batch_bytes = batch_size * size.sample.sample_bytes
-    most = _most(batch_bytes)
+    most = _most(batch_bytes) if padded.kind == FIXED else min(_LIMITS.most_shapes, _most(batch_bytes))
     module: Any = importlib.import_module(f"{sources.__name__}.{name}")
     whole = whole and not getattr(module, "ENDLESS", False)
     most_in_all = max(most, _LIMITS.epoch_bytes // batch_bytes) if whole else most
     # One sample more shows whether that was all.
-    found: DataSet = module.load(size, most_in_all * batch_size + whole, seed, location or None)
-    if len(found.train) > most_in_all * batch_size:
+    # What does not fill its bucket's batch is left over.
+    wanted = most_in_all * batch_size + whole + padded.buckets * (batch_size - 1)
+    found: DataSet = module.load(size, wanted, seed, location or None)
+    if whole and len(found.train) == wanted:
         msg = (
             f"an epoch of {found.source} takes more than {_LIMITS.epoch_bytes / 1e9:g} GB as arrays; "
             "say how many steps to run, of an epoch or in all: --steps N"
         )
         raise UsageError(msg)
-    batches = min(most, len(found.train) // batch_size)
+    order = arranged(found.train, size.sample, batch_size, padded)
+    full = len(order.order) // batch_size
+    batches = min(most, full)
     if batches == 0:
-        msg = f"batch size {batch_size}: {found.source} has only {len(found.train)} samples to train on"
+        together = "" if padded.kind != "buckets" else f", too few of one bucket of {padded.buckets}"
+        msg = f"batch size {batch_size}: {found.source} has only {len(found.train)} samples to train on{together}"
         raise UsageError(msg)
-    return _write(found, batches, batch_size, folder, whole=whole)
+    written = full if whole else batches
+    if padded.kind == FIXED:
+        train = found.train.taken(slice(written * batch_size))
+    else:
+        train = found.train.taken(order.order[: written * batch_size])
+    entries = {name: kept[:written] for name, kept in order.entries.items()}
+    race = train.taken(slice(batches * batch_size))
+    about = Inputs(
+        source=found.source,
+        batches=batches,
+        sha256="",
+        has_test=found.test is not None,
+        epoch_batches=written,
+        inputs=tuple(train.inputs),
+        targets=tuple(train.targets),
+        padding=str(padded),
+        entries=entries,
+        along={name: size.sample.varying[name].along for name in entries},
+        padded_share=padded_share(race, size.sample, batch_size, entries),
+    )
+    return _write(about, train, found.test, batch_size, folder)
 
 
-def _write(found: DataSet, batches: int, batch_size: int, folder: Path, *, whole: bool) -> Inputs:
+def _write(about: Inputs, train: Batch, test: Batch | None, batch_size: int, folder: Path) -> Inputs:
     """Write the arrays and inputs.json, which comes last: where it is, all is."""
-    written = len(found.train) // batch_size if whole else batches
-    train = found.train.taken(slice(written * batch_size))
+    written = about.epoch_batches
     arrays = train.mapped(lambda array: array.reshape(written, batch_size, *array.shape[1:])).arrays
-    if found.test is not None:
-        arrays |= {f"{name}{HELD_OUT}": array for name, array in found.test.arrays.items()}
+    if test is not None:
+        arrays |= {f"{name}{HELD_OUT}": array for name, array in test.arrays.items()}
     digest = hashlib.sha256()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, array in arrays.items():
             np.save(folder / f"{name}.npy", array, allow_pickle=False)
             digest.update(np.ascontiguousarray(array).data)
-        inputs = Inputs(
-            source=found.source,
-            batches=batches,
-            sha256=digest.hexdigest(),
-            has_test=found.test is not None,
-            epoch_batches=written,
-            inputs=tuple(train.inputs),
-            targets=tuple(train.targets),
-        )
+        if about.entries:
+            digest.update(msgspec.json.encode(about.entries))
+        inputs = msgspec.structs.replace(about, sha256=digest.hexdigest())
         (folder / "inputs.json").write_bytes(msgspec.json.format(msgspec.json.encode(inputs)))
     except OSError as error:
         msg = f"cannot write the batches to {folder}: {error.strerror or error}"

@@ -238,11 +238,18 @@ def _middle_s(times: Mapping[int, RoundTime]) -> float:
 def _hidden_s(done: Sequence[Record], times: Mapping[int, RoundTime]) -> Interval | None:
     """Return by how much a fenced step is longer than a streamed one of the same process, over rounds."""
     differences = [
-        statistics.median(record.fenced_steps_ns) * NS - process_median(list(times[number].turns.values()))
+        _centre(record) * NS - process_median(list(times[number].turns.values()))
         for record in done
         if record.fenced_steps_ns and (number := record.trial.round_number) in times
     ]
     return fixed_interval(differences, 0.95)
+
+
+def _centre(record: Record) -> float:
+    """Return the middle of the fenced steps of a process; over batches of different shapes, as blocks are, the mean."""
+    if record.trial.pass_steps > 1:
+        return statistics.fmean(record.fenced_steps_ns)
+    return statistics.median(record.fenced_steps_ns)
 
 
 def _status(

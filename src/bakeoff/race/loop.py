@@ -133,7 +133,10 @@ class Runner:
                     started[label] = self._start(*trial)
                 except WorkerLostError as lost:
                     lose(label, lost)
-            sessions = {one: Session(worker, one, self._limit_s, self._observe) for one, worker in started.items()}
+            sessions = {
+                one: Session(worker, one, self._limit_s, self._observe, specs[one].pass_steps)
+                for one, worker in started.items()
+            }
             team = Team(sessions, lose)
             team.each(lambda session: session.worker.ready(self._limit_s))
             wanted.script(team)

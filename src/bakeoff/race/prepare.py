@@ -23,6 +23,7 @@ from bakeoff.measure.energy import meters
 from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
 from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
 from bakeoff.race.devices import lacking
+from bakeoff.race.padding import check_input, check_shapes
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
@@ -33,7 +34,7 @@ from bakeoff.store.fingerprints import folder_sha256
 from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import LoadedWorkload, load
-from bakeoff.workloads.work import work_of
+from bakeoff.workloads.work import mean_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,9 +61,12 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     source = request.data or workload.data[0]
     _check_memory(data.needed_bytes(source, workload, loaded.size(request.size), batch_size))
     with inputs_folder(_results(request.results)) as folder:
-        size = loaded.size(request.size)
+        size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
         whole = request.epochs is not None and request.steps is None
-        inputs = data.prepare(source, workload, size, batch_size, request.seed, folder, whole=whole)
+        inputs = data.prepare(
+            source, workload, size, batch_size, request.seed, folder, whole=whole, padding=request.padding
+        )
+        check_shapes(loaded, size, _scenario(workload, request.scenario), inputs)
         comparison = _comparison(request, loaded, inputs, plans, excluded, on)
         _check_text(comparison)
         yield comparison, folder
@@ -76,7 +80,7 @@ def outlined(request: Request) -> Comparison:
     loaded, plans, excluded = checked(request)
     source, batch_size = request.data or loaded.workload.data[0], _batch_size(request, loaded)
     _check_memory(data.needed_bytes(source, loaded.workload, loaded.size(request.size), batch_size))
-    inputs = Inputs(source=source, batches=0, sha256="")
+    inputs = Inputs(source=source, batches=0, sha256="", padding=request.padding)
     return _comparison(request, loaded, inputs, plans, excluded, _machine(request, plans))
 
 
@@ -90,7 +94,10 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     _check_numbers(request, batch_size)
     check_model(loaded, msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size), scenario)
     data.named(request.data, loaded.workload)
-    return loaded, *_plans(request, loaded.workload)
+    padding = data.padding_of(request.padding, loaded.size(request.size).sample)
+    plans, excluded = _plans(request, loaded.workload)
+    check_input(str(padding), plans)
+    return loaded, plans, excluded
 
 
 def _comparison(
@@ -115,7 +122,7 @@ def _comparison(
         scenario=scenario,
         size=request.size,
         batch_size=batch_size,
-        work=work_of(loaded.build, size, scenario, loaded.workload.optimizer),
+        work=mean_work(loaded.build, size, scenario, loaded.workload.optimizer, inputs.shapes()),
         data=inputs,
         contenders=plans,
         reference=_reference([plan for plan in plans if plan.contender.options["tier"] != NATIVE]),

@@ -87,6 +87,7 @@ class Specs:
             batch_size=batch_size,
             seed=comparison.procedure.seed,
             inputs_path=str(self._inputs.resolve()),
+            pass_steps=1 if KINDS[purpose].batches == "one" else comparison.data.pass_steps,
             cache=cache,
             ceiling_bytes=ceiling_bytes,
             learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -22,6 +22,15 @@ HELD_OUT = "_test"
 _ITEM_BYTES = {"float32": 4, "int32": 4, "bool": 1}
 
 
+class Law(msgspec.Struct, frozen=True, kw_only=True):
+    """How synthetic lengths are distributed; what falls outside of an array's `low` and `high` is drawn again."""
+
+    kind: Literal["normal", "lognormal"] = "normal"
+    mean: float
+    """Of the lengths, before what falls outside is drawn again."""
+    deviation: float
+
+
 class ArraySpec(msgspec.Struct, frozen=True, kw_only=True):
     """One array of a batch; its first axis, which counts the samples, is left out of `shape`."""
 
@@ -32,6 +41,13 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True):
     """Of integers, the smallest."""
     high: int | None = None
     """Of integers, the first that is too large: the entries of a vocabulary, or the number of classes."""
+    length: str = ""
+    """Of a sequence that may be shorter: the name of the integers that count its real entries. What is beyond them is
+    padding, zeros that `--padding` may cut off."""
+    along: int = 0
+    """The axis of a sample's shape that these count."""
+    law: Law | None = None
+    """Of integers that are lengths, how synthetic ones are drawn; None: uniformly."""
 
     @property
     def sample_bytes(self) -> int:
@@ -57,6 +73,19 @@ class SampleSpec(msgspec.Struct, frozen=True, kw_only=True):
         return self.inputs | self.targets
 
     @property
+    def varying(self) -> dict[str, ArraySpec]:
+        """Return the sequences whose samples may be shorter than their shape."""
+        return {name: array for name, array in self.arrays.items() if array.length}
+
+    def cut(self, entries: Mapping[str, int]) -> SampleSpec:
+        """Return a sample whose sequences of these names have so many entries."""
+        inputs, targets = (
+            {name: _cut(array, entries[name]) if name in entries else array for name, array in arrays.items()}
+            for arrays in (self.inputs, self.targets)
+        )
+        return SampleSpec(inputs=inputs, targets=targets)
+
+    @property
     def sample_bytes(self) -> int:
         """Return about how many bytes a sample takes, at least 1.
 
@@ -72,6 +101,12 @@ class SampleSpec(msgspec.Struct, frozen=True, kw_only=True):
             ", ".join(f"{name} {array}" for name, array in arrays.items()) for arrays in (self.inputs, self.targets)
         )
         return f"{inputs} -> {targets}"
+
+
+def _cut(array: ArraySpec, entries: int) -> ArraySpec:
+    """Return a sequence with so many entries."""
+    shape = (*array.shape[: array.along], entries, *array.shape[array.along + 1 :])
+    return msgspec.structs.replace(array, shape=shape)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from bakeoff.spec.comparison import RULES, Procedure
+from bakeoff.spec.trial import FIXED
 
 
 class Request(Procedure, frozen=True, kw_only=True):
@@ -36,6 +37,8 @@ class Request(Procedure, frozen=True, kw_only=True):
     """Every contender races in each of these tiers; empty: matched. A contender's own option `tier` wins."""
     data: str | None = None
     """None: the workload's first data source."""
+    padding: str = FIXED
+    """How sequences of different lengths become batches: fixed, longest, buckets or buckets:N."""
     max_rounds: int | None = None
     """None: 20, or no limit for until-sure."""
     self_test: bool = True

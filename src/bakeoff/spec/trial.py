@@ -31,7 +31,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: bool = True
     """Whether the step is run, on the workload as it is. False: the evidence is computed on a step that never ran, and
-    without dropout, because every framework draws its own random numbers."""
+    without random draws, because every framework has its own."""
     batches: Literal["race", "epoch", "one"] = "race"
     """Which batches it takes: those of the race, all of the data set, or a single one of the size that is tried."""
     own_input: bool = True
@@ -129,6 +129,8 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """True: the round's workers are alive together and run their blocks in turns."""
     apart: str = ""
     """Why a round's workers run one after another; empty where they do not, and in trials older than this field."""
+    pass_steps: int = 1
+    """How many steps have seen every shape of batches: 1 where they have one."""
     certify_steps: int = 5
     learning_steps: int = 0
     spreads: tuple[str, ...] = ()
@@ -138,6 +140,10 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     def options(self) -> dict[str, str]:
         """The options that the framework gets."""
         return self.contender.options | self.injected
+
+
+FIXED = "fixed"
+"""Every batch is padded to the length that the workload's size declares."""
 
 
 class Inputs(msgspec.Struct, frozen=True, kw_only=True):
@@ -159,3 +165,24 @@ class Inputs(msgspec.Struct, frozen=True, kw_only=True):
     """The names of the arrays that the model takes."""
     targets: tuple[str, ...] = (TARGET,)
     """The names of the arrays that the loss takes."""
+    padding: str = FIXED
+    """How sequences are padded: to the size's own length, to "buckets:8" of it, or to the batch's "longest"."""
+    entries: dict[str, list[int]] = {}
+    """Of each sequence that is cut, how many entries each batch in the arrays keeps; empty where none is."""
+    along: dict[str, int] = {}
+    """The axis of a sample that is cut, of each of these."""
+    padded_share: float | None = None
+    """The share of the race's entries of sequences with lengths that is padding; None where nothing has lengths."""
+
+    def shapes(self) -> list[dict[str, int]]:
+        """Return the entries of each of the race's batches, by array."""
+        return [{name: kept[index] for name, kept in self.entries.items()} for index in range(self.batches)]
+
+    @property
+    def pass_steps(self) -> int:
+        """How many steps have seen every shape: 1 where all batches have one."""
+        return self.batches if self.entries else 1
+
+    def whole(self, steps: int) -> int:
+        """Return at least so many steps: whole passes over the batches where their shapes differ."""
+        return -(-steps // self.pass_steps) * self.pass_steps

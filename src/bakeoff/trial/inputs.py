@@ -25,6 +25,7 @@ class Batches:
         self.count = len(every) if whole else inputs.batches
         self._arrays = every.taken(slice(self.count))
         """Each of shape (batches, batch size, ...)."""
+        self._entries, self._along = inputs.entries, inputs.along
         self.test = _mapped(folder, inputs, HELD_OUT).mapped(np.array) if inputs.has_test else None
 
     def samples(self) -> Batch:
@@ -34,7 +35,18 @@ class Batches:
     def at(self, index: int) -> Batch:
         """Return the batch of step `index`, as arrays of this process's own."""
         position = index % self.count
-        return self._arrays.mapped(lambda array: np.array(array[position]))
+        inputs, targets = (
+            {name: np.array(self._cut(name, array[position], position)) for name, array in arrays.items()}
+            for arrays in (self._arrays.inputs, self._arrays.targets)
+        )
+        return Batch(inputs, targets)
+
+    def _cut(self, name: str, array: NDArray[Any], position: int) -> NDArray[Any]:
+        """Return an array of one batch without the padding that all of its samples share."""
+        if name not in self._entries:
+            return array
+        before = (slice(None),) * (1 + self._along[name])
+        return array[(*before, slice(self._entries[name][position]))]
 
 
 class Repeated(Batches):

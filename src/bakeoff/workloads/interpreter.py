@@ -6,66 +6,96 @@ fit, an axis of a feature map that is named by hand. On the way a `Counter` gets
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
-from bakeoff.workloads import plan, shape_recurrent
+from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_maps, shape_recurrent
 from bakeoff.workloads.losses import given_inputs
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
-from bakeoff.workloads.shape_layers import LAYERS
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from bakeoff.spec.batch import ArraySpec
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
 
 
-def check_model(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> None:
-    """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be."""
-    plan.parameters(loaded.build, size)
+_LAYERS = (*shape_layers.LAYERS, *shape_maps.LAYERS, *shape_recurrent.LAYERS)
+
+
+def check_model(
+    loaded: LoadedWorkload, size: Size, scenario: Scenario, entries: Mapping[str, int] | None = None
+) -> None:
+    """Run a workload's model and loss over shapes; raise ModelFileError, with the line, for what cannot be.
+
+    The batch may be a shorter one, whose sequences have so many `entries`.
+    """
+    parameters = plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
+    _check_groups(loaded, list(parameters))
     trains, loss = SCENARIOS[scenario].trains, loaded.loss
-    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False))
+    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False, entries=entries))
     _told(path, "forward", lambda: _check_outputs(outputs, size))
     if not trains or loss is None:
         return
-    targets = _one_or_named({name: of_batch(array, size.batch_size) for name, array in size.sample.targets.items()})
-    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True))
+    sample = size.sample.cut(entries or {})
+    inputs, targets = (_on_shapes(arrays, size) for arrays in (sample.inputs, sample.targets))
+    outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True, entries=entries))
     counter = Counter()
     counter.is_built = True
     nn = vocabulary(counter, trains=True)
-    inputs = _one_or_named(_inputs(size))
     found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
     if not isinstance(found, Shape) or found.shape != ():
         msg = f"{path}: loss returned {found!r}; it must return one number that hangs on the outputs"
         raise ModelFileError(msg)
 
 
-def forward(build: Callable[[Any, Size], Any], size: Size, counter: Counter, *, trains: bool) -> Any:
-    """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does."""
+def _check_groups(loaded: LoadedWorkload, parameters: list[str]) -> None:
+    """Raise ModelFileError for a pattern of `no_decay` that is the name of no parameter: it would do nothing."""
+    for pattern in getattr(loaded.workload.optimizer, "no_decay", ()):
+        if not any(fnmatchcase(name, pattern) for name in parameters):
+            some = ", ".join(parameters[:4]) + (", ..." if len(parameters) > 4 else "")  # noqa: PLR2004 - enough to see
+            msg = (
+                f"{loaded.path}: WORKLOAD: optimizer.no_decay has {pattern!r}, which is the name of no parameter; they "
+                f"are called {some}"
+            )
+            raise ModelFileError(msg)
+
+
+def forward(
+    build: Callable[[Any, Size], Any],
+    size: Size,
+    counter: Counter,
+    *,
+    trains: bool,
+    entries: Mapping[str, int] | None = None,
+) -> Any:
+    """Return the outputs of a model over shapes, on a batch of this size; raises whatever the model does.
+
+    The batch may be a shorter one, whose sequences have so many `entries`.
+    """
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built = True
-    return model(_one_or_named(_inputs(size)))
+    return model(_on_shapes(size.sample.cut(entries or {}).inputs, size))
 
 
-def _inputs(size: Size) -> dict[str, Shape]:
-    """Return a batch's inputs by name."""
-    return {name: of_batch(array, size.batch_size) for name, array in size.sample.inputs.items()}
+def _on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Shape]:
+    """Return a batch's inputs or targets as a model or a loss is called with them."""
+    return _one_or_named({name: of_batch(array, size.batch_size) for name, array in arrays.items()})
 
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     """Return the vocabulary: layers that count, and functions of shapes."""
-    layers: dict[str, Any] = {
-        kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in (*LAYERS, *shape_recurrent.LAYERS)
-    }
+    layers: dict[str, Any] = {kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in _LAYERS}
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
-    more = {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
+    more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
     functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS.keys() - more}
     losses = {name: getattr(Losses, name) for name in LOSSES}
     return SimpleNamespace(**layers, **functions, **more, **losses)

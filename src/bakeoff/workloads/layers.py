@@ -71,26 +71,6 @@ class Linear(Layer):
         self.parameters = weighted((features, out_features), features, bias)
 
 
-class Conv2d(Layer):
-    """See the vocabulary."""
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,  # noqa: FBT001, FBT002
-    ) -> None:
-        """List weight (kernel, kernel, in, out) and bias (out,)."""
-        in_channels, out_channels = count("in_channels", in_channels), count("out_channels", out_channels)
-        height, width = pair("kernel", kernel)
-        count("stride", stride)
-        pair("padding", padding, least=0)
-        self.parameters = weighted((height, width, in_channels, out_channels), height * width * in_channels, bias)
-
-
 class LayerNorm(Layer):
     """See the vocabulary."""
 
@@ -231,5 +211,5 @@ def pair(name: str, value: Any, least: int = 1) -> tuple[int, int]:
 
 
 LAYERS: tuple[type[Layer], ...] = (
-    *(Linear, Conv2d, LayerNorm, BatchNorm, Embedding, EmbeddingBag, Dropout, RandomNormal, Parameter, constant),
+    *(Linear, LayerNorm, BatchNorm, Embedding, EmbeddingBag, Dropout, RandomNormal, Parameter, constant),
 )

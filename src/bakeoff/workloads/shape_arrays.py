@@ -7,7 +7,7 @@ from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.workloads.layers import count as whole
+from bakeoff.workloads import layers
 from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real, elementwise
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class ArrayFunctions:
     @staticmethod
     def arange(stop: int) -> Shape:
         """Return integers."""
-        return Shape((whole("stop", stop),), integer=True)
+        return Shape((layers.count("stop", stop),), integer=True)
 
     @staticmethod
     def to_float(x: Shape) -> Shape:
@@ -150,7 +150,7 @@ class ArrayFunctions:
     def one_hot(x: Shape, n: int) -> Shape:
         """Add an axis."""
         check_integer("one_hot", x)
-        return Shape((*x.shape, whole("n", n)))
+        return Shape((*x.shape, layers.count("n", n)))
 
     @staticmethod
     def where(condition: Shape, a: Any, b: Any) -> Shape:
@@ -215,7 +215,7 @@ class ArrayFunctions:
         if not x.ndim or segments.shape != x.shape[:1]:
             msg = f"nn.segment_sum of {x!r} by {segments!r}: it takes one segment for each row"
             raise LayoutError(msg)
-        return x.of(whole("count", count), *x.shape[1:])
+        return x.of(layers.count("count", count), *x.shape[1:])
 
     @staticmethod
     def stack(arrays: Iterable[Shape], axis: int) -> Shape:
@@ -241,7 +241,7 @@ class ArrayFunctions:
         """Return the parts of these lengths."""
         check_kind("split", x, "array")
         place = _axis("split", x, axis)
-        if not isinstance(sizes, (tuple, list)) or sum(whole("sizes", size) for size in sizes) != x.shape[place]:
+        if not isinstance(sizes, (tuple, list)) or sum(layers.count("sizes", size) for size in sizes) != x.shape[place]:
             msg = f"nn.split of {x!r} to {sizes!r}: it takes the lengths of all parts, together those of axis {axis}"
             raise LayoutError(msg)
         return [x.of(*x.shape[:place], size, *x.shape[place + 1 :]) for size in sizes]
@@ -291,5 +291,5 @@ class ArrayFunctions:
         if not _is_number(value) or not math.isfinite(value):
             msg = f"nn.pad fills with a finite number; this is {value!r}"
             raise LayoutError(msg)
-        added = [sum(whole("widths", width, 0) for width in pair) for pair in widths]
+        added = [sum(layers.count("widths", width, 0) for width in pair) for pair in widths]
         return x.of(*(length + more for length, more in zip(x.shape, added, strict=True)))

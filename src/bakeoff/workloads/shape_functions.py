@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
-from bakeoff.workloads.shape_sequences import columns, ctc, floor_divide, per_column
+from bakeoff.workloads.shape_sequences import column_mask, columns, ctc, floor_divide
 from bakeoff.workloads.shapes import (
     LayoutError,
     Shape,
@@ -85,14 +85,6 @@ class Functions(ArrayFunctions):
     log_softmax = softmax
 
     @staticmethod
-    def max_pool2d(x: Shape, kernel: Any, stride: int | None = None, padding: Any = 0) -> Shape:
-        """Return the places of the window."""
-        check_kind("max_pool2d", x, "map")
-        return slid("max_pool2d", x, kernel, stride or kernel, padding)
-
-    avg_pool2d = max_pool2d
-
-    @staticmethod
     def global_avg_pool2d(x: Shape) -> Shape:
         """Return one value for each channel."""
         check_kind("global_avg_pool2d", x, "map")
@@ -106,7 +98,7 @@ class Functions(ArrayFunctions):
         check_kind("tokens", x, "map")
         return x.of(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
 
-    columns, per_column, floor_divide = staticmethod(columns), staticmethod(per_column), staticmethod(floor_divide)
+    columns, column_mask, floor_divide = staticmethod(columns), staticmethod(column_mask), staticmethod(floor_divide)
 
     @staticmethod
     def reshape(x: Shape, shape: Iterable[int]) -> Shape:
@@ -126,7 +118,7 @@ class Functions(ArrayFunctions):
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
         wanted = tuple(shape)
-        if (x + Shape(wanted)).shape != wanted:
+        if x.broadcast_with(Shape(wanted)).shape != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
         return x.of(*wanted)
@@ -198,19 +190,3 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
     found = parts[0].of(*joined)
     found.trained = any(part.trained for part in parts)
     return found
-
-
-def slid(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
-    """Return the places of a window over a map that is padded on both sides."""
-    batch, *lengths, channels = x.shape
-    sides = zip(lengths, _pair(kernel), _pair(stride), _pair(padding), strict=True)
-    places = [(length + 2 * edge - window) // step + 1 for length, window, step, edge in sides]
-    if min(places) < 1:
-        msg = f"nn.{function}: a window of {kernel} is larger than {x!r} with its padding of {padding}"
-        raise LayoutError(msg)
-    return Shape((batch, *places, channels), trained=x.trained, kind="map")
-
-
-def _pair(number: Any) -> tuple[int, int]:
-    """Return (vertical, horizontal)."""
-    return number if isinstance(number, tuple) else (number, number)

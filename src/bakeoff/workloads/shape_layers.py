@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shape_functions import slid
 from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
 
 if TYPE_CHECKING:
@@ -112,25 +111,6 @@ class Linear(Counted, layers.Linear):
         raise LayoutError(msg)
 
 
-class Conv2d(Counted, layers.Conv2d):
-    """See the vocabulary."""
-
-    def __init__(self, inputs: int, outputs: int, kernel: Any, stride: int = 1, padding: Any = 0, **more: Any) -> None:
-        """Keep what the size of the result depends on."""
-        super().__init__(inputs, outputs, kernel, stride, padding, **more)
-        self.stride, self.padding = stride, padding
-
-    def __call__(self, x: Shape) -> Shape:
-        """Count one for each weight and place of the result."""
-        height, width, inputs, outputs = self.parameters["weight"].shape
-        check_kind("Conv2d", x, "map")
-        check_length(f"nn.Conv2d over the channels of {x!r}", x.shape[-1], inputs)
-        found = slid("Conv2d", x, (height, width), self.stride, self.padding)
-        places = math.prod(found.shape[:-1])
-        self.product(places * height * width * inputs * outputs, x, saved=height * width)
-        return Shape((*found.shape[:-1], outputs), trained=True, kind="map")
-
-
 class LayerNorm(Counted, layers.LayerNorm):
     """See the vocabulary."""
 
@@ -149,8 +129,8 @@ class BatchNorm(Counted, layers.BatchNorm):
         if in_scan.get():
             msg = "nn.BatchNorm inside nn.scan would normalise one step of many; call it on the whole sequence, outside"
             raise LayoutError(msg)
-        if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim == 2)):  # noqa: PLR2004 - batch, features
-            msg = f"nn.BatchNorm takes a feature map or (batch, features); this is {x!r}"
+        if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim in {2, 3})):
+            msg = f"nn.BatchNorm takes a feature map, (batch, features) or (batch, length, features); this is {x!r}"
             raise LayoutError(msg)
         check_length(f"nn.BatchNorm over the channels of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
         return Shape(x.shape, trained=True, kind=x.kind)
@@ -175,5 +155,5 @@ class Dropout(Counted, layers.Dropout):
 
 
 LAYERS: tuple[type, ...] = (
-    *(Linear, Conv2d, LayerNorm, BatchNorm, Embedding, EmbeddingBag, Dropout, RandomNormal, Parameter, constant),
+    *(Linear, LayerNorm, BatchNorm, Embedding, EmbeddingBag, Dropout, RandomNormal, Parameter, constant),
 )

@@ -190,7 +190,8 @@ class Shape:
         if self.kind == "map":
             msg = (
                 f"{self!r} {how}: which axis holds its channels is each framework's own. A map goes with maps of its "
-                "shape and numbers; nn.tokens(x) makes it an array (batch, height * width, channels)"
+                "shape, numbers, and nn.per_channel(v) of one number a channel; nn.tokens(x) makes it an array (batch, "
+                "height * width, channels)"
             )
         else:
             height, width, channels = self.unfolded

@@ -16,6 +16,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.peaks import Work
 from bakeoff.spec.scenario import SCENARIOS
@@ -23,7 +25,7 @@ from bakeoff.workloads.interpreter import forward
 from bakeoff.workloads.shape_functions import Counter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
@@ -33,12 +35,38 @@ ITEM_BYTES = 4
 """Of a value of a batch, float32 or int32."""
 
 
-def work_of(build: Callable[[Any, Size], Any], size: Size, scenario: Scenario, optimizer: Optimizer | None) -> Work:
-    """Return the work of one step on a batch of this size, of a model that `check_model` has passed."""
+def mean_work(
+    build: Callable[[Any, Size], Any],
+    size: Size,
+    scenario: Scenario,
+    optimizer: Optimizer | None,
+    shapes: Sequence[Mapping[str, int]],
+) -> Work:
+    """Return the work of one step on the average of batches whose sequences have so many entries."""
+    each = {repr(one): work_of(build, size, scenario, optimizer, one) for one in shapes}
+    every = [each[repr(one)] for one in shapes] or [work_of(build, size, scenario, optimizer)]
+    mean = {
+        name: sum(getattr(one, name) for one in every) // len(every) for name in ("macs", "least_macs", "batch_bytes")
+    }
+    return msgspec.structs.replace(every[0], **mean)
+
+
+def work_of(
+    build: Callable[[Any, Size], Any],
+    size: Size,
+    scenario: Scenario,
+    optimizer: Optimizer | None,
+    entries: Mapping[str, int] | None = None,
+) -> Work:
+    """Return the work of one step on a batch of this size, of a model that `check_model` has passed.
+
+    The batch may be a shorter one, whose sequences have so many `entries`.
+    """
     trains = SCENARIOS[scenario].trains
     counter = _Counter(trains=trains)
-    forward(build, size, counter, trains=trains)
-    arrays = [*size.sample.inputs.values(), *(size.sample.targets.values() if trains else ())]
+    forward(build, size, counter, trains=trains, entries=entries)
+    sample = size.sample.cut(entries or {})
+    arrays = [*sample.inputs.values(), *(sample.targets.values() if trains else ())]
     return Work(
         macs=counter.macs,
         least_macs=counter.least_macs,

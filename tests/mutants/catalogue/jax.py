@@ -7,6 +7,8 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "jax", "vocabulary", "nn.py")
+in_maps = partial(Mutant, "jax", "vocabulary", "maps.py")
+in_convolutions = partial(Mutant, "jax", "vocabulary", "conv_layers.py")
 in_losses = partial(Mutant, "jax", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "jax", "engine", "engine.py")
 in_optimizers = partial(Mutant, "jax", "optimiser", "optimizers.py")
@@ -50,12 +52,12 @@ VOCABULARY = [
         [("jax.random.fold_in(key, number)", "jax.random.fold_in(jax.random.key(0), number)")],
         {"dropout/0.3": "equal losses of steps"},
     ),
-    in_nn(
+    in_maps(
         "average pooling counts the padding",
-        [("count_include_pad=padding == 0", "count_include_pad=True")],
+        [("count_include_pad=counts", "count_include_pad=True")],
         {"case/avg_pool2d with padding": "outputs"},
     ),
-    in_nn(
+    in_convolutions(
         "convolutions pad as flax's SAME does",
         [("padding=((vertical, vertical), (horizontal, horizontal))", 'padding="SAME" if vertical else "VALID"')],
         {"case/conv2d with stride on an even side": "outputs"},

@@ -7,6 +7,7 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "jittor", "vocabulary", "nn.py")
+in_maps = partial(Mutant, "jittor", "vocabulary", "maps.py")
 in_steps = partial(Mutant, "jittor", "engine", "engine.py")
 in_optimizers = partial(Mutant, "jittor", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "jittor", "feed", "input.py")
@@ -15,9 +16,9 @@ STEPPED = "        self._optimizer.step(self._loss)\n"
 TAKEN = "        inputs, targets = batch\n        self._loss = "
 
 MUTANTS = [
-    in_nn(
+    in_maps(
         "average pooling counts the padding",
-        [("    if not padding:\n        return pooled\n", "    return pooled\n")],
+        [("    if count_padding or not any(pair(padding)):\n        return pooled\n", "    return pooled\n")],
         {"case/avg_pool2d with padding": "outputs"},
     ),
     in_nn(

@@ -7,6 +7,7 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "mlx", "vocabulary", "nn.py")
+in_maps = partial(Mutant, "mlx", "vocabulary", "maps.py")
 in_losses = partial(Mutant, "mlx", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "mlx", "engine", "engine.py")
 in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
@@ -16,9 +17,9 @@ UPDATED = "        self._optimizer.update(self._model, gradients)\n"
 RUN = "        self._loss = self._advance(*batch)\n"
 
 MUTANTS = [
-    in_nn(
+    in_maps(
         "average pooling counts the padding",
-        [("    if not padding:\n        return means\n", "    return means\n")],
+        [("    if count_padding or not any(pair(padding)):\n        return means\n", "    return means\n")],
         {"case/avg_pool2d with padding": "outputs"},
     ),
     in_nn(

@@ -7,6 +7,8 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "tensorflow", "vocabulary", "nn.py")
+in_padding = partial(Mutant, "tensorflow", "vocabulary", "padding.py")
+in_convolutions = partial(Mutant, "tensorflow", "vocabulary", "conv_layers.py")
 in_attention = partial(Mutant, "tensorflow", "vocabulary", "attention.py")
 in_steps = partial(Mutant, "tensorflow", "engine", "engine.py")
 in_optimizers = partial(Mutant, "tensorflow", "optimiser", "optimizers.py")
@@ -36,7 +38,7 @@ MUTANTS = [
         [("super().__init__(rate, seed", "super().__init__(1 - rate if rate else rate, seed")],
         {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
     ),
-    in_nn(
+    in_padding(
         "every padding is TensorFlow's SAME",
         [('        return x, "VALID"\n    axes', '        return x, "VALID"\n    return x, "SAME"\n    axes')],
         {"case/conv2d with stride on an even side": "outputs"},

@@ -7,6 +7,8 @@ from functools import partial
 from catalogue.mutant import Mutant
 
 in_nn = partial(Mutant, "torch", "vocabulary", "nn.py")
+in_maps = partial(Mutant, "torch", "vocabulary", "maps.py")
+in_convolutions = partial(Mutant, "torch", "vocabulary", "conv_layers.py")
 in_attention = partial(Mutant, "torch", "vocabulary", "attention.py")
 in_losses = partial(Mutant, "torch", "vocabulary", "losses.py")
 
@@ -50,33 +52,40 @@ class _Relu(torch.autograd.Function):
 relu = _Relu.apply
 """
 
+PLAIN_BIAS = """\
+bias)
+        self.layouts = kernel_layout(self.kernel_size, in_channels // groups, out_channels)
+
+
+class ConvTranspose2d"""
+
 MASKED = "case/attention with mask, bias and scale"
 CAUSAL = "case/attention that is causal, with fewer heads of keys"
 NORMS = "case/batch norm of maps"
 DEEP = "resnet50-cifar10/train"
 
 MUTANTS = [
-    in_nn(
+    in_maps(
         "BatchNorm's epsilon is 1e-3",
         [(NORM, NORM.replace("eps=epsilon", "eps=1e-3"))],
         {NORMS: "outputs", DEEP: "outputs", "resnet50/train": "outputs"},
     ),
-    in_nn(
+    in_maps(
         "BatchNorm's epsilon is 1e-4",
         [(NORM, NORM.replace("eps=epsilon", "eps=1e-4"))],
         {NORMS: "loss and gradients", DEEP: "outputs"},
     ),
-    in_nn(
+    in_maps(
         "BatchNorm's momentum is 0.01",
         [(NORM, NORM.replace("=momentum", "=0.01"))],
         {"case/batch norm of vectors": "running statistics", DEEP: "state"},
     ),
-    in_nn(
+    in_maps(
         "BatchNorm's running statistics are kept in float16",
         [(NORM_FORWARD, HALF + NORM_FORWARD)],
         {NORMS: "running statistics", DEEP: "state"},
     ),
-    in_nn(
+    in_maps(
         "BatchNorm normalises by the unbiased variance",
         [(NORM_FORWARD, UNBIASED + NORM_FORWARD)],
         {NORMS: "loss and gradients", DEEP: "gradients"},
@@ -92,7 +101,7 @@ MUTANTS = [
         {"case/relu": "", "mlp-mnist/train": "", DEEP: ""},
         "no value of these models is exactly 0: a sum of products of drawn numbers that is one has no chance",
     ),
-    in_nn(
+    in_maps(
         "max-pooling pads with zeros",
         [
             (
@@ -102,9 +111,9 @@ MUTANTS = [
         ],
         {"case/max_pool2d of negative maps with padding": "outputs", "resnet50/train": ""},
     ),
-    in_nn(
+    in_maps(
         "average pooling counts the padding",
-        [(", count_include_pad=False", "")],
+        [(", count_include_pad=count_padding", "")],
         {"case/avg_pool2d with padding": "outputs", "inceptionv3/train": "outputs"},
     ),
     in_nn(
@@ -251,12 +260,12 @@ MUTANTS = [
         ],
         {"case/flatten of a convolution": "outputs", "vgg16/train": "outputs"},
     ),
-    in_nn(
+    in_convolutions(
         "convolutions pad with the border's values",
         [
             (
-                "stride=stride, padding=padding, bias=bias)",
-                'stride=stride, padding=padding, bias=bias, padding_mode="replicate")',
+                PLAIN_BIAS,
+                PLAIN_BIAS.replace("bias)", 'bias, padding_mode="replicate")'),
             )
         ],
         {"case/conv2d": "outputs", "resnet50/train": "outputs"},

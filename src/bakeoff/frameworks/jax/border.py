@@ -39,8 +39,8 @@ class Split:
         self.shapes: dict[str, tuple[int, ...]] = {name: arrays[path].shape for name, path in self._paths.items()}
 
     def has(self, *layers: type[nnx.Module]) -> bool:
-        """Return whether a layer of one of these classes is somewhere in the model."""
-        return not self._modules.isdisjoint(layers)
+        """Return whether a layer of one of these classes, or of one that is made of them, is somewhere in the model."""
+        return any(issubclass(kind, layers) for kind in self._modules)
 
     def part(self, arrays: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the parameters among the model's arrays, and the running statistics."""

@@ -7,6 +7,8 @@ a processor has no fast code for what comes out: 3x3 on 2x2 takes 70 times as lo
 
 from __future__ import annotations
 
+import itertools
+import math
 from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
@@ -23,38 +25,32 @@ costs less than the product saves, for ResNet-50's kernels (benchmarks/jax_cpu.p
 
 
 def products(x: jax.Array, kernel: jax.Array, window_strides: Sequence[int], padding: Any, **more: Any) -> jax.Array:
-    """Convolve as `lax.conv_general_dilated` does, x NHWC and kernel HWIO: where that pays, as one matrix product.
+    """Convolve as `lax.conv_general_dilated` does, channels last: where that pays, as one product of matrices.
 
-    Patches are put side by side, (batch, height, width, kernel's height x width x channels), and multiplied.
+    Patches are put side by side, (batch, places, kernel's places x channels), and multiplied.
     """
     dilations = {*(more.get("lhs_dilation") or ()), *(more.get("rhs_dilation") or ())}
     is_plain = more.get("feature_group_count", 1) == 1 and dilations <= {1} and not isinstance(padding, str)
     if not is_plain or not _pays(x.shape, kernel.shape):
         return lax.conv_general_dilated(x, kernel, window_strides, padding, **more)
     flat = kernel.reshape(-1, kernel.shape[-1])
-    return jnp.matmul(patches(x, kernel.shape[:2], window_strides, padding), flat, precision=more.get("precision"))
+    return jnp.matmul(patches(x, kernel.shape[:-2], window_strides, padding), flat, precision=more.get("precision"))
 
 
 def _pays(shape: Sequence[int], kernel: Sequence[int]) -> bool:
     """Return whether a product is faster: for kernels of one point, and on small maps."""
-    return kernel[0] * kernel[1] == 1 or max(shape[1:3]) <= SMALL_MAP
+    return math.prod(kernel[:-2]) == 1 or max(shape[1:-1]) <= SMALL_MAP
 
 
 def patches(x: jax.Array, kernel: Sequence[int], strides: Sequence[int], padding: Sequence[Any]) -> jax.Array:
     """Put the points under each place of the kernel side by side: rows first, then columns, then channels."""
     if any(side for sides in padding for side in sides):
         x = jnp.pad(x, ((0, 0), *padding, (0, 0)))
-    down, across = (
-        (size - points) // stride + 1 for size, points, stride in zip(x.shape[1:3], kernel, strides, strict=True)
-    )
+    lengths = zip(x.shape[1:-1], kernel, strides, strict=True)
+    spans = [(size - points) // stride * stride + 1 for size, points, stride in lengths]
     shifted = [
-        x[
-            :,
-            row : row + (down - 1) * strides[0] + 1 : strides[0],
-            col : col + (across - 1) * strides[1] + 1 : strides[1],
-        ]
-        for row in range(kernel[0])
-        for col in range(kernel[1])
+        x[(slice(None), *(slice(at, at + span, step) for at, span, step in zip(place, spans, strides, strict=True)))]
+        for place in itertools.product(*map(range, kernel))
     ]
     return shifted[0] if len(shifted) == 1 else jnp.concatenate(shifted, axis=-1)
 

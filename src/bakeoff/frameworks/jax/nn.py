@@ -16,12 +16,27 @@ from flax import nnx
 
 from bakeoff.frameworks.jax import functions, phase
 from bakeoff.frameworks.jax.attention import attention
-from bakeoff.frameworks.jax.convolution import convolve
+from bakeoff.frameworks.jax.conv_layers import Conv1d, Conv2d, ConvTranspose2d
 from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jax.maps import (
+    ChannelNorm,
+    GroupNorm,
+    RMSNorm,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    channel_shuffle,
+    from_tokens,
+    max_pool1d,
+    max_pool2d,
+    pad2d,
+    per_channel,
+    resize,
+    split_channels,
+)
 from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jax.sequence_losses import ctc
-from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.jax.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -31,19 +46,28 @@ __all__ = [
     "GRU",
     "LSTM",
     "BatchNorm",
+    "ChannelNorm",
+    "Conv1d",
     "Conv2d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GroupNorm",
     "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
+    "RMSNorm",
+    "StochasticDepth",
+    "adaptive_avg_pool2d",
     "attention",
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -51,21 +75,26 @@ __all__ = [
     "ctc",
     "flatten",
     "floor_divide",
+    "from_tokens",
     "gelu",
     "global_avg_pool2d",
     "in_training",
     "log_softmax",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
+    "pad2d",
+    "per_channel",
     "permute_dims",
     "relu",
     "reshape",
+    "resize",
     "scan",
     "sigmoid",
     "softmax",
+    "split_channels",
     "sum",
     "tanh",
     "tokens",
@@ -110,35 +139,6 @@ class Linear(nnx.Linear):
         super().__init__(features, out_features, use_bias=bias, kernel_init=nnx.initializers.zeros, rngs=_rngs())
 
 
-class Conv2d(nnx.Conv):
-    """Cross-correlation with the same zero padding on opposite sides."""
-
-    canonical: ClassVar[dict[str, str]] = {"kernel": "weight"}
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,
-    ) -> None:
-        """Pad explicitly: flax's own "SAME" is not symmetric where the stride is 2."""
-        vertical, horizontal = padding if isinstance(padding, tuple) else (padding, padding)
-        super().__init__(
-            in_channels,
-            out_channels,
-            kernel if isinstance(kernel, tuple) else (kernel, kernel),
-            strides=(stride, stride),
-            padding=((vertical, vertical), (horizontal, horizontal)),
-            use_bias=bias,
-            kernel_init=nnx.initializers.zeros,
-            conv_general_dilated=convolve,
-            rngs=_rngs(),
-        )
-
-
 class LayerNorm(nnx.LayerNorm):
     """Normalisation over the last axis."""
 
@@ -148,7 +148,7 @@ class LayerNorm(nnx.LayerNorm):
 
 
 class BatchNorm(nnx.BatchNorm):
-    """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
+    """Normalisation of each channel of a feature map, or each feature of what has its features last."""
 
     canonical: ClassVar[dict[str, str]] = {"mean": "running_mean", "var": "running_variance"}
 
@@ -193,6 +193,15 @@ class Dropout(nnx.Dropout):
         return super().__call__(x, deterministic=key is None, rngs=key)
 
 
+class StochasticDepth(Dropout):
+    """Drop whole samples: flax's Dropout of one draw for each, which all other axes share."""
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        """Drop with the next draw of the innermost `training`."""
+        self.broadcast_dims = tuple(range(1, x.ndim))
+        return super().__call__(x)
+
+
 def in_training(module: nnx.Module) -> bool:  # noqa: ARG001 - in JAX it is the step that is in training
     """Return whether a training step is being traced."""
     return phase.in_training()
@@ -234,18 +243,6 @@ def softmax(x: jax.Array) -> jax.Array:
 def log_softmax(x: jax.Array) -> jax.Array:
     """Return the logarithm of the softmax over the last axis."""
     return nnx.log_softmax(x)
-
-
-def max_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
-    """Return the maxima of windows; flax pads with -inf."""
-    return nnx.max_pool(x, (kernel, kernel), _strides(kernel, stride), _padding(padding))
-
-
-def avg_pool2d(x: jax.Array, kernel: int, stride: int | None = None, padding: int = 0) -> jax.Array:
-    """Return the means of windows, without the padding; unpadded windows need no counts."""
-    return nnx.avg_pool(
-        x, (kernel, kernel), _strides(kernel, stride), _padding(padding), count_include_pad=padding == 0
-    )
 
 
 def global_avg_pool2d(x: jax.Array) -> jax.Array:
@@ -301,14 +298,3 @@ def mean(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:
 def sum(x: jax.Array, axis: int | tuple[int, ...] | None = None) -> jax.Array:  # noqa: A001 - the vocabulary's name
     """Return the sum over axes, or over all of them."""
     return jnp.sum(x, axis=axis)
-
-
-def _strides(kernel: int, stride: int | None) -> tuple[int, int]:
-    """Return the strides of a pool; None is the kernel, where flax would take 1."""
-    step = kernel if stride is None else stride
-    return step, step
-
-
-def _padding(padding: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the same padding on all four sides."""
-    return (padding, padding), (padding, padding)

@@ -8,21 +8,38 @@ arguments. What converts weights (`load`, `read`) runs outside of every step.
 
 from __future__ import annotations
 
-import functools
 import math
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import jittor as jt
 import numpy as np
 
 from bakeoff.frameworks.jittor import functions, normalisation
 from bakeoff.frameworks.jittor.attention import attention
+from bakeoff.frameworks.jittor.conv_layers import Conv1d, Conv2d, ConvTranspose2d
 from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jittor.layout import Layout
 from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.jittor.maps import (
+    ChannelNorm,
+    GroupNorm,
+    RMSNorm,
+    StochasticDepth,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    channel_shuffle,
+    from_tokens,
+    max_pool1d,
+    max_pool2d,
+    pad2d,
+    per_channel,
+    resize,
+    split_channels,
+)
 from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jittor.sequence_losses import ctc
 from bakeoff.frameworks.jittor.tangent import tanh
-from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.jittor.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -36,19 +53,28 @@ __all__ = [
     "GRU",
     "LSTM",
     "BatchNorm",
+    "ChannelNorm",
+    "Conv1d",
     "Conv2d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GroupNorm",
     "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
+    "RMSNorm",
+    "StochasticDepth",
+    "adaptive_avg_pool2d",
     "attention",
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -56,21 +82,26 @@ __all__ = [
     "ctc",
     "flatten",
     "floor_divide",
+    "from_tokens",
     "gelu",
     "global_avg_pool2d",
     "in_training",
     "log_softmax",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
+    "pad2d",
+    "per_channel",
     "permute_dims",
     "relu",
     "reshape",
+    "resize",
     "scan",
     "sigmoid",
     "softmax",
+    "split_channels",
     "sum",
     "tanh",
     "tokens",
@@ -79,28 +110,6 @@ __all__ += functions.__all__
 
 RUNNING_VARIANCE: Literal["biased"] = "biased"
 """Which variance of the batch Jittor's normalisation moves the running one towards."""
-
-_LOWEST = float(np.finfo(np.float32).min)
-
-
-class Layout(NamedTuple):
-    """How a weight lies in canonical layout, where Jittor has the output first and channels before height and width.
-
-    Shapes: canonical (in, out) or (kernel, kernel, in, out); unfolded the same with the inputs' axes apart, such as
-    (height, width, channels, out).
-    """
-
-    canonical: tuple[int, ...]
-    unfolded: tuple[int, ...]
-
-    def to_native(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring a canonical array into Jittor's order of axes: (out, channels, height, width) or (out, in)."""
-        return np.moveaxis(array.reshape(self.unfolded), (-1, -2), (0, 1))
-
-    def to_canonical(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring Jittor's array of a weight into canonical layout."""
-        *spatial, inputs, outputs = self.unfolded
-        return np.moveaxis(array.reshape(outputs, inputs, *spatial), (0, 1), (-1, -2)).reshape(self.canonical)
 
 
 # --- Layers ----------------------------------------------------------------------------------------------------------
@@ -144,25 +153,6 @@ class Linear(jt.nn.Linear):
         self.layouts = {"weight": self.layout}
 
 
-class Conv2d(jt.nn.Conv2d):
-    """Cross-correlation with the same zero padding on opposite sides."""
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,
-    ) -> None:
-        """Note the kernel's layout, for loading."""
-        super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
-        shape = (*self.kernel_size, in_channels, out_channels)
-        self.layout = Layout(shape, shape)
-        self.layouts = {"weight": self.layout}
-
-
 class LayerNorm(jt.nn.LayerNorm):
     """Normalise over the last axis."""
 
@@ -174,7 +164,7 @@ class LayerNorm(jt.nn.LayerNorm):
 
 
 class BatchNorm(normalisation.BatchNorm):
-    """Normalise each channel of a feature map, or each feature of (batch, features)."""
+    """Normalise each channel of a feature map, or each feature of what has its features last."""
 
     canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
 
@@ -227,58 +217,6 @@ def softmax(x: Any) -> Any:
 def log_softmax(x: Any) -> Any:
     """Logarithm of the softmax over the last axis."""
     return jt.nn.log_softmax(x, dim=-1)
-
-
-def max_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
-    """Largest value in each window; padding never wins.
-
-    Jittor refuses a map that is not larger than the window: such a one gets rows and columns that never win, and what
-    they add to the output is cut off.
-    """
-    height, width = x.shape[2:]
-    rows, columns = max(0, kernel + 1 - height), max(0, kernel + 1 - width)
-    if not rows and not columns:
-        return jt.nn.max_pool2d(x, kernel, stride, padding)
-    enlarged = jt.nn.pad(x, [0, columns, 0, rows], value=_LOWEST)
-    pooled = jt.nn.max_pool2d(enlarged, kernel, stride, padding)
-    step = stride or kernel
-    return pooled[:, :, : _windows(height, kernel, step, padding), : _windows(width, kernel, step, padding)]
-
-
-def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
-    """Mean of each window, without the padded zeros, which Jittor counts wherever it rounds the number of windows down.
-
-    Jittor refuses a map that is not larger than the window: such a one gets zeros, which are not counted either.
-    """
-    height, width = x.shape[2:]
-    rows, columns = max(0, kernel + 1 - height), max(0, kernel + 1 - width)
-    enlarged = jt.nn.pad(x, [0, columns, 0, rows]) if rows or columns else x
-    pooled = jt.nn.avg_pool2d(enlarged, kernel, stride, padding)
-    step = stride or kernel
-    if rows or columns:
-        pooled = pooled[:, :, : _windows(height, kernel, step, padding), : _windows(width, kernel, step, padding)]
-    if not padding:
-        return pooled
-    return pooled * _shares(height, width, kernel, step, padding)
-
-
-def _windows(size: int, kernel: int, stride: int, padding: int) -> int:
-    """Count the windows along an axis."""
-    return (size + 2 * padding - kernel) // stride + 1
-
-
-@functools.cache
-def _shares(height: int, width: int, kernel: int, stride: int, padding: int) -> Any:
-    """Return by how much a window's mean with its padding is less than that of its values, for each window."""
-    counts = [
-        [
-            min(start + kernel, size) - max(start, 0)
-            for start in (index * stride - padding for index in range(_windows(size, kernel, stride, padding)))
-        ]
-        for size in (height, width)
-    ]
-    shares = jt.array((kernel * kernel / np.multiply.outer(*counts)).astype(np.float32)).stop_grad()
-    return shares.sync()
 
 
 def in_training(module: jt.Module) -> bool:

@@ -31,6 +31,8 @@ class BatchNorm(jt.nn.BatchNorm):
 
     def execute(self, x: Any) -> Any:
         """Normalise by the batch in training, and by the running statistics in evaluation."""
+        if x.ndim == 3:  # noqa: PLR2004 - batch, length, features, which Jittor has before the length
+            return jt.transpose(self.execute(jt.transpose(x, 0, 2, 1)), 0, 2, 1)
         if not self.is_train or chosen() != _DEFAULT:
             return super().execute(x)
         rest = [0, *range(2, x.ndim)]

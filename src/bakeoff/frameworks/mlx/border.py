@@ -62,7 +62,7 @@ class Border:
         layers = {path: type(layer) for path, layer in model.named_modules()}
         self.names = {path: _canonical_name(path, layers) for path, _ in tree_flatten(model.parameters())}
         """The canonical name of each."""
-        self._first_last = {path for path in self.names if _is_output_first(path, layers)}
+        self._outputs = {path: axis for path in self.names if (axis := _outputs_axis(path, layers)) is not None}
         self._trained = {path for path, _ in tree_flatten(model.trainable_parameters())}
 
     def load(self, model: Any, weights: Arrays) -> None:
@@ -92,13 +92,13 @@ class Border:
         """Return canonical arrays in float64 that share no memory with MLX's."""
         found = {path: np.array(array, np.float64) for path, array in arrays}
         return {
-            self.names[path]: np.moveaxis(array, 0, -1) if path in self._first_last else array
+            self.names[path]: np.moveaxis(array, 0, self._outputs[path]) if path in self._outputs else array
             for path, array in found.items()
         }
 
     def _to_native(self, path: str, array: NDArray[Any]) -> NDArray[Any]:
         """Bring a canonical array into MLX's order of axes: it has a weight's outputs first."""
-        return np.moveaxis(array, -1, 0) if path in self._first_last else array
+        return np.moveaxis(array, self._outputs[path], 0) if path in self._outputs else array
 
 
 def _canonical_name(path: str, layers: dict[str, type[Any]]) -> str:
@@ -108,7 +108,8 @@ def _canonical_name(path: str, layers: dict[str, type[Any]]) -> str:
     return f"{parent}.{renamed}".removeprefix(".")
 
 
-def _is_output_first(path: str, layers: dict[str, type[Any]]) -> bool:
-    """Return whether MLX has the last canonical axis of this array first."""
+def _outputs_axis(path: str, layers: dict[str, type[Any]]) -> int | None:
+    """Return the canonical axis of outputs of an array that MLX has them first in; None for any other array."""
     parent, _, last = path.rpartition(".")
-    return last in getattr(layers.get(parent), "outputs_first", ())
+    layer = layers.get(parent)
+    return getattr(layer, "outputs_axis", -1) if last in getattr(layer, "outputs_first", ()) else None

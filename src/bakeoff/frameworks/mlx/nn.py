@@ -7,20 +7,35 @@ Layers draw their first values as MLX's always do, lazily: they are replaced bef
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import mlx.core as mx
 import mlx.nn
-import numpy as np
 
 from bakeoff.frameworks.mlx import functions
 from bakeoff.frameworks.mlx.attention import attention
-from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.mlx.maps import (
+    ChannelNorm,
+    GroupNorm,
+    RMSNorm,
+    StochasticDepth,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    channel_shuffle,
+    from_tokens,
+    max_pool1d,
+    max_pool2d,
+    pad2d,
+    per_channel,
+    resize,
+    split_channels,
+)
 from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.mlx.sequence_losses import ctc
-from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.mlx.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -30,19 +45,28 @@ __all__ = [
     "GRU",
     "LSTM",
     "BatchNorm",
+    "ChannelNorm",
+    "Conv1d",
     "Conv2d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GroupNorm",
     "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
+    "RMSNorm",
+    "StochasticDepth",
+    "adaptive_avg_pool2d",
     "attention",
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -50,21 +74,26 @@ __all__ = [
     "ctc",
     "flatten",
     "floor_divide",
+    "from_tokens",
     "gelu",
     "global_avg_pool2d",
     "in_training",
     "log_softmax",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
+    "pad2d",
+    "per_channel",
     "permute_dims",
     "relu",
     "reshape",
+    "resize",
     "scan",
     "sigmoid",
     "softmax",
+    "split_channels",
     "sum",
     "tanh",
     "tokens",
@@ -111,24 +140,6 @@ class Linear(mlx.nn.Linear):
         super().__init__(features, out_features, bias=bias)
 
 
-class Conv2d(mlx.nn.Conv2d):
-    """Cross-correlation with the same zero padding on opposite sides."""
-
-    outputs_first: ClassVar[tuple[str, ...]] = ("weight",)
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,
-    ) -> None:
-        """Take the vocabulary's arguments, which mean the same here."""
-        super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
-
-
 class LayerNorm(mlx.nn.LayerNorm):
     """Normalisation over the last axis."""
 
@@ -140,7 +151,7 @@ class LayerNorm(mlx.nn.LayerNorm):
 
 
 class BatchNorm(mlx.nn.BatchNorm):
-    """Normalisation of each channel of a feature map, or each feature of (batch, features)."""
+    """Normalisation of each channel of a feature map, or each feature of what has its features last."""
 
     canonical: ClassVar[dict[str, str]] = {"weight": "scale", "running_var": "running_variance"}
 
@@ -191,38 +202,6 @@ permute_dims = mx.transpose
 def in_training(module: mlx.nn.Module) -> bool:
     """Return whether the module computes for a training step."""
     return bool(module.training)
-
-
-def max_pool2d(x: mx.array, kernel: int, stride: int | None = None, padding: int = 0) -> mx.array:
-    """Largest of each window; MLX pads with minus infinity."""
-    return _pool(mlx.nn.MaxPool2d, kernel, stride, padding)(x)
-
-
-def avg_pool2d(x: mx.array, kernel: int, stride: int | None = None, padding: int = 0) -> mx.array:
-    """Mean of each window, without the padded zeros, which MLX counts."""
-    means = _pool(mlx.nn.AvgPool2d, kernel, stride, padding)(x)
-    if not padding:
-        return means
-    return means / _counted(kernel, stride or kernel, padding, x.shape[1], x.shape[2])
-
-
-@cache
-def _pool(layer: Any, kernel: int, stride: int | None, padding: int) -> Any:
-    """Return MLX's layer for a pooling: it has no function for it, and making one at every call would cost a step."""
-    return layer(kernel, stride=stride, padding=padding)
-
-
-@cache
-def _counted(kernel: int, stride: int, padding: int, height: int, width: int) -> mx.array:
-    """Return the share of each window that is not padding, (1, height, width, 1) of the pooled map."""
-    rows, columns = (_inside(kernel, stride, padding, size) for size in (height, width))
-    return mx.array(np.outer(rows, columns)[None, :, :, None].astype(np.float32))
-
-
-def _inside(kernel: int, stride: int, padding: int, size: int) -> Any:
-    """Return for each window along one axis the share of its points that lie on the map."""
-    starts = np.arange(-padding, size + padding - kernel + 1, stride)
-    return (np.minimum(starts + kernel, size) - np.maximum(starts, 0)) / kernel
 
 
 def global_avg_pool2d(x: mx.array) -> mx.array:

@@ -17,12 +17,28 @@ import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow import functions, phase
 from bakeoff.frameworks.tensorflow.attention import attention
-from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.tensorflow.maps import (
+    ChannelNorm,
+    GroupNorm,
+    RMSNorm,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    channel_shuffle,
+    from_tokens,
+    max_pool1d,
+    max_pool2d,
+    pad2d,
+    per_channel,
+    resize,
+    split_channels,
+)
 from bakeoff.frameworks.tensorflow.module import Module
 from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
-from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.tensorflow.time_maps import column_mask, columns, floor_divide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,19 +47,28 @@ __all__ = [
     "GRU",
     "LSTM",
     "BatchNorm",
+    "ChannelNorm",
+    "Conv1d",
     "Conv2d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GroupNorm",
     "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
+    "RMSNorm",
+    "StochasticDepth",
+    "adaptive_avg_pool2d",
     "attention",
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -51,21 +76,26 @@ __all__ = [
     "ctc",
     "flatten",
     "floor_divide",
+    "from_tokens",
     "gelu",
     "global_avg_pool2d",
     "in_training",
     "log_softmax",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
+    "pad2d",
+    "per_channel",
     "permute_dims",
     "relu",
     "reshape",
+    "resize",
     "scan",
     "sigmoid",
     "softmax",
+    "split_channels",
     "sum",
     "tanh",
     "tokens",
@@ -117,41 +147,6 @@ class Linear(keras.layers.Dense):
         self.build((None, math.prod(in_features) if isinstance(in_features, tuple) else in_features))
 
 
-class Conv2d(keras.layers.Conv2D):
-    """Cross-correlation with the same zero padding on opposite sides."""
-
-    attributes: ClassVar[dict[str, str]] = {"weight": "kernel", "bias": "bias"}
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,
-    ) -> None:
-        """Build the layer."""
-        super().__init__(
-            out_channels,
-            kernel,
-            strides=stride,
-            use_bias=bias,
-            data_format="channels_last",
-            kernel_initializer="zeros",
-        )
-        self._pad = padding
-        self.build((None, None, None, in_channels))
-
-    def convolution_op(self, inputs: Any, kernel: Any) -> Any:
-        """Convolve with the symmetric padding that Keras lacks.
-
-        tf.nn.conv2d takes explicit paddings too, but its gradient is then several times slower on a processor.
-        """
-        x, padding = _padded(inputs, self.kernel_size, self.strides[0], self._pad, 0.0)
-        return tf.nn.conv2d(x, kernel, self.strides, padding)
-
-
 class LayerNorm(keras.layers.LayerNormalization):
     """Layer normalisation over the last axis."""
 
@@ -164,7 +159,7 @@ class LayerNorm(keras.layers.LayerNormalization):
 
 
 class BatchNorm(keras.layers.BatchNormalization):
-    """Batch normalisation of each channel of a feature map, or each feature of (batch, features)."""
+    """Batch normalisation of each channel of a feature map, or each feature of what has its features last."""
 
     attributes: ClassVar[dict[str, str]] = {
         "scale": "gamma",
@@ -224,6 +219,15 @@ class Dropout(keras.layers.Dropout):
         return super().call(inputs, training=phase.in_training())
 
 
+class StochasticDepth(Dropout):
+    """Whole samples dropped: Keras' Dropout of one draw for each, which all other axes share."""
+
+    def call(self, inputs: Any) -> Any:
+        """Drop if the step is in training."""
+        self.noise_shape = (None, *[1] * (len(inputs.shape) - 1))
+        return super().call(inputs)
+
+
 # --- Functions ----------------------------------------------------------------------------------------------------
 
 
@@ -261,24 +265,6 @@ def softmax(x: Any) -> Any:
 def log_softmax(x: Any) -> Any:
     """Logarithm of the softmax over the last axis."""
     return tf.nn.log_softmax(x, axis=-1)
-
-
-def max_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
-    """Take the maximum of each window; padding never wins."""
-    stride = stride or kernel
-    x, mode = _padded(x, kernel, stride, padding, -math.inf)
-    return tf.nn.max_pool2d(x, kernel, stride, mode)
-
-
-def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
-    """Take the mean of each window; padded zeros are not counted, as TensorFlow's "SAME" does not count them either."""
-    stride = stride or kernel
-    padded, mode = _padded(x, kernel, stride, padding, 0.0)
-    pooled = tf.nn.avg_pool2d(padded, kernel, stride, mode)
-    if padded is x:
-        return pooled
-    ones, mode = _padded(tf.ones_like(x[:1, :, :, :1]), kernel, stride, padding, 0.0)
-    return pooled / tf.nn.avg_pool2d(ones, kernel, stride, mode)
 
 
 def global_avg_pool2d(x: Any) -> Any:
@@ -334,20 +320,3 @@ def mean(x: Any, axis: int | Sequence[int] | None = None) -> Any:
 def sum(x: Any, axis: int | Sequence[int] | None = None) -> Any:  # noqa: A001  the name in the array API standard
     """Sum over one axis, several or all."""
     return tf.reduce_sum(x, axis)
-
-
-def _padded(
-    x: Any, kernel: int | tuple[int, int], stride: int, padding: int | tuple[int, int], value: float
-) -> tuple[Any, str]:
-    """Return x and TensorFlow's word for its padding: padded here only where "SAME" would not do the same.
-
-    "SAME" pads so that ceil(size / stride) windows fit, the odd row or column at the end.
-    """
-    windows = kernel if isinstance(kernel, tuple) else (kernel, kernel)
-    sides = padding if isinstance(padding, tuple) else (padding, padding)
-    if not any(sides):
-        return x, "VALID"
-    axes = zip(x.shape[1:3], windows, sides, strict=True)
-    if all((-(-size // stride) - 1) * stride + window - size == 2 * side for size, window, side in axes):
-        return x, "SAME"
-    return tf.pad(x, [[0, 0], *([side, side] for side in sides), [0, 0]], constant_values=value), "VALID"

@@ -17,12 +17,30 @@ from torch.nn import functional as F
 
 from bakeoff.frameworks.torch import functions, recurrent
 from bakeoff.frameworks.torch.attention import attention
-from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
-from bakeoff.frameworks.torch.layouts import Layout
+from bakeoff.frameworks.torch.conv_layers import Conv1d, Conv2d, ConvTranspose2d
+from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.torch.layout import Layout
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
+from bakeoff.frameworks.torch.maps import (
+    BatchNorm,
+    ChannelNorm,
+    GroupNorm,
+    RMSNorm,
+    StochasticDepth,
+    adaptive_avg_pool2d,
+    avg_pool2d,
+    channel_shuffle,
+    from_tokens,
+    max_pool1d,
+    max_pool2d,
+    pad2d,
+    per_channel,
+    resize,
+    split_channels,
+)
 from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.torch.sequence_losses import ctc
-from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.torch.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -34,19 +52,28 @@ __all__ = [
     "GRU",
     "LSTM",
     "BatchNorm",
+    "ChannelNorm",
+    "Conv1d",
     "Conv2d",
+    "ConvTranspose2d",
     "Dropout",
     "Embedding",
+    "GroupNorm",
     "LSTMCell",
     "LayerNorm",
     "Linear",
     "Module",
     "ModuleList",
     "Parameter",
+    "RMSNorm",
+    "StochasticDepth",
+    "adaptive_avg_pool2d",
     "attention",
     "avg_pool2d",
     "binary_cross_entropy",
     "broadcast_to",
+    "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -54,21 +81,26 @@ __all__ = [
     "ctc",
     "flatten",
     "floor_divide",
+    "from_tokens",
     "gelu",
     "global_avg_pool2d",
     "in_training",
     "log_softmax",
     "matmul",
+    "max_pool1d",
     "max_pool2d",
     "mean",
     "mse",
-    "per_column",
+    "pad2d",
+    "per_channel",
     "permute_dims",
     "relu",
     "reshape",
+    "resize",
     "scan",
     "sigmoid",
     "softmax",
+    "split_channels",
     "sum",
     "tanh",
     "tokens",
@@ -93,25 +125,6 @@ class Linear(torch.nn.Linear):
         self.layouts = {"weight": self.layout}
 
 
-class Conv2d(torch.nn.Conv2d):
-    """Cross-correlation with the same zero padding on opposite sides."""
-
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        kernel: int | tuple[int, int],
-        stride: int = 1,
-        padding: int | tuple[int, int] = 0,
-        bias: bool = True,
-    ) -> None:
-        """Note the kernel's layout, for loading."""
-        super().__init__(in_channels, out_channels, kernel, stride=stride, padding=padding, bias=bias)
-        shape = (*self.kernel_size, in_channels, out_channels)
-        self.layout = Layout(shape, shape)
-        self.layouts = {"weight": self.layout}
-
-
 class LayerNorm(torch.nn.LayerNorm):
     """Normalise over the last axis."""
 
@@ -120,19 +133,6 @@ class LayerNorm(torch.nn.LayerNorm):
     def __init__(self, features: int, epsilon: float = 1e-5) -> None:
         """Take the vocabulary's arguments."""
         super().__init__(features, eps=epsilon)
-
-
-class BatchNorm(torch.nn.BatchNorm2d):
-    """Normalise each channel of a feature map, or each feature of (batch, features)."""
-
-    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
-
-    def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
-        """Take the vocabulary's arguments, which mean the same here."""
-        super().__init__(features, eps=epsilon, momentum=momentum)
-
-    def _check_input_dim(self, input: Any) -> None:  # noqa: A002 - PyTorch's name
-        """Take (batch, features) too: that is all that PyTorch's BatchNorm1d and BatchNorm2d differ in."""
 
 
 class Embedding(torch.nn.Embedding):
@@ -179,16 +179,6 @@ def softmax(x: Any) -> Any:
 def log_softmax(x: Any) -> Any:
     """Logarithm of the softmax over the last axis."""
     return torch.log_softmax(x, -1)
-
-
-def max_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
-    """Largest value in each window; padding never wins."""
-    return F.max_pool2d(x, kernel, stride, padding)
-
-
-def avg_pool2d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
-    """Mean of each window, without the padded zeros."""
-    return F.avg_pool2d(x, kernel, stride, padding, count_include_pad=False)
 
 
 def in_training(module: torch.nn.Module) -> bool:

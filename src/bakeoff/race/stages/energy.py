@@ -42,7 +42,7 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
 
 def _between_readings(available: Sequence[Meter], session: Session) -> None:
     """Warm up, and run steps between two readings."""
-    steps = math.ceil(STEPS_S / step_s(session.warm_up()))
+    steps = session.whole(math.ceil(STEPS_S / step_s(session.warm_up(), session.pass_steps)))
     session.tell("energy")
     with counted(available) as joules:
         session.ask(RunBlock(lead=0, steps=steps, turn=0))

@@ -96,7 +96,7 @@ def _early_and_late(until: int, step_s: float, session: Session) -> None:
     session.warm_up(SNAPSHOT_STEPS)
     session.tell(f"early and late steps, up to step {until:,}")
     lead, steps = BLOCKS.sizes(step_s)
-    session.ask(MeasureLate(late_step=until, pairs=BLOCKS.pairs, lead=lead, steps=steps))
+    session.ask(MeasureLate(late_step=until, pairs=BLOCKS.pairs, lead=lead, steps=session.whole(steps)))
 
 
 def remember(state: State, plan: ContenderPlan) -> None:

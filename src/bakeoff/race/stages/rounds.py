@@ -194,12 +194,15 @@ def by_itself(state: State, plan: ContenderPlan, number: int, contenders: int, a
 def _alternate(state: State, number: int, began_s: float, contenders: int, team: Team) -> None:
     """Run the blocks of a round of so many contenders: one worker at a time, the others blocked in a read."""
     course = course_of(state.of("time"))
-    steps_s = _warmed_up(team, course)
+    data = state.comparison.data
+    steps_s = _warmed_up(team, course, data.pass_steps)
     if not steps_s:
         return
     leads = {label: course.leads.get(label) or lead_steps(one) for label, one in steps_s.items()}
-    fixed = [count for label, count in course.steps.items() if label in steps_s or len(steps_s) > 1]
-    steps = max(fixed, default=0) or timed_steps(list(steps_s.values()))
+    # Of batches of different shapes all time the same ones, neighbours or not.
+    is_common = len(steps_s) > 1 or data.pass_steps > 1
+    fixed = [count for label, count in course.steps.items() if label in steps_s or is_common]
+    steps = max(fixed, default=0) or data.whole(timed_steps(list(steps_s.values())))
     turn_s = sum((leads[label] + steps) * one for label, one in steps_s.items())
     turns = course.turns or _turns(state, began_s, turn_s, contenders / len(steps_s))
     blocks = Blocks(team, leads, steps, _first_leads(state, team, steps_s))
@@ -212,7 +215,7 @@ def _alternate(state: State, number: int, began_s: float, contenders: int, team:
     team.each(lambda session: _fence(session, leads[session.label]))
 
 
-def _warmed_up(team: Team, course: Course) -> dict[str, float]:
+def _warmed_up(team: Team, course: Course, pass_steps: int) -> dict[str, float]:
     """Warm every worker up; return the step time of each, estimated from its warm-up.
 
     In the first round all go on until the slowest to settle has; later rounds run as many steps as the first.
@@ -222,7 +225,7 @@ def _warmed_up(team: Team, course: Course) -> dict[str, float]:
     for label, steps_ns in warm_ns.items():
         if label not in course.warm and len(steps_ns) < longest:
             team.ask(label, "warming up", Warm(steps=longest - len(steps_ns)))
-    return {label: step_s(warm_ns[label]) for label in team.labels}
+    return {label: step_s(warm_ns[label], pass_steps) for label in team.labels}
 
 
 class Blocks:
@@ -255,7 +258,9 @@ def _first_leads(state: State, team: Team, steps_s: Mapping[str, float]) -> dict
 def _fence(session: Session, lead: int) -> None:
     """Run the fenced part, behind a lead-in as a block's."""
     session.tell("waiting for each step")
-    session.ask(Fence(lead=lead, steps=FENCED.steps, seconds=FENCED.seconds, limit=FENCED.limit))
+    seconds = FENCED.seconds if session.pass_steps == 1 else 0.0  # else it would end within a pass
+    steps = session.whole(FENCED.steps)
+    session.ask(Fence(lead=lead, steps=steps, seconds=seconds, limit=max(steps, FENCED.limit)))
 
 
 def _rounds(state: State) -> int:

@@ -57,11 +57,12 @@ SHORTEST_STEP_S = 1e-6
 class Session:
     """One worker at work, under the time limit of a trial; the observer hears what it does."""
 
-    def __init__(self, worker: Worker, label: str, limit_s: float, observe: Observer) -> None:
-        """Take a started worker."""
+    def __init__(self, worker: Worker, label: str, limit_s: float, observe: Observer, pass_steps: int = 1) -> None:
+        """Take a started worker; so many of its steps have seen every shape of batches."""
         self.worker = worker
         self.label = label
         self.limit_s = limit_s
+        self.pass_steps = pass_steps
         self._observe = observe
 
     def tell(self, doing: str) -> None:
@@ -79,19 +80,25 @@ class Session:
     def warm_up(self, steps: int | None = None) -> list[int]:
         """Build the step and warm it up, by so many steps or as long as it takes; return each warm step's time in ns.
 
-        Of long steps, as many as the saved state needs are enough.
+        Of long steps, as many as the saved state needs are enough. Where the shapes of batches differ, two passes over
+        them: the first one compiles, the second one tells how long steps are.
         """
         self.tell("building")
         self.ask(protocol.Build())
         self.tell("warming up")
         if steps is not None:
             return self.warm(protocol.Warm(steps=steps))
-        warm_ns = self.warm(protocol.Warm(steps=SNAPSHOT_STEPS))
+        passes = 2 * self.pass_steps if self.pass_steps > 1 else 0
+        warm_ns = self.warm(protocol.Warm(steps=max(SNAPSHOT_STEPS, passes)))
         left_s = WARM_UP.seconds - sum(warm_ns) * 1e-9
         if left_s > 0:
-            missing, limit = WARM_UP.steps - len(warm_ns), WARM_UP.limit - len(warm_ns)
+            missing, limit = (max(0, count - len(warm_ns)) for count in (WARM_UP.steps, WARM_UP.limit))
             warm_ns += self.warm(protocol.Warm(steps=missing, seconds=left_s, limit=limit))
         return warm_ns
+
+    def whole(self, steps: int) -> int:
+        """Return at least so many steps: whole passes over the batches where their shapes differ."""
+        return -(-steps // self.pass_steps) * self.pass_steps
 
     def warm(self, command: protocol.Warm) -> list[int]:
         """Run steps of a warm-up; return the time of each in ns."""
@@ -225,12 +232,17 @@ def built_then(doing: str, *commands: protocol.Command) -> Callable[[Session], N
     return script
 
 
-def step_s(warm_ns: list[int]) -> float:
+def step_s(warm_ns: list[int], pass_steps: int = 1) -> float:
     """Return a step's time, estimated from the second half of the warm steps: the first may still be warming up.
+
+    Where the shapes of batches differ it is the mean of the last pass over them.
 
     It plans how many steps there are, and no result rests on it: so it is a low quantile, which other processes that
     disturb the warm-up hardly move.
     """
+    if pass_steps > 1:
+        last_ns = warm_ns[-pass_steps:]
+        return max(SHORTEST_STEP_S, sum(last_ns) / len(last_ns) / 1e9)
     steady_ns = sorted(warm_ns[len(warm_ns) // 2 :])
     return max(SHORTEST_STEP_S, steady_ns[len(steady_ns) // UNDISTURBED] / 1e9)
 

@@ -1,0 +1,101 @@
+"""What sources of real data have in common: optional libraries, folders, data sets by name, and what fails of them."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from bakeoff.spec.errors import UsageError
+
+
+def library(name: str, what: str) -> Any:
+    """Return a module of the extra `data`; raise UsageError, which says how to install it.
+
+    `what` names the data that need it.
+    """
+    try:
+        return importlib.import_module(name)
+    except (ImportError, OSError) as error:  # soundfile raises OSError where the system's library is missing
+        msg = f"{what} needs the extra 'data' ({name}: {error}): pip install 'bakeoff[data]'. Or use another source"
+        raise UsageError(msg) from error
+
+
+def existing(source: str, location: str) -> Path:
+    """Return the folder or file of a location; raise UsageError where there is none."""
+    path = Path(location).expanduser()
+    if not path.exists():
+        msg = f"{source}:{location}: there is no such folder or file"
+        raise UsageError(msg)
+    return path
+
+
+def is_data_set(folder: Path) -> bool:
+    """Return whether `datasets` is to read a folder: it was saved by it, or holds Parquet files."""
+    return (folder / "dataset_dict.json").is_file() or any(folder.rglob("*.parquet"))
+
+
+def splits_of(source: str, folder: Path) -> Any:
+    """Return the splits of a folder that `datasets` saved or published, by their names."""
+    datasets = library("datasets", source)
+    saved = (folder / "dataset_dict.json").is_file()
+    try:
+        return datasets.load_from_disk(str(folder)) if saved else datasets.load_dataset("parquet", data_dir=str(folder))
+    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        msg = f"{source}:{folder} cannot be read by datasets {datasets.__version__}: {type(error).__name__}: {error}"
+        raise UsageError(msg) from error
+
+
+def splits_named(source: str, name: str, configuration: str) -> tuple[Any, str]:
+    """Return the splits of a data set of Hugging Face, fetched unless it is there, and its name with the library's.
+
+    Raises UsageError, which says what to do without a network.
+    """
+    datasets = library("datasets", source)
+    try:
+        splits = datasets.load_dataset(name, configuration)
+    except (OSError, ValueError, RuntimeError, datasets.exceptions.DatasetsError) as error:
+        raise UsageError(_not_fetched(source, f"{name} ({configuration})", error)) from error
+    return splits, f"{name} ({configuration}, datasets {datasets.__version__})"
+
+
+def downloaded(source: str, address: str) -> Path:
+    """Return the folder of an archive that is fetched and unpacked into the cache of `datasets`, unless it is there."""
+    datasets = library("datasets", source)
+    try:
+        return Path(datasets.DownloadManager().download_and_extract(address))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageError(_not_fetched(source, address, error)) from error
+
+
+def _not_fetched(source: str, what: str, error: Exception) -> str:
+    """Return why data that were named are not there, and what to do."""
+    return (
+        f"{source}: cannot fetch {what}: {type(error).__name__}: {error}. "
+        f"Without a network name a folder that holds it: {source}:/path/to/folder"
+    )
+
+
+def split_of(source: str, splits: Any, wanted: str) -> Any:
+    """Return one split; raise UsageError, which lists those that there are."""
+    if wanted not in splits:
+        msg = f"{source} has no split {wanted!r}; it has {', '.join(splits)}"
+        raise UsageError(msg)
+    return splits[wanted]
+
+
+def column_of(source: str, split: Any, name: str) -> list[Any]:
+    """Return a column's values; raise UsageError, which lists the columns that there are."""
+    if name not in split.column_names:
+        msg = f"{source} has no column {name!r}; it has {', '.join(split.column_names)}"
+        raise UsageError(msg)
+    return list(split[name])
+
+
+def text_of(path: Path) -> str:
+    """Return a file's text; raise UsageError for what is no UTF-8 or cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path} cannot be read as text: {error}"
+        raise UsageError(msg) from error

@@ -1,0 +1,183 @@
+"""What Jittor does with feature maps, (batch, channels, height, width), beside convolutions."""
+
+# ruff: noqa: FBT001, FBT002 - `count_padding` is positional in the vocabulary
+
+from __future__ import annotations
+
+import functools
+import math
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import jittor as jt
+import numpy as np
+
+from bakeoff.frameworks import sampling
+from bakeoff.frameworks.sampling import pair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Pair = int | tuple[int, int]
+
+_LOWEST = float(np.finfo(np.float32).min)
+
+
+class GroupNorm(jt.nn.GroupNorm):
+    """Normalise each group of channels of a sample."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
+
+    def __init__(self, groups: int, features: int, epsilon: float = 1e-5) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(groups, features, eps=epsilon)
+
+    def execute(self, x: Any) -> Any:
+        """Normalise; of a sequence Jittor has the features before the length."""
+        if x.ndim == 3:  # noqa: PLR2004 - batch, length, features
+            return jt.transpose(super().execute(jt.transpose(x, 0, 2, 1)), 0, 2, 1)
+        return super().execute(x)
+
+
+class ChannelNorm(jt.nn.LayerNorm):
+    """Normalise over the channels at each place: brought to the end and back."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
+
+    def __init__(self, features: int, epsilon: float = 1e-6) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(features, eps=epsilon)
+
+    def execute(self, x: Any) -> Any:
+        """Normalise."""
+        return jt.transpose(super().execute(jt.transpose(x, 0, 2, 3, 1)), 0, 3, 1, 2)
+
+
+class RMSNorm(jt.Module):
+    """Divide by the root of the mean of squares over the last axis; Jittor has no layer for it."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
+
+    def __init__(self, features: int, epsilon: float = 1e-6) -> None:
+        """Take the vocabulary's arguments."""
+        self.weight = jt.ones((features,))
+        self.epsilon = epsilon
+
+    def execute(self, x: Any) -> Any:
+        """Normalise."""
+        return x / jt.sqrt(jt.mean(x * x, dim=-1, keepdims=True) + self.epsilon) * self.weight
+
+
+class StochasticDepth(jt.nn.DropPath):
+    """Drop whole samples at `rate` in training, do nothing in evaluation."""
+
+    def __init__(self, rate: float) -> None:
+        """Take the vocabulary's argument; the network sets whether it is in training."""
+        super().__init__(rate)
+
+
+def max_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0) -> Any:
+    """Largest value in each window; padding never wins.
+
+    Jittor refuses a map that is not larger than the window: such a one gets rows and columns that never win, and what
+    they add to the output is cut off.
+    """
+    return _pooled(jt.nn.max_pool2d, x, kernel, stride, padding, _LOWEST)
+
+
+def avg_pool2d(x: Any, kernel: Pair, stride: Pair | None = None, padding: Pair = 0, count_padding: bool = False) -> Any:
+    """Mean of each window, with the padded zeros, which Jittor counts wherever it rounds the number of windows down.
+
+    Jittor refuses a map that is not larger than the window: such a one gets zeros, which are not counted either.
+    """
+    pooled = _pooled(jt.nn.avg_pool2d, x, kernel, stride, padding, 0.0)
+    if count_padding or not any(pair(padding)):
+        return pooled
+    return pooled * _shares(tuple(x.shape[2:]), pair(kernel), pair(stride or kernel), pair(padding))
+
+
+def max_pool1d(x: Any, kernel: int, stride: int | None = None, padding: int = 0) -> Any:
+    """Largest value in each window along the length: of maps of one channel, whose columns are the features."""
+    return max_pool2d(x.unsqueeze(1), (kernel, 1), (stride or kernel, 1), (padding, 0)).squeeze(1)
+
+
+def _pooled(function: Any, x: Any, kernel: Pair, stride: Pair | None, padding: Pair, fill: float) -> Any:
+    """Pool a map, enlarged at its end where it is not larger than the window; what that adds is cut off."""
+    lengths, sizes, steps, sides = x.shape[2:], pair(kernel), pair(stride or kernel), pair(padding)
+    more = [max(0, window + 1 - length) for length, window in zip(lengths, sizes, strict=True)]
+    if not any(more):
+        return function(x, sizes, steps, sides)
+    pooled = function(jt.nn.pad(x, [0, more[1], 0, more[0]], value=fill), sizes, steps, sides)
+    axes = zip(lengths, sizes, steps, sides, strict=True)
+    rows, columns = ((length + 2 * edge - window) // step + 1 for length, window, step, edge in axes)
+    return pooled[:, :, :rows, :columns]
+
+
+@functools.cache
+def _shares(
+    lengths: tuple[int, int], kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int]
+) -> Any:
+    """Return by how much a window's mean with its padding is less than that of its values, for each window."""
+    counts = [sampling.counted(*axis) for axis in zip(lengths, kernel, stride, padding, strict=True)]
+    return _constant(math.prod(kernel) / np.multiply.outer(*counts))
+
+
+def _constant(values: Any) -> Any:
+    """Return an array that is no parameter."""
+    return jt.array(np.asarray(values, np.float32)).stop_grad().sync()
+
+
+def adaptive_avg_pool2d(x: Any, size: Pair) -> Any:
+    """Mean of each of so many windows that cover the map: those of a pool where the size divides the map's.
+
+    Jittor's own windows are of one size each, which are others than PyTorch's where they do not divide.
+    """
+    lengths, sizes = tuple(x.shape[2:]), pair(size)
+    if not any(length % wanted for length, wanted in zip(lengths, sizes, strict=True)):
+        return avg_pool2d(x, (lengths[0] // sizes[0], lengths[1] // sizes[1]))
+    rows, columns = (_windows(length, wanted) for length, wanted in zip(lengths, sizes, strict=True))
+    return jt.matmul(rows, jt.matmul(x, jt.transpose(columns, 1, 0)))
+
+
+@functools.cache
+def _windows(length: int, size: int) -> Any:
+    """Return the matrix of an axis."""
+    return _constant(sampling.shares(length, size))
+
+
+def resize(x: Any, size: Pair, method: str) -> Any:
+    """Another height and width, by half-pixel centres and without antialiasing.
+
+    Jittor's own for "nearest" rounds its places in float32; whole factors are whole numbers here.
+    """
+    (height, width), (rows, columns) = x.shape[2:], pair(size)
+    if method == "bilinear":
+        return jt.nn.resize(x, (rows, columns), mode="bilinear")
+    shape = [*x.shape[:2], rows, columns]
+    return x.reindex(shape, ["i0", "i1", f"i2/{rows // height}", f"i3/{columns // width}"])
+
+
+def pad2d(x: Any, sides: tuple[tuple[int, int], tuple[int, int]]) -> Any:
+    """Zeros around a map."""
+    return jt.nn.pad(x, [*sides[1], *sides[0]])
+
+
+def from_tokens(x: Any, size: Pair) -> Any:
+    """(batch, height * width, channels) to a feature map."""
+    return jt.reshape(jt.transpose(x, 0, 2, 1), (x.shape[0], x.shape[2], *pair(size)))
+
+
+def per_channel(v: Any) -> Any:
+    """(channels,) or (batch, channels) to what broadcasts over a map."""
+    return jt.reshape(v, (-1, v.shape[-1], 1, 1))
+
+
+def split_channels(x: Any, sizes: Sequence[int]) -> Any:
+    """Part a map's channels."""
+    return jt.split(x, list(sizes), 1)
+
+
+def channel_shuffle(x: Any, groups: int) -> Any:
+    """Put the first channels of all groups first, then the second ones, and so on."""
+    batch, channels, height, width = x.shape
+    parted = jt.reshape(x, (batch, groups, channels // groups, height, width))
+    return jt.reshape(jt.transpose(parted, 0, 2, 1, 3, 4), x.shape)

@@ -1,0 +1,162 @@
+"""What MLX does with feature maps, (batch, height, width, channels), beside convolutions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import mlx.core as mx
+import mlx.nn
+import numpy as np
+
+from bakeoff.frameworks import sampling
+from bakeoff.frameworks.sampling import pair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Pair = int | tuple[int, int]
+
+
+class GroupNorm(mlx.nn.GroupNorm):
+    """Normalise each group of channels of a sample; MLX's own groups are not of channels that are side by side."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
+
+    def __init__(self, groups: int, features: int, epsilon: float = 1e-5) -> None:
+        """Take groups of neighbouring channels, as PyTorch does."""
+        super().__init__(groups, features, eps=epsilon, pytorch_compatible=True)
+
+
+class ChannelNorm(mlx.nn.LayerNorm):
+    """Normalise over the channels at each place: channels are the last axis, over which MLX's LayerNorm goes."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
+
+    def __init__(self, features: int, epsilon: float = 1e-6) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(features, eps=epsilon)
+
+
+class RMSNorm(mlx.nn.RMSNorm):
+    """Divide by the root of the mean of squares over the last axis."""
+
+    canonical: ClassVar[dict[str, str]] = {"weight": "scale"}
+
+    def __init__(self, features: int, epsilon: float = 1e-6) -> None:
+        """Take the vocabulary's arguments."""
+        super().__init__(features, eps=epsilon)
+
+
+class StochasticDepth(mlx.nn.Module):
+    """Drop whole samples at `rate` in training, do nothing in evaluation; MLX has no layer for it."""
+
+    def __init__(self, rate: float) -> None:
+        """Take the vocabulary's argument."""
+        super().__init__()
+        self._kept = 1 - rate
+
+    def __call__(self, x: mx.array) -> mx.array:
+        """Multiply every sample by 0 or by 1 / (1 - rate), as MLX's Dropout does with every element."""
+        if not self.training or self._kept == 1:
+            return x
+        mask = mx.random.bernoulli(self._kept, (x.shape[0], *[1] * (x.ndim - 1)))
+        return (1 / self._kept) * mask * x
+
+
+def max_pool2d(x: mx.array, kernel: Pair, stride: Pair | None = None, padding: Pair = 0) -> mx.array:
+    """Largest of each window; MLX pads with minus infinity."""
+    return _pool(mlx.nn.MaxPool2d, kernel, stride, padding)(x)
+
+
+def avg_pool2d(
+    x: mx.array,
+    kernel: Pair,
+    stride: Pair | None = None,
+    padding: Pair = 0,
+    count_padding: bool = False,  # noqa: FBT001, FBT002 - the vocabulary's signature
+) -> mx.array:
+    """Mean of each window, with the padded zeros, which MLX counts, or without them."""
+    means = _pool(mlx.nn.AvgPool2d, kernel, stride, padding)(x)
+    if count_padding or not any(pair(padding)):
+        return means
+    return means / _counted(pair(kernel), pair(stride or kernel), pair(padding), x.shape[1], x.shape[2])
+
+
+def max_pool1d(x: mx.array, kernel: int, stride: int | None = None, padding: int = 0) -> mx.array:
+    """Largest of each window along the length."""
+    return _pool(mlx.nn.MaxPool1d, kernel, stride, padding)(x)
+
+
+@cache
+def _pool(layer: Any, kernel: Pair, stride: Pair | None, padding: Pair) -> Any:
+    """Return MLX's layer for a pooling: it has no function for it, and making one at every call would cost a step."""
+    return layer(kernel, stride=stride, padding=padding)
+
+
+@cache
+def _counted(
+    kernel: tuple[int, int], stride: tuple[int, int], padding: tuple[int, int], height: int, width: int
+) -> mx.array:
+    """Return the share of each window that is not padding, (1, height, width, 1) of the pooled map."""
+    sides = zip((height, width), kernel, stride, padding, strict=True)
+    rows, columns = (sampling.counted(size, window, step, edge) for size, window, step, edge in sides)
+    return mx.array((np.outer(rows, columns) / math.prod(kernel))[None, :, :, None].astype(np.float32))
+
+
+def adaptive_avg_pool2d(x: mx.array, size: Pair) -> mx.array:
+    """Mean of each of so many windows that cover the map: those of a pool where the size divides the map's."""
+    lengths, sizes = x.shape[1:3], pair(size)
+    if not any(length % wanted for length, wanted in zip(lengths, sizes, strict=True)):
+        return avg_pool2d(x, (lengths[0] // sizes[0], lengths[1] // sizes[1]))
+    rows, columns = (_shares(length, wanted) for length, wanted in zip(lengths, sizes, strict=True))
+    return mx.einsum("bhwc,yh,xw->byxc", x, rows, columns)
+
+
+@cache
+def _shares(length: int, size: int) -> mx.array:
+    """Return the matrix of an axis."""
+    return mx.array(sampling.shares(length, size).astype(np.float32))
+
+
+def resize(x: mx.array, size: Pair, method: str) -> mx.array:
+    """Another height and width, by half-pixel centres and without antialiasing."""
+    return _upsample(x.shape[1:3], pair(size), {"nearest": "nearest", "bilinear": "linear"}[method])(x)
+
+
+@cache
+def _upsample(lengths: tuple[int, int], sizes: tuple[int, int], mode: Any) -> Any:
+    """Return MLX's layer; it takes factors, and rounds a length times its factor down."""
+    factors = (wanted / length for length, wanted in zip(lengths, sizes, strict=True))
+    exact = [
+        factor if int(factor * length) == wanted else math.nextafter(factor, math.inf)
+        for factor, length, wanted in zip(factors, lengths, sizes, strict=True)
+    ]
+    return mlx.nn.Upsample((exact[0], exact[1]), mode=mode)
+
+
+def pad2d(x: mx.array, sides: tuple[tuple[int, int], tuple[int, int]]) -> mx.array:
+    """Zeros around a map."""
+    return mx.pad(x, [(0, 0), *sides, (0, 0)])
+
+
+def from_tokens(x: mx.array, size: Pair) -> mx.array:
+    """(batch, height * width, channels) to a feature map."""
+    return mx.unflatten(x, 1, pair(size))
+
+
+def per_channel(v: mx.array) -> mx.array:
+    """(channels,) or (batch, channels) to what broadcasts over a map."""
+    return mx.reshape(v, (-1, 1, 1, v.shape[-1]))
+
+
+def split_channels(x: mx.array, sizes: Sequence[int]) -> Any:
+    """Part a map's channels; MLX takes the places of the cuts."""
+    return mx.split(x, list(itertools.accumulate(sizes))[:-1], axis=-1)
+
+
+def channel_shuffle(x: mx.array, groups: int) -> mx.array:
+    """Put the first channels of all groups first, then the second ones, and so on."""
+    return mx.flatten(mx.unflatten(x, -1, (groups, -1)).swapaxes(-1, -2), -2)

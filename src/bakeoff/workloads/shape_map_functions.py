@@ -1,0 +1,147 @@
+"""Functions of feature maps on shapes: pools, sizes and channels; what each refuses, and the shape that it gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.workloads.layers import count, pair
+from bakeoff.workloads.layers_maps import divided
+from bakeoff.workloads.shape_maps import check_sequence
+from bakeoff.workloads.shape_windows import places, slid
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+RESIZES = ("nearest", "bilinear")
+
+
+def max_pool2d(x: Shape, kernel: Any, stride: Any = None, padding: Any = 0) -> Shape:
+    """Return the places of the window."""
+    return _pooled("max_pool2d", x, kernel, stride, padding)
+
+
+def avg_pool2d(x: Shape, kernel: Any, stride: Any = None, padding: Any = 0, count_padding: Any = False) -> Shape:  # noqa: FBT002 - the vocabulary's signature
+    """Return the places of the window."""
+    if not isinstance(count_padding, bool):
+        msg = f"nn.avg_pool2d: count_padding={count_padding!r}: it must be True or False"
+        raise LayoutError(msg)
+    return _pooled("avg_pool2d", x, kernel, stride, padding)
+
+
+def max_pool1d(x: Shape, kernel: int, stride: int | None = None, padding: int = 0) -> Shape:
+    """Return the places of the window along the length."""
+    check_sequence("max_pool1d", x)
+    kernel, padding = count("kernel", kernel), count("padding", padding, least=0)
+    _check_padding("max_pool1d", (kernel,), (padding,))
+    step = kernel if stride is None else count("stride", stride)
+    return x.of(x.shape[0], places("max_pool1d", x, x.shape[1], kernel, step, padding), x.shape[2])
+
+
+def _pooled(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
+    """Return the places of a window; raise LayoutError where one could see padding alone."""
+    check_kind(function, x, "map")
+    _check_padding(function, pair("kernel", kernel), pair("padding", padding, least=0))
+    return slid(function, x, kernel, kernel if stride is None else stride, padding)
+
+
+def _check_padding(function: str, kernel: Sequence[int], padding: Sequence[int]) -> None:
+    """Raise LayoutError for more padding than half of the window, which PyTorch refuses: it could see nothing else."""
+    if any(2 * edge > window for window, edge in zip(kernel, padding, strict=True)):
+        msg = f"nn.{function}: padding={padding} is more than half of the window {kernel}"
+        raise LayoutError(msg)
+
+
+def adaptive_avg_pool2d(x: Shape, size: tuple[int, int]) -> Shape:
+    """Return the size."""
+    check_kind("adaptive_avg_pool2d", x, "map")
+    return _sized(x, pair("size", size))
+
+
+def resize(x: Shape, size: tuple[int, int], method: str) -> Shape:
+    """Return the size; nearest takes whole factors only."""
+    check_kind("resize", x, "map")
+    sizes = pair("size", size)
+    if method not in RESIZES:
+        msg = f"nn.resize by {method!r}; there is {' and '.join(RESIZES)}"
+        raise LayoutError(msg)
+    if method == "nearest" and any(new % old for new, old in zip(sizes, x.shape[1:3], strict=True)):
+        msg = f"nn.resize of {x!r} to {sizes} by 'nearest' takes whole factors only; 'bilinear' takes all"
+        raise LayoutError(msg)
+    return _sized(x, sizes)
+
+
+def pad2d(x: Shape, sides: Any) -> Shape:
+    """Return the map with its edges."""
+    check_kind("pad2d", x, "map")
+    (top, bottom), (left, right) = edges(sides)
+    batch, height, width, channels = x.shape
+    return Shape((batch, height + top + bottom, width + left + right, channels), trained=x.trained, kind="map")
+
+
+def edges(sides: Any) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return ((top, bottom), (left, right)); raise LayoutError for anything else."""
+    if not (isinstance(sides, tuple) and len(sides) == 2 and all(isinstance(one, tuple) for one in sides)):  # noqa: PLR2004
+        msg = f"nn.pad2d takes ((top, bottom), (left, right)); this is {sides!r}"
+        raise LayoutError(msg)
+    vertical, horizontal = (pair("sides", one, least=0) for one in sides)
+    return vertical, horizontal
+
+
+def from_tokens(x: Shape, size: tuple[int, int]) -> Shape:
+    """Return a map of this height and width."""
+    check_sequence("from_tokens", x)
+    height, width = pair("size", size)
+    if x.shape[1] != height * width:
+        msg = f"nn.from_tokens of {x!r}: {height} x {width} places are {height * width} tokens"
+        raise LayoutError(msg)
+    return Shape((x.shape[0], height, width, x.shape[2]), trained=x.trained, kind="map")
+
+
+def per_channel(v: Shape) -> Shape:
+    """Return one number for each channel, that broadcasts over height and width."""
+    check_kind("per_channel", v, "array")
+    if v.ndim not in {1, 2}:
+        msg = f"nn.per_channel takes (channels,) or (batch, channels); this is {v!r}"
+        raise LayoutError(msg)
+    batch = v.shape[0] if v.ndim == 2 else 1  # noqa: PLR2004 - batch, channels
+    return Shape((batch, 1, 1, v.shape[-1]), trained=v.trained, kind="map")
+
+
+def split_channels(x: Shape, sizes: Sequence[int]) -> list[Shape]:
+    """Return a map for each size."""
+    check_kind("split_channels", x, "map")
+    parts = [count("sizes", size) for size in sizes]
+    if sum(parts) != x.shape[-1]:
+        msg = f"nn.split_channels of {x!r} into {tuple(parts)}: these are {sum(parts)} channels"
+        raise LayoutError(msg)
+    return [Shape((*x.shape[:-1], part), trained=x.trained, kind="map") for part in parts]
+
+
+def channel_shuffle(x: Shape, groups: int) -> Shape:
+    """Return the same shape."""
+    check_kind("channel_shuffle", x, "map")
+    divided("channels", x.shape[-1], groups)
+    return Shape(x.shape, trained=x.trained, kind="map")
+
+
+def _sized(x: Shape, size: tuple[int, int]) -> Shape:
+    """Return a map of another height and width."""
+    return Shape((x.shape[0], *size, x.shape[-1]), trained=x.trained, kind="map")
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        max_pool2d,
+        avg_pool2d,
+        max_pool1d,
+        adaptive_avg_pool2d,
+        resize,
+        pad2d,
+        from_tokens,
+        per_channel,
+        split_channels,
+        channel_shuffle,
+    )
+}

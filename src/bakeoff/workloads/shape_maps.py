@@ -1,0 +1,148 @@
+"""Layers of feature maps and sequences on shapes: what each refuses, the shape that it gives, and its products."""
+
+# ruff: noqa: FBT001, FBT002 - `bias` is positional in the vocabulary
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.workloads import layers_maps
+from bakeoff.workloads.layers import pair
+from bakeoff.workloads.shape_layers import Counted
+from bakeoff.workloads.shape_windows import extent, places, slid
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, elementwise
+
+if TYPE_CHECKING:
+    from bakeoff.workloads.layers import Layer
+
+SEQUENCE_AXES = 3
+"""Batch, length, features."""
+
+
+class Conv1d(Counted, layers_maps.Conv1d):
+    """See the vocabulary."""
+
+    def __init__(
+        self, inputs: int, outputs: int, kernel: int, stride: int = 1, padding: int = 0, dilation: int = 1, **more: Any
+    ) -> None:
+        """Keep what the length of the result depends on."""
+        super().__init__(inputs, outputs, kernel, stride, padding, dilation, **more)
+        self.inputs, self.stride, self.padding, self.dilation = inputs, stride, padding, dilation
+
+    def __call__(self, x: Shape) -> Shape:
+        """Count one for each weight and place of the result."""
+        kernel, seen, outputs = self.parameters["weight"].shape
+        check_sequence("Conv1d", x)
+        check_length(f"nn.Conv1d over the features of {x!r}", x.shape[-1], self.inputs)
+        length = places("Conv1d", x, x.shape[1], extent(kernel, self.dilation), self.stride, self.padding)
+        self.product(x.shape[0] * length * kernel * seen * outputs, x, saved=kernel)
+        return Shape((x.shape[0], length, outputs), trained=True)
+
+
+class Conv2d(Counted, layers_maps.Conv2d):
+    """See the vocabulary."""
+
+    def __init__(
+        self, inputs: int, outputs: int, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, **more: Any
+    ) -> None:
+        """Keep what the size of the result depends on."""
+        super().__init__(inputs, outputs, kernel, stride, padding, dilation, **more)
+        self.inputs, self.stride, self.padding, self.dilation = inputs, stride, padding, pair("dilation", dilation)
+
+    def __call__(self, x: Shape) -> Shape:
+        """Count one for each weight and place of the result."""
+        height, width, seen, outputs = self.parameters["weight"].shape
+        check_kind("Conv2d", x, "map")
+        check_length(f"nn.Conv2d over the channels of {x!r}", x.shape[-1], self.inputs)
+        window = (extent(height, self.dilation[0]), extent(width, self.dilation[1]))
+        found = slid("Conv2d", x, window, self.stride, self.padding)
+        count = math.prod(found.shape[:-1])
+        self.product(count * height * width * seen * outputs, x, saved=height * width)
+        return Shape((*found.shape[:-1], outputs), trained=True, kind="map")
+
+
+class ConvTranspose2d(Counted, layers_maps.ConvTranspose2d):
+    """See the vocabulary."""
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        kernel: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        bias: bool = True,
+    ) -> None:
+        """Keep what the size of the result depends on."""
+        super().__init__(inputs, outputs, kernel, stride, padding, output_padding, bias)
+        self.stride, self.padding = pair("stride", stride), pair("padding", padding, least=0)
+        self.more = pair("output_padding", output_padding, least=0)
+
+    def __call__(self, x: Shape) -> Shape:
+        """Count one for each weight and place of the input."""
+        *kernel, outputs, inputs = self.parameters["weight"].shape
+        check_kind("ConvTranspose2d", x, "map")
+        check_length(f"nn.ConvTranspose2d over the channels of {x!r}", x.shape[-1], inputs)
+        sides = zip(x.shape[1:3], kernel, self.stride, self.padding, self.more, strict=True)
+        sizes = [(length - 1) * step - 2 * edge + window + more for length, window, step, edge, more in sides]
+        if min(sizes) < 1:
+            msg = f"nn.ConvTranspose2d: with padding={self.padding} nothing is left of the result of {x!r}"
+            raise LayoutError(msg)
+        self.product(math.prod(x.shape) * math.prod(kernel) * outputs, x, saved=math.prod(kernel))
+        return Shape((x.shape[0], *sizes, outputs), trained=True, kind="map")
+
+
+class GroupNorm(Counted, layers_maps.GroupNorm):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same shape."""
+        if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim == SEQUENCE_AXES)):
+            msg = f"nn.GroupNorm takes a feature map or (batch, length, features); this is {x!r}"
+            raise LayoutError(msg)
+        return _normalised(self, "GroupNorm", x)
+
+
+class ChannelNorm(Counted, layers_maps.ChannelNorm):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same shape."""
+        check_kind("ChannelNorm", x, "map")
+        return _normalised(self, "ChannelNorm", x)
+
+
+class RMSNorm(Counted, layers_maps.RMSNorm):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same shape."""
+        check_kind("RMSNorm", x, "array")
+        return _normalised(self, "RMSNorm", x)
+
+
+class StochasticDepth(Counted, layers_maps.StochasticDepth):
+    """See the vocabulary."""
+
+    def __call__(self, x: Shape) -> Shape:
+        """Return the same."""
+        return elementwise("StochasticDepth", x)
+
+
+def check_sequence(function: str, x: Any) -> None:
+    """Raise LayoutError unless x is (batch, length, features)."""
+    check_kind(function, x, "array")
+    if x.ndim != SEQUENCE_AXES:
+        msg = f"nn.{function} takes (batch, length, features); this is {x!r}"
+        raise LayoutError(msg)
+
+
+def _normalised(layer: Layer, name: str, x: Shape) -> Shape:
+    """Return the same shape; raise LayoutError for another number of features than the layer was made for."""
+    check_length(f"nn.{name} over the features of {x!r}", x.shape[-1], layer.parameters["scale"].shape[0])
+    return Shape(x.shape, trained=True, kind=x.kind)
+
+
+LAYERS: tuple[type, ...] = (Conv1d, Conv2d, ConvTranspose2d, GroupNorm, ChannelNorm, RMSNorm, StochasticDepth)

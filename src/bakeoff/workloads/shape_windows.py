@@ -1,0 +1,30 @@
+"""Windows that slide over an axis: how many places they have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bakeoff.workloads.layers import pair
+from bakeoff.workloads.shapes import LayoutError, Shape
+
+
+def extent(kernel: int, dilation: int) -> int:
+    """Return how many points a kernel spans whose own are `dilation` apart."""
+    return (kernel - 1) * dilation + 1
+
+
+def places(function: str, x: Shape, length: int, window: int, stride: int, padding: int) -> int:
+    """Return how many places a window has along an axis that is padded on both sides."""
+    found = (length + 2 * padding - window) // stride + 1
+    if found < 1:
+        msg = f"nn.{function}: a window of {window} is larger than {x!r} with its padding of {padding}"
+        raise LayoutError(msg)
+    return found
+
+
+def slid(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
+    """Return the places of a window over a map that is padded on both sides."""
+    batch, *lengths, channels = x.shape
+    sides = zip(lengths, pair("kernel", kernel), pair("stride", stride), pair("padding", padding, least=0), strict=True)
+    found = [places(function, x, length, window, step, edge) for length, window, step, edge in sides]
+    return Shape((batch, *found, channels), trained=x.trained, kind="map")

@@ -1,0 +1,53 @@
+"""Models that users write, in more of the vocabulary than the shipped workloads take, get their certificates."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from contract_run import LIMIT_S, MODELS, REFERENCE, computed, computed_by, program, reference
+
+from bakeoff.certify.certificate import certify
+from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.trial import TrialSpec
+
+pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
+
+FRAMEWORKS = ("torch", "jax", "tensorflow")
+"""Those that compute them in seconds, and have float64 for the first stage."""
+
+CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS)
+@pytest.mark.parametrize("model", MODELS)
+def test_a_model_of_a_users_own_gets_its_certificate(framework: str, model: str) -> None:
+    """A training step is the reference's, in float64 and in the timed precision, without a tolerance in the file."""
+    loaded = MODELS[model]
+    in_float64 = program(framework)
+    certificate = certify(
+        computed(framework).exhibit(framework, model, "train"),
+        reference().exhibit(f"{REFERENCE} in float64", model, "train"),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario="train",
+        steps=CERTIFY_STEPS + 1,
+        program=in_float64.exhibit(framework, model, "train") if in_float64 else None,
+    )
+    assert certificate.passed, certificate.reason
+
+
+@pytest.mark.parametrize("text", ["torch:layout=nhwc", "tensorflow:onednn=off"])
+def test_other_layouts_and_kernels_compute_the_same(text: str) -> None:
+    """Grouped, depthwise and dilated convolutions do in PyTorch's other layout, and in TensorFlow without oneDNN."""
+    loaded, contender = MODELS["mobile"], computed_by(text)
+    certificate = certify(
+        contender.exhibit(text, "mobile", "train"),
+        reference().exhibit(f"{REFERENCE} in float64", "mobile", "train"),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario="train",
+        steps=CERTIFY_STEPS + 1,
+    )
+    assert certificate.passed, certificate.reason
+    read, asked = contender.settings("mobile", "train"), parse_contender(text).options
+    assert {name: str(read[name]) for name in asked} == asked
