@@ -52,12 +52,12 @@ class Network(torch.nn.Module):
         return torch.nn.functional.dropout(x, 0.2, self.training)
 
     def run(self, cell, x):
-        """Run a cell over time, from zeros."""
+        """Run a cell over time, from zeros; outputs lie time first, as PyTorch's LSTM has them, for dropout's draws."""
         state, outputs = None, []
         for now in x.unbind(1):
             state = cell(now, state)
             outputs.append(state[0])
-        return torch.stack(outputs, 1)
+        return torch.stack(outputs).transpose(0, 1)
 
     def encode(self, x, lengths):
         """Run the first layer over each sentence by itself in both directions, the others forward."""
