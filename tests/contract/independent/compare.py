@@ -26,6 +26,12 @@ LIMIT = 1e-10
 """How far two orders of the same sums in float64 may lie apart, relative to the largest magnitude in an array: honest
 ones are within 1e-12, and the smallest of the planted errors is far above."""
 
+LEAST = 1e-3
+"""Of the largest gradient: one that is smaller is compared to that, since the gradient of a bias in front of BatchNorm is
+zero but for rounding."""
+
+GRADIENT = "gradient of "
+
 SEED = 0
 
 NORMALISATIONS = (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.LayerNorm)
@@ -107,7 +113,11 @@ class _Pair:
         del other
         computed = self._of_the_workload(names)
         both = computed.keys() & expected.keys()
-        return _only_in_one(computed, expected) | {what: _difference(computed[what], expected[what]) for what in both}
+        floor = LEAST * max((np.abs(expected[what]).max() for what in both if what.startswith(GRADIENT)), default=0)
+        return _only_in_one(computed, expected) | {
+            what: _difference(computed[what], expected[what], floor if what.startswith(GRADIENT) else 0.0)
+            for what in both
+        }
 
     def _of_the_independent(self, network: Any, names: dict[str, str]) -> dict[str, Any]:
         """Return what the independent implementation computes."""
@@ -119,7 +129,7 @@ class _Pair:
         loss = getattr(self.implementations, "loss", None)
         found = self._computed(network, loss and _given(loss))
         gradients = {
-            f"gradient of {names[name]}": parameter.grad.numpy()
+            f"{GRADIENT}{names[name]}": parameter.grad.numpy()
             for name, parameter in network.named_parameters()
             if parameter.grad is not None and name in names
         }
@@ -137,7 +147,7 @@ class _Pair:
             gradients = nn.read(
                 network, lambda tensor: torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
             )
-            found |= {f"gradient of {name}": self._native(native[name], array) for name, array in gradients.items()}
+            found |= {f"{GRADIENT}{name}": self._native(native[name], array) for name, array in gradients.items()}
         return found | {name: tensor.numpy() for name, tensor in nn.state(network).items()}
 
     def _computed(self, network: Any, loss: Any) -> dict[str, Any]:
@@ -189,10 +199,15 @@ def _tensors(arrays: dict[str, Any]) -> Any:
 
 
 def _uninitialised(make: Callable[[], Any]) -> Any:
-    """Make a model without drawing the weights that are replaced at once: that would take half of all the time."""
+    """Make a model without drawing the weights that are replaced at once: that would take half of all the time.
+
+    One that holds constants, which nothing replaces, is made as it is.
+    """
     with torch.device("meta"):
         network = make()
-    return network.to_empty(device="cpu")
+    if {name for name, _ in network.named_buffers()} <= network.state_dict().keys():
+        return network.to_empty(device="cpu")
+    return make().double()
 
 
 def _names(network: Any, layers: dict[str, str | None]) -> dict[str, str]:
@@ -219,9 +234,9 @@ def _only_in_one(these: Iterable[str], those: Iterable[str]) -> dict[str, float]
     return {f"only one of the two has {name}": float("inf") for name in sorted(set(these) ^ set(those))}
 
 
-def _difference(found: Any, expected: Any) -> float:
+def _difference(found: Any, expected: Any, floor: float) -> float:
     """Return the largest difference of two arrays, relative to the largest magnitude of the expected one."""
     if found.shape != expected.shape:
         return float("inf")
-    difference = float(np.max(np.abs(found - expected)) / np.max(np.abs(expected)))
+    difference = float(np.max(np.abs(found - expected)) / max(np.max(np.abs(expected)), floor))
     return difference if np.isfinite(difference) else float("inf")
