@@ -1,8 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from bakeoff.certify.probe import PROBE_STEPS, probe_gradients, probe_parameters
+from bakeoff.certify.probe import PROBE_STEPS, probe_gradients, probe_parameters, probed
+from bakeoff.spec.optimizer import SGD, exempt
+from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Schedule, StepDecay
+from bakeoff.workloads.optimizers import norm_of
+from bakeoff.workloads.schedules import factor
 
 
 def test_the_probe_is_always_the_same() -> None:
@@ -32,3 +37,39 @@ def test_gradients_reach_from_tiny_to_large_with_zeros() -> None:
         zeros = (sizes == 0).sum(axis=0)
         assert (zeros == PROBE_STEPS).any()
         assert ((zeros > 0) & (zeros < PROBE_STEPS)).any()
+
+
+@pytest.mark.parametrize("clip_norm", [0.01, 1.0, 400.0])
+def test_the_probe_has_steps_that_clip_and_steps_that_do_not(clip_norm: float) -> None:
+    """Whatever norm is clipped to, gradients are above it and below it, and all still exact in float32."""
+    steps = probe_gradients(clip_norm)
+    norms = [norm_of(step) / clip_norm for step in steps]
+    assert min(norms) < 0.1
+    assert sum(norm > 1 for norm in norms) == PROBE_STEPS / 2
+    assert all((value == value.astype(np.float32)).all() for step in steps for value in step.values())
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        Constant(warmup_steps=2000),
+        Linear(steps=100_000, warmup_steps=10),
+        Cosine(steps=600_000, warmup_steps=2000, final=0.1),
+        InverseSquareRoot(warmup_steps=4000),
+        StepDecay(boundaries=(30_000, 60_000), factor=0.1, warmup_steps=500),
+    ],
+)
+def test_the_probe_sees_a_schedule_rise_and_fall(schedule: Schedule) -> None:
+    """Of a schedule of any length, the probe's steps have a part of the warm-up and of what is behind it."""
+    short = probed(SGD(learning_rate=1.0, schedule=schedule)).schedule
+    assert short is not None
+    found = [factor(short, t) for t in range(1, PROBE_STEPS + 1)]
+    assert found[:2] == [0.5, 1.0]
+    assert isinstance(schedule, Constant) or len(set(found)) > 3
+
+
+def test_the_probe_has_both_groups() -> None:
+    """Whatever a workload's parameters are called, one of the probe's is without decay."""
+    assert exempt(probed(SGD(learning_rate=1.0, weight_decay=1.0, no_decay=("*.bias",))), list(probe_parameters())) == [
+        "scale"
+    ]

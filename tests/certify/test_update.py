@@ -2,14 +2,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from bakeoff.certify.tolerances import PROGRAM, UpdateTolerance, allowed, amplitude
 from bakeoff.certify.update import POSITIONS, check_updates, positions
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, decay_of
 from bakeoff.spec.record import Evidence, Spread
-from bakeoff.workloads.optimizers import updated
+from bakeoff.spec.schedule import Constant, Linear
+from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
 
 if TYPE_CHECKING:
     from bakeoff.spec.optimizer import Optimizer
@@ -137,3 +139,79 @@ def test_an_accelerator_is_asked_for_no_more_than_frameworks_among_themselves() 
     assert update_of("float32", "cpu") == UpdateTolerance()
     assert update_of("bfloat16", "cpu").median == 4 * 2.0**-8
     assert update_of("float64", "cpu") == UpdateTolerance(PROGRAM, PROGRAM)
+
+
+# --- Clipping, groups and schedules -----------------------------------------------------------------------------------
+
+SHARED = {"learning_rate": 0.02, "momentum": 0.9, "weight_decay": 1e-2}
+WITH_ALL = SGD(**SHARED, nesterov=True, no_decay=("*.bias",), clip_norm=0.1, schedule=Linear(steps=9, warmup_steps=3))
+"""Half of the steps below are clipped."""
+
+FAULTS: dict[str, Optimizer] = {
+    "not Nesterov's": msgspec.structs.replace(WITH_ALL, nesterov=False),
+    "no schedule": msgspec.structs.replace(WITH_ALL, schedule=None),
+    "a warm-up alone": msgspec.structs.replace(WITH_ALL, schedule=Constant(warmup_steps=3)),
+    "a warm-up of another length": msgspec.structs.replace(WITH_ALL, schedule=Linear(steps=9, warmup_steps=4)),
+    "decay of all": msgspec.structs.replace(WITH_ALL, no_decay=()),
+    "no clipping": msgspec.structs.replace(WITH_ALL, clip_norm=None),
+    "clipping at another norm": msgspec.structs.replace(WITH_ALL, clip_norm=0.101),
+}
+
+
+def stepped(
+    optimizer: Optimizer, *, off: int = 0, frozen: bool = False, by_value: float | None = None
+) -> dict[str, Any]:
+    """Return the rows of two parameters and the norms of their gradients; `off` and `frozen` are faults of a rate."""
+    random = np.random.RandomState(3)
+    present = {name: random.standard_normal(POSITIONS) for name in NAMES}
+    moments = {name: (np.zeros(POSITIONS), np.zeros(POSITIONS)) for name in NAMES}
+    rows, norms = {name: [present[name]] for name in NAMES}, []
+    for t in range(1, STEPS + 1):
+        gradients = {name: 0.002 * (1 + t % 2 * 4) * random.standard_normal(POSITIONS) for name in NAMES}
+        norms.append(norm_of(gradients))
+        share = 1.0 if by_value else clipped_share(optimizer, norms[-1])
+        for name, gradient in gradients.items():
+            clipped = np.clip(gradient, -by_value, by_value) if by_value else share * gradient
+            step = 1 if frozen else t + off
+            decay = decay_of(optimizer, name)
+            present[name], *after = updated(optimizer, present[name], clipped, *moments[name], step, decay)
+            moments[name] = (after[0], after[1])
+            rows[name] += [gradient, present[name]]
+    return {f"update/{name}": np.stack(rows[name]) for name in NAMES} | {"norm": np.array(norms)}
+
+
+def held(arrays: dict[str, Any]) -> Check:
+    """Check the rows of two parameters as those of the optimiser with all."""
+    reference = {f"gradient/{name}": np.ones(3) for name in NAMES}
+    return check_updates(
+        NAMES, arrays, reference, WITH_ALL, steps=STEPS, precision="float32", allowed=UpdateTolerance()
+    )
+
+
+def test_clipping_groups_and_schedules_are_held() -> None:
+    """What obeys the whole formula passes."""
+    assert held(stepped(WITH_ALL)).passed
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_step_without_a_part_of_the_formula_is_refused(fault: str) -> None:
+    """Each part that is left out, or another, shows in the updates."""
+    assert not held(stepped(FAULTS[fault])).passed
+
+
+@pytest.mark.parametrize("wrong", [{"off": 1}, {"off": -1}, {"frozen": True}, {"by_value": 0.004}])
+def test_another_step_count_or_clipping_by_value_is_refused(wrong: dict[str, Any]) -> None:
+    """A schedule that counts from 0 or 2, a rate that stays the first step's, and elements that are cut off show."""
+    optimizer = WITH_ALL
+    if wrong.get("off") == -1:
+        optimizer = msgspec.structs.replace(WITH_ALL, schedule=Constant(warmup_steps=3))
+    assert not held(stepped(optimizer, **wrong)).passed
+
+
+def test_clipped_updates_need_the_norms() -> None:
+    """Without the norms of all gradients, or with too few, there is no evidence."""
+    arrays = stepped(WITH_ALL)
+    for norms in ({}, {"norm": arrays["norm"][:-1]}):
+        check = held({name: value for name, value in arrays.items() if name != "norm"} | norms)
+        assert not check.passed
+        assert check.detail.startswith("no evidence: norm")

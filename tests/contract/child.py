@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import numpy as np
-from contract_cases import dropout, lowered, steady
+from contract_cases import dropout, lowered, normal, steady
 from contract_cases.cases import CASES
 from contract_cases.messages import Answer, Job, Request
-from contract_cases.optimizers import OPTIMIZERS
+from contract_cases.optimizers import OPTIMIZERS, STEADY
 from contract_cases.vocabulary import batch_of, labels
 
 import bakeoff.frameworks
-from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.frameworks.engine import Engine, Model, Samples
 from bakeoff.measure.peaks import matrix
 from bakeoff.spec.batch import labelled
@@ -140,10 +140,16 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "versions": lambda: {name: np.array(value, "U") for name, value in engine.versions().items()},
         "compilation": lambda: _compilation(engine, job.options),
         "peaks": lambda: _peaks(engine),
+        "scheduled": lambda: _scheduled(engine, job.options),
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
+    work["normal"] = lambda: _normal(engine, job.options)
+    work |= {
+        f"stochastic/{rate}": lambda rate=rate: _dropout(engine, job.options, rate, "StochasticDepth")
+        for rate in dropout.BY_SAMPLE
+    }
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
     ways = {value: job.options | {"input": value} for value in ("per-step", "pipeline")}
     ways["hand"] = job.options | {"input": "pipeline", "loader": "hand"}
@@ -298,14 +304,24 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def _dropout(engine: Engine, options: dict[str, str], rate: float) -> dict[str, Any]:
+def _dropout(engine: Engine, options: dict[str, str], rate: float, layer: str = "Dropout") -> dict[str, Any]:
     """Return the outputs in evaluation, the losses of steps that change nothing, and how far a step moves elements."""
-    build = dropout.build(rate)
+    found = _drawn(engine, options, dropout.build(rate, layer), dropout)
+    return {"outputs": found["outputs"], "losses": found["losses"], "moved": found["moved/each"]}
+
+
+def _normal(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
+    """Return the same of RandomNormal: how far a step moves the parameters that its draws are multiplied with."""
+    return _drawn(engine, options, normal.build, normal)
+
+
+def _drawn(engine: Engine, options: dict[str, str], build: Any, case: Any) -> dict[str, Any]:
+    """Return what a model that draws gives for inputs of zeros, in evaluation and in training."""
     weights = plan.weights(build, SIZE, 0)
-    x, y = np.zeros((dropout.BATCH, 5), np.float32), np.zeros(dropout.BATCH, np.int32)
+    x, y = np.zeros((case.BATCH, 5), np.float32), np.zeros(case.BATCH, np.int32)
     still, moving = (
         engine.build(
-            Model(build=build, loss=dropout.loss, size=SIZE, optimizer=SGD(learning_rate=step), weights=weights),
+            Model(build=build, loss=case.loss, size=SIZE, optimizer=SGD(learning_rate=step), weights=weights),
             "train",
             options,
         )
@@ -313,19 +329,22 @@ def _dropout(engine: Engine, options: dict[str, str], rate: float) -> dict[str, 
     )
     batch = still.prepare(labelled(x, y))
     losses = []
-    for _ in range(dropout.STEPS):
+    for _ in range(case.STEPS):
         still.run(batch)
         still.wait()
         losses.append(still.result())
-    before = moving.parameters()["each"]
+    before = moving.parameters()
     moving.run(moving.prepare(labelled(x, y)))
     moving.wait()
-    return {"outputs": still.outputs(batch), "losses": losses, "moved": before - moving.parameters()["each"]}
+    after = moving.parameters()
+    moved = {f"moved/{name}": before[name] - after[name] for name in before}
+    return {"outputs": still.outputs(batch), "losses": losses, **moved}
 
 
 def _optimizer(engine: Engine, name: str) -> dict[str, Any]:
     """Apply one optimiser to given gradients, and return the parameters after each step."""
-    states = engine.optimize(OPTIMIZERS[name], probe_parameters(), probe_gradients())
+    optimizer = OPTIMIZERS[name]
+    states = engine.optimize(probed(optimizer), probe_parameters(), probe_gradients(optimizer.clip_norm))
     return {f"optimizer/{t}/{key}": value for t, state in enumerate(states) for key, value in state.items()}
 
 
@@ -334,6 +353,15 @@ def _steady(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
     step = engine.build(make_model(trial), trial.scenario, trial.contender.options)
     batches = Batches(Path(trial.inputs_path))
     return steady.repeated(step, [step.prepare(batches.at(index)) for index in range(batches.count)])
+
+
+def _scheduled(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
+    """Repeat steps from a snapshot by an optimiser with all that there is, within the fall of its schedule."""
+    case = CASES["linear"]
+    model = msgspec.structs.replace(_model(case), optimizer=STEADY)
+    step = engine.build(model, "train", options)
+    batches = [step.prepare(labelled(case.x * scale, labels(case.x))) for scale in (1, 2, 3)]
+    return steady.repeated(step, batches)
 
 
 def _lowered(engine: Engine, trial: TrialSpec) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from contract_cases import dropout, steady
+from contract_cases import dropout, normal, steady
 from contract_cases.cases import CASES
 from contract_cases.vocabulary import expected_gradients, expected_loss, expected_state
 
@@ -130,6 +130,20 @@ def dropped(rate: float, found: Arrays) -> Iterator[Held]:
     yield Held("equal losses of steps", float(dropout.STEPS - len(set(found["losses"].tolist()))), NONE)
 
 
+def dropped_by_sample(rate: float, found: Arrays) -> Iterator[Held]:
+    """Yield how far stochastic depth in training is from dropping each sample as a whole, and scaling the others."""
+    moved = found["moved"]
+    is_kept = moved != 0
+    yield Held("samples of which a part is dropped", float((is_kept.any(1) != is_kept.all(1)).sum()), NONE)
+    factor = np.abs(moved[is_kept] * (1 - rate) - 1)
+    yield Held("the factor of what is kept", float(factor.max(initial=0.0)), SCALED)
+    samples = is_kept[:, 0]
+    yield _share("the share of dropped samples", 1 - samples.mean(), rate, samples.size)
+    both = (~samples[::2] & ~samples[1::2]).mean()
+    yield _share("of two samples both", both, rate**2, samples.size // 2)
+    yield Held("equal losses of steps", float(dropout.STEPS - len(set(found["losses"].tolist()))), NONE)
+
+
 def _share(what: str, found: float, expected: float, count: int) -> Held:
     """Return how far a share of draws is off, in standard deviations."""
     return Held(what, abs(found - expected) / (expected * (1 - expected) / count) ** 0.5, DEVIATIONS)
@@ -139,6 +153,29 @@ def evaluated(rate: float, found: Arrays) -> Iterator[Held]:
     """Yield how far dropout in evaluation is from doing nothing."""
     weights = plan.weights(dropout.build(rate), SIZE, 0)
     yield Held("outputs", _distance(found["outputs"], weights["first.bias"] + weights["each"]), OUTPUTS)
+
+
+def normal_draws(found: Arrays) -> Iterator[Held]:
+    """Yield how far RandomNormal is from independent draws of the standard normal distribution, zeros in evaluation.
+
+    `moved` is by how much a step has moved the parameters that the draws of two layers are multiplied with.
+    """
+    one, other = found["moved/one"], found["moved/other"]
+    for layer, draws in (("one layer", one), ("another layer", other)):
+        error = draws.size**-0.5
+        yield Held(f"the mean of {layer}", abs(draws.mean()) / error, DEVIATIONS)
+        yield Held(f"the variance of {layer}", abs((draws**2).mean() - 1) / (2**0.5 * error), DEVIATIONS)
+        yield _share(f"the share within the quartiles of {layer}", (np.abs(draws) < QUARTILE).mean(), 0.5, draws.size)
+    pairs = (("layers", one, other), ("samples", one[::2], one[1::2]), ("features", one[:, ::2], one[:, 1::2]))
+    for what, a, b in pairs:
+        yield Held(f"the correlation of two {what}", abs((a * b).mean()) * a.size**0.5, DEVIATIONS)
+    yield Held("equal losses of steps", float(normal.STEPS - len(set(found["losses"].tolist()))), NONE)
+    bias = plan.weights(normal.build, SIZE, 0)["first.bias"]
+    yield Held("outputs in evaluation", _distance(found["outputs"], np.tile(bias, (normal.BATCH, 1))), OUTPUTS)
+
+
+QUARTILE = 0.6744897501960817
+"""Of the standard normal distribution: half of it lies between this and its negative."""
 
 
 def _names(what: str, start: str, found: Arrays, expected: Arrays) -> Held:

@@ -14,21 +14,13 @@ pytestmark = pytest.mark.timeout(LIMIT_S)
 TRAINED = [name for name, loaded in WORKLOADS.items() if "train" in loaded.workload.scenarios]
 
 
-FEW_DEEP = {"jittor": {"resnet50-cifar10"}}
-"""Jittor compiles each operation of a deep model by itself, for half a minute a model: here one of them, with BatchNorm
-and RMSprop, stands for all. Their certificates compute all of them (test_workloads.py)."""
-
-
 def subjects() -> list[tuple[str, str, str]]:
     """Return every framework with every workload, in its modes; deep ones in the default mode only."""
     return [
         (framework, mode, workload)
         for framework, mode in MODES
         for workload in TRAINED
-        if not is_deep(workload)
-        or (
-            DECLARED[framework].info.options["mode"].default == mode and workload in FEW_DEEP.get(framework, {workload})
-        )
+        if not is_deep(workload) or DECLARED[framework].info.options["mode"].default == mode
     ]
 
 
@@ -46,6 +38,15 @@ def test_steps_after_a_restore_are_the_same_steps(framework: str, mode: str, wor
     assert {"losses", "parameter"} <= kinds
     assert {"optimizer", "optimizer before"} <= kinds or not keeps_arrays(workload)
     assert not [held for held in contract_checks.repeats(found) if not held.passed]
+
+
+@pytest.mark.parametrize(("framework", "mode"), MODES)
+def test_steps_of_a_schedule_are_the_same_after_a_restore(framework: str, mode: str) -> None:
+    """A schedule goes on from the step of the snapshot, with groups, momentum and clipping; nothing is compiled."""
+    found = computed(framework, mode).of("scheduled")
+    assert not [held for held in contract_checks.repeats(found) if not held.passed]
+    moved = [found[f"{PASSES[0]}/parameter/{name}"] for name in ("first.weight", "first.bias")]
+    assert all(abs(value).max() > 0 for value in moved)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from tests.report.shown import data_of, html, markdown, printed
 
 from bakeoff.judge.epochs import WholeRun, WholeRuns
-from bakeoff.report.sections.whole import whole_lines, whole_table
+from bakeoff.report.sections.whole import epochs_table, whole_lines, whole_table
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -22,7 +22,8 @@ def run(total_s: float, flagged_epochs: int = 0) -> WholeRun:
     return WholeRun(
         total_s=total_s,
         without_first_s=total_s - 1.0,
-        epochs_s=[total_s / 2, total_s / 2],
+        epochs_s=[0.6 * total_s, 0.4 * total_s],
+        compilations=[7, 0],
         loss=0.12345,
         accuracy=0.9504,
         flagged_epochs=flagged_epochs,
@@ -50,6 +51,17 @@ def test_every_run_is_told_by_itself_with_the_median_and_the_range(ran: Outcome)
     """Totals with and without the first step, loss and accuracy; the single runs stand beside them, in order."""
     line = next(line for line in whole_table(ran).lines if line.cells[0] == ran.contenders[0].label)
     assert line.cells[1:] == ["12.0 s", "10.0 to 14.0", "11.0 s", "0.123", "0.950", "12.0, 10.0, 14.0 s"]
+
+
+def test_the_first_epoch_stands_apart(ran: Outcome) -> None:
+    """The first epoch, which compiles, and the second one, which finds everything compiled, with how much each did."""
+    line = next(line for line in epochs_table(ran).lines if line.cells[0] == ran.contenders[0].label)
+    assert line.cells[1:] == ["7.20 s", "4.80 s", "7", "0"]
+    assert "first epoch" in printed(ran)
+    assert data_of(ran)["contenders"][0]["whole"]["runs"][0]["compilations"] == [7, 0]
+    procedure = msgspec.structs.replace(ran.comparison.procedure, epochs=1)
+    single = msgspec.structs.replace(ran, comparison=msgspec.structs.replace(ran.comparison, procedure=procedure))
+    assert epochs_table(single).lines == []
 
 
 def test_every_form_of_the_report_has_them(ran: Outcome) -> None:

@@ -5,10 +5,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from bakeoff.spec.trial import KINDS, Purpose, TrialSpec
 from bakeoff.store.files import TRIAL_FILE
+from bakeoff.trial.draws import fixed_normal
 from bakeoff.trial.model import make_model
 from bakeoff.workloads import layers, plan
 from bakeoff.workloads.load import load
@@ -29,3 +31,53 @@ def test_dropout_is_in_all_steps_and_not_in_the_certificate(trial_of: Any, purpo
     model = make_model(trial)
     model.build(SimpleNamespace(**vars(plan._VOCABULARY) | {"Dropout": dropout}), model.size)
     assert set(made[-1:]) == rates
+
+
+class InNumPy:
+    """NumPy's functions under the vocabulary's names, for a model that is run here."""
+
+    Module = plan.Module
+
+    @staticmethod
+    def constant(array: Any) -> Any:
+        """Return it."""
+        return array
+
+    @staticmethod
+    def in_training(module: Any) -> bool:
+        """Return what a test has set."""
+        return module.training
+
+    broadcast_to, reshape = staticmethod(np.broadcast_to), staticmethod(np.reshape)
+
+
+def test_noise_is_the_same_everywhere_in_the_certificate() -> None:
+    """What stands for RandomNormal gives the same numbers each time, others in another layer, none in evaluation."""
+    first, second, again = (fixed_normal(InNumPy) for _ in range(3))
+    one, other, same = first(), first(), again()
+    for layer in (one, other, same):
+        layer.training = True
+    x = np.ones((40, 60))
+    assert one.forward(x).shape == x.shape
+    assert abs(one.forward(x).std() - 1) < 0.1
+    assert (one.forward(x) == same.forward(x)).all()
+    assert (one.forward(x) != other.forward(x)).mean() > 0.9
+    assert (second().numbers == one.numbers).all()
+    one.training = False
+    assert not one.forward(x).any()
+
+
+@pytest.mark.parametrize("purpose", KINDS)
+def test_noise_is_in_all_steps_and_not_in_the_certificate(trial_of: Any, purpose: Purpose, tmp_path: Path) -> None:
+    """What is timed draws as its framework does; evidence has fixed numbers in the place of draws."""
+    text = Path(load("mlp-mnist").path).read_text()
+    path = tmp_path / "noisy.py"
+    path.write_text(text.replace("super().__init__()", "super().__init__(); self.noise = nn.RandomNormal()"))
+    written = msgspec.json.decode((trial_of(Path("fake")) / TRIAL_FILE).read_bytes(), type=TrialSpec)
+    trial = msgspec.structs.replace(
+        written, workload_path=str(path), workload_sha256=load(path).sha256, purpose=purpose
+    )
+    model = make_model(trial)
+    found = model.build(plan._VOCABULARY, model.size).noise
+    assert isinstance(found, layers.RandomNormal) == KINDS[purpose].steps
+    assert plan.drops(load(path).build, model.size)

@@ -428,3 +428,17 @@ def test_losses_reduce_and_weigh(tmp_path: Path) -> None:
         ]
     )
     checked(write(tmp_path, sample, "self.conv = nn.Conv2d(3, 5, 1)", "return self.conv(x)", loss))
+
+
+def test_a_pattern_that_names_no_parameter_is_told(tmp_path: Path) -> None:
+    """A group without decay that would be empty is a mistake, with what the parameters are called."""
+    path = write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x)")
+    text = path.read_text()
+    wanted = "optimizer=SGD(learning_rate=0.1, weight_decay=0.1, no_decay=("
+    path.write_text(text.replace("optimizer=SGD(learning_rate=0.1", wanted + "'*.bias', '*.scale')"))
+    with pytest.raises(
+        ModelFileError, match=r"has '\*.scale', which is the name of no parameter.*head.weight, head.bias"
+    ):
+        checked(path)
+    path.write_text(text.replace("optimizer=SGD(learning_rate=0.1", wanted + "'*.bias',)"))
+    checked(path)

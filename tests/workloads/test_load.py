@@ -15,6 +15,7 @@ from bakeoff.workloads.load import load, names
 GOOD = """
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.schedule import Cosine, StepDecay
 from bakeoff.spec.workload import Size, Workload
 
 WORKLOAD = Workload(
@@ -216,6 +217,28 @@ def test_build_is_no_function(file: Any) -> None:
         ("SGD(learning_rate=0.1)", "None", "include train, and optimizer is None"),
         ("SGD(learning_rate=0.1)", "SGD(learning_rate=-0.1)", "optimizer.learning_rate is -0.1"),
         ("SGD(learning_rate=0.1)", "SGD(learning_rate=0.1, momentum=1.5)", "optimizer.momentum is 1.5"),
+        ("SGD(learning_rate=0.1)", "SGD(learning_rate=0.1, nesterov=True)", "Nesterov's step needs a momentum"),
+        ("SGD(learning_rate=0.1)", "SGD(learning_rate=0.1, clip_norm=0.0)", "optimizer.clip_norm is 0.0"),
+        (
+            "SGD(learning_rate=0.1)",
+            'SGD(learning_rate=0.1, no_decay=("*.bias",))',
+            "weight_decay is 0; take no_decay out",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Cosine(steps=10, warmup_steps=10))",
+            "optimizer.schedule.steps is 10; it must be above warmup_steps, which is 10",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=Cosine(steps=10, warmup_steps=-1, final=-0.5))",
+            "optimizer.schedule.warmup_steps is -1",
+        ),
+        (
+            "SGD(learning_rate=0.1)",
+            "SGD(learning_rate=0.1, schedule=StepDecay(boundaries=(5, 5)))",
+            "boundaries is (5, 5); it must hold rising steps behind the warm-up of 0",
+        ),
         ('name="mine"', 'name="My Model"', "name is 'My Model'"),
         ("WORKLOAD = Workload(", "WORKLOAD = dict(", "it must be a bakeoff.spec.workload.Workload"),
     ],

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
+from bakeoff.spec.schedule import Constant
 from bakeoff.workloads.optimizers import trajectory
 
 
@@ -50,3 +51,38 @@ def test_parameters_given_are_left_as_they_are() -> None:
     start = {"p": np.ones(3)}
     trajectory(SGD(learning_rate=1.0), start, [{"p": np.ones(3)}])
     assert start["p"].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_nesterov_steps_by_the_gradient_and_the_velocity_after_it() -> None:
+    """The parameter moves by g + momentum * v, where v has the gradient already."""
+    assert follow(SGD(learning_rate=1.0, momentum=0.5, nesterov=True), 0.0, 1.0, 1.0) == [-1.5, -3.25]
+
+
+def test_a_schedule_changes_the_rate_and_not_the_velocity() -> None:
+    """The velocity is of gradients: the rate of a step multiplies all of it."""
+    optimizer = SGD(learning_rate=1.0, momentum=0.5, schedule=Constant(warmup_steps=2))
+    assert follow(optimizer, 0.0, 1.0, 0.0) == [-0.5, -1.0]
+
+
+def test_gradients_are_clipped_together() -> None:
+    """Both arrays are scaled by one share, where their common norm is too large, and else by none."""
+    optimizer = SGD(learning_rate=1.0, clip_norm=1.0)
+    start = {"a": np.zeros(1), "b": np.zeros(1)}
+    large, small = {"a": np.array([3.0]), "b": np.array([4.0])}, {"a": np.array([0.3]), "b": np.array([0.4])}
+    first, second = trajectory(optimizer, start, [large, small])
+    assert [float(first[name][0]) for name in "ab"] == pytest.approx([-0.6, -0.8])
+    assert [float(second[name][0]) for name in "ab"] == pytest.approx([-0.9, -1.2])
+
+
+@pytest.mark.parametrize("kind", [SGD, AdamW])
+def test_parameters_that_are_named_do_not_decay(kind: Any) -> None:
+    """A pattern is held against the whole canonical name."""
+    optimizer = kind(learning_rate=0.5, weight_decay=0.5, no_decay=("*.bias", "norm*"))
+    start = {name: np.array(4.0) for name in ("a.weight", "a.bias", "norm.scale", "bias.weight")}
+    (state,) = trajectory(optimizer, start, [dict.fromkeys(start, np.array(0.0))])
+    assert {name: float(value) for name, value in state.items()} == {
+        "a.weight": 3.0,
+        "a.bias": 4.0,
+        "norm.scale": 4.0,
+        "bias.weight": 3.0,
+    }

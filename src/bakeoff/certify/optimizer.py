@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.certify.tolerances import UNIT_ROUNDOFF
+from bakeoff.spec.optimizer import beside
 from bakeoff.spec.verdict import Check
 from bakeoff.workloads.optimizers import trajectory
 
@@ -47,6 +48,8 @@ def check_optimizer(
     t, name = beyond[0] if beyond else max(errors, key=lambda key: errors[key])
     error = errors[t, name]
     detail = f"{name!r} after step {t}: off by {error:.1e} of the path it travelled (allowed {allowed:.0e})"
+    if more := beside(optimizer):
+        detail += f"; {', '.join(more)}"
     finite = error if math.isfinite(error) else None
     return Check(name="optimizer", passed=not beyond, detail=detail, error=finite, allowed=allowed)
 
@@ -55,7 +58,8 @@ def _expected(optimizer: Optimizer) -> Iterator[tuple[int, str, NDArray[Any], ND
     """Yield each step and array: step, name, parameters after the step, and the summed sizes of all updates so far."""
     before = probe_parameters()
     path = {name: np.zeros_like(value) for name, value in before.items()}
-    for t, state in enumerate(trajectory(optimizer, before, probe_gradients())):
+    gradients = probe_gradients(optimizer.clip_norm)
+    for t, state in enumerate(trajectory(probed(optimizer), before, gradients)):
         for name, value in state.items():
             path[name] = path[name] + np.abs(value - before[name])
             yield t, name, value, path[name]

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
+
+from bakeoff.spec.optimizer import SGD, AdamW
+from bakeoff.spec.schedule import Cosine, Linear, StepDecay
+from bakeoff.workloads.optimizers import norm_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.schedule import Schedule
     from bakeoff.workloads.optimizers import Arrays
 
 PROBE_STEPS = 6
@@ -21,6 +28,35 @@ PROBE_STEPS = 6
 _SEED = 20_150_507  # any fixed number
 _SMALLEST, _LARGEST = -8, 2  # powers of ten: from Adam's epsilon, where its place in the formula shows, to a spike
 _ZERO_SHARE = 0.1  # exact zeros: a dead unit's gradient, where only decay and momentum may move a parameter
+
+
+_WARMUP, _LAST = 2, 5
+"""Steps of a schedule's warm-up on the probe, and the step in which it has fallen: two steps see what is between."""
+
+_CLIPPED = (4.0, 0.5, 1.5, 0.9, 30.0, 0.01)
+"""Norms of the probe's gradients in units of clip_norm: steps that clip, and steps that do not."""
+
+
+def probed(optimizer: Optimizer) -> Optimizer:
+    """Return the optimiser that is applied to the probe: with its kind of schedule in few steps, and two groups.
+
+    `no_decay` names a workload's parameters; here it names `scale`, whose decay shows where there is one.
+    """
+    if optimizer.schedule is not None:
+        optimizer = msgspec.structs.replace(optimizer, schedule=_short(optimizer.schedule))
+    if isinstance(optimizer, SGD | AdamW) and optimizer.no_decay:
+        optimizer = msgspec.structs.replace(optimizer, no_decay=("sc*e",))
+    return optimizer
+
+
+def _short(schedule: Schedule) -> Schedule:
+    """Return a schedule of the same kind whose warm-up and fall are both within the probe's steps."""
+    warmup = min(schedule.warmup_steps, _WARMUP)
+    schedule = msgspec.structs.replace(schedule, warmup_steps=warmup)
+    if isinstance(schedule, StepDecay):
+        boundaries = tuple(range(_WARMUP + 1, PROBE_STEPS))[: len(schedule.boundaries)]
+        return msgspec.structs.replace(schedule, boundaries=boundaries)
+    return msgspec.structs.replace(schedule, steps=_LAST) if isinstance(schedule, Linear | Cosine) else schedule
 
 
 def probe_parameters() -> Arrays:
@@ -32,8 +68,11 @@ def probe_parameters() -> Arrays:
     return {"far": _float32(far), "near": np.zeros(64), "scale": np.ones((4, 4, 2, 3))}
 
 
-def probe_gradients() -> list[Arrays]:
-    """Return the gradients of PROBE_STEPS steps: exact as float32, from 1e-8 to 1e2 in size, some exactly zero."""
+def probe_gradients(clip_norm: float | None = None) -> list[Arrays]:
+    """Return the gradients of PROBE_STEPS steps: exact as float32, from 1e-8 to 1e2 in size, some exactly zero.
+
+    Where gradients are clipped, they are brought to norms above and below `clip_norm` by turns.
+    """
     stream = np.random.RandomState(_SEED + 1)
     shapes = {name: value.shape for name, value in probe_parameters().items()}
     never = {name: stream.uniform(size=shape) < _ZERO_SHARE for name, shape in shapes.items()}
@@ -46,7 +85,15 @@ def probe_gradients() -> list[Arrays]:
             now = stream.uniform(size=shape) < _ZERO_SHARE
             step[name] = _float32(np.where(never[name] | now, 0.0, sign * size))
         steps.append(step)
-    return steps
+    if clip_norm is None:
+        return steps
+    return [_scaled(step, share * clip_norm) for step, share in zip(steps, _CLIPPED, strict=True)]
+
+
+def _scaled(step: Arrays, norm: float) -> Arrays:
+    """Return gradients of this norm."""
+    factor = norm / norm_of(step)
+    return {name: _float32(value * factor) for name, value in step.items()}
 
 
 def _float32(value: NDArray[Any]) -> NDArray[np.float64]:

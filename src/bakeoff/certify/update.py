@@ -15,8 +15,9 @@ import numpy as np
 
 from bakeoff.certify.sample import largest
 from bakeoff.certify.tolerances import UNIT_ROUNDOFF
+from bakeoff.spec.optimizer import decay_of
 from bakeoff.spec.verdict import Check
-from bakeoff.workloads.optimizers import updated
+from bakeoff.workloads.optimizers import clipped_share, updated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,11 +83,15 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if optimizer is None or missing or not held:
         why = f"update/{missing[0]} is missing or not of {steps} steps" if missing else "nothing has to change"
         return Check(name="update", passed=False, detail=f"no evidence: {why}", allowed=allowed.median)
+    shares = _shares(arrays, optimizer, steps)
+    if shares is None:
+        detail = f"no evidence: norm, by which gradients are clipped, is missing or not of {steps} steps"
+        return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
     rounding = _ROUNDING.get(precision, _FLOAT32_ROUNDING)
     errors = {
         (step, name): error
         for name in held
-        for step, error in enumerate(_errors(np.asarray(rows[name], np.float64), optimizer, rounding))
+        for step, error in enumerate(_errors(name, np.asarray(rows[name], np.float64), optimizer, shares, rounding))
     }
     (step, name), error = max(errors.items(), key=lambda item: _excess(item[1], allowed))
     passed = _excess(error, allowed) <= 1.0
@@ -113,16 +118,30 @@ def with_gradient(names: Sequence[str], reference: Arrays) -> list[str]:
     return [name for name in names if sizes.get(name, np.inf) > least]
 
 
-def _errors(rows: NDArray[np.float64], optimizer: Optimizer, rounding: float) -> Iterator[_Error]:
+def _shares(arrays: Arrays, optimizer: Optimizer, steps: int) -> list[float] | None:
+    """Return what the gradients of each step are multiplied by, by the contender's own norms; None without them."""
+    if optimizer.clip_norm is None:
+        return [1.0] * steps
+    norms = arrays.get("norm")
+    if norms is None or norms.shape != (steps,):
+        return None
+    return [clipped_share(optimizer, float(norm)) for norm in norms]
+
+
+def _errors(
+    name: str, rows: NDArray[np.float64], optimizer: Optimizer, shares: Sequence[float], rounding: float
+) -> Iterator[_Error]:
     """Yield the error of each step's update of one parameter; what is not finite anywhere is off without bound."""
     if not np.isfinite(rows).all():
         yield _Error(np.inf, np.inf)
         return
     before = rows[0]
+    decay = decay_of(optimizer, name)
     first, second, magnitude = np.zeros_like(before), np.zeros_like(before), np.zeros_like(before)
     for t, (gradient, after) in enumerate(zip(rows[1::2], rows[2::2], strict=True), start=1):
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is found below
-            expected, first, second = updated(optimizer, before, gradient, first, second, t)
+            clipped = shares[t - 1] * gradient
+            expected, first, second = updated(optimizer, before, clipped, first, second, t, decay)
         magnitude = np.maximum(magnitude, np.abs(gradient))
         held = magnitude >= HELD * magnitude.max(initial=0.0)
         # Two roundings of the parameter itself: one for decay, one for the update.

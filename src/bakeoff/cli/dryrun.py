@@ -100,17 +100,23 @@ def _labels(told: Forecast) -> list[str]:
 def _work(told: Forecast) -> list[str]:
     """Return the work, and who would do it."""
     from bakeoff.cli.telling import chosen_gpu
+    from bakeoff.spec.optimizer import describe
+    from bakeoff.spec.scenario import SCENARIOS
 
     comparison = told.comparison
     size = comparison.workload.sizes[comparison.size]
     facts = [comparison.workload.name, comparison.scenario, f"{comparison.size} size", f"batch {comparison.batch_size}"]
     facts += [f"{size.parameters:,} parameters"] if size.parameters else []
     facts += [f"{comparison.data.source} data"]
+    trains = SCENARIOS[comparison.scenario].trains
+    trained = (
+        [f"trained by {describe(comparison.workload.optimizer)}"] if trains and comparison.workload.optimizer else []
+    )
     reference = comparison.reference.contender.label if comparison.reference else "none"
     rows = [[plan.contender.label, _versions(plan), plan.interpreter] for plan in comparison.contenders]
     left_out = [[label, f"does not race: {why}"] for label, why in comparison.excluded.items()]
     return [
-        *wrapped(", ".join(facts)),
+        *wrapped("; ".join([", ".join(facts), *trained])),
         "",
         *columns(rows, indent=INDENT),
         *columns(left_out, indent=INDENT),

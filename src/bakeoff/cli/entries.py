@@ -11,6 +11,7 @@ from bakeoff.environments.interpreters import available, made_for, resolve, vers
 from bakeoff.environments.options import possible, supported
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError
+from bakeoff.spec.optimizer import describe
 from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ def _workload(workload: Any) -> Entry:
         "parameters": full.parameters,
         "sizes": msgspec.to_builtins(workload.sizes),
         "scenarios": list(workload.scenarios),
+        "optimizer": describe(workload.optimizer) if workload.optimizer else None,
         "data": list(workload.data),
         "source": workload.source,
     }

@@ -122,6 +122,7 @@ def _workload(entry: Entry) -> list[str]:
     ]
     facts = [
         ["scenarios", ", ".join(entry["scenarios"])],
+        *([["optimiser", entry["optimizer"]]] if entry["optimizer"] else []),
         ["data", ", ".join(entry["data"])],
         ["source", entry["source"]],
         ["race it", f"bakeoff run {entry['name']}"],

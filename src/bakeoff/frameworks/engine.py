@@ -129,8 +129,8 @@ class Step(Protocol):
         The gradients are computed by the function and in the mode that `run` uses, at the present parameters. The call
         leaves the step as it was, because the certificate makes it before each of its training steps: an engine whose
         forward pass moves running statistics restores them, and one whose parameters hold the gradients of the last
-        step leaves these there, for `run` to clear. It is called only on models whose Dropout drops nothing, because
-        each framework draws its own random numbers. Raises UnsupportedError in a scenario that does not train.
+        step leaves these there, for `run` to clear. It is called only on models that draw nothing at random, because
+        each framework has random numbers of its own. Raises UnsupportedError in a scenario that does not train.
         """
 
     def parameters(self) -> Arrays:
@@ -143,7 +143,7 @@ class Step(Protocol):
         """Return a copy, on the device, of all that running steps changes; None in a scenario that does not train.
 
         That is parameters, the optimiser's state with its step count, running statistics, loss scaling, and the random
-        state, so that Dropout draws the same again: steps after `restore` repeat those that came after `snapshot`.
+        state, so that layers draw the same again: steps after `restore` repeat those that came after `snapshot`.
         """
 
     def restore(self, snapshot: Any) -> None:

@@ -155,11 +155,21 @@ class KerasStep:
 
 def _optimizer(keras: Any, optimizer: Optimizer) -> Any:
     """Return Keras' own optimiser with the workload's settings, by Keras' formula."""
+    if optimizer.schedule is not None:
+        msg = "a ready-made model of Keras is trained at one rate here, and the workload's optimiser has a schedule"
+        raise UnsupportedError(msg)
     rate = float(optimizer.learning_rate)
     make = keras.optimizers
+    native = _native(make, optimizer, rate)
+    native.global_clipnorm = optimizer.clip_norm
+    return native
+
+
+def _native(make: Any, optimizer: Optimizer, rate: float) -> Any:
+    """Return the optimiser by its class and arguments."""
     match optimizer:
-        case SGD(momentum=momentum, weight_decay=decay):
-            return make.SGD(rate, momentum=momentum, weight_decay=decay or None)
+        case SGD(momentum=momentum, weight_decay=decay, nesterov=nesterov):
+            return make.SGD(rate, momentum=momentum, weight_decay=decay or None, nesterov=nesterov)
         case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
             return make.Adam(rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
         case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):

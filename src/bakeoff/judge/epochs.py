@@ -33,6 +33,9 @@ class WholeRun(msgspec.Struct, frozen=True, kw_only=True):
     """Accuracy on held-out data after the last step, 0 to 1."""
     training_accuracy: float | None = None
     """The same on the batches that were trained on, where nothing is held out."""
+    compilations: list[int | None] = []
+    """Programs compiled in each epoch, by what the framework tells; the first epoch includes the first step. None is
+    unknown."""
     flagged_epochs: int
     """Number of epochs that other processes disturbed."""
 
@@ -102,8 +105,19 @@ def _run(record: Record) -> WholeRun:
         loss=found.loss,
         accuracy=found.accuracy,
         training_accuracy=found.training_accuracy,
+        compilations=_compilations(record),
         flagged_epochs=sum(share > FOREIGN_LIMIT for share in shares),
     )
+
+
+def _compilations(record: Record) -> list[int | None]:
+    """Return what was compiled in each epoch; the first step is the first epoch's, too."""
+    found = record.epochs
+    if found is None or not found.compilations:
+        return []
+    first, *others = found.compilations
+    in_step = record.compilation.count if record.compilation else None
+    return [None if first is None or in_step is None else first + in_step, *others]
 
 
 def middle(values: Sequence[float]) -> float | None:

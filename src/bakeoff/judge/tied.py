@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bakeoff.certify.checksum import farthest
 from bakeoff.certify.tolerances import UNIT_ROUNDOFF, Allowed, allowed, is_measured
 from bakeoff.store.results import finished, last, of_contender, of_purpose
+from bakeoff.workloads.schedules import rate
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +24,7 @@ SCALED = "float16"
 scale before the trajectory began: of its losses the first alone is at the same parameters in both."""
 
 LEAST_LEARNING_RATE = 1e-6
-"""With a smaller one a loss in float32 may honestly stay what it was."""
+"""With a smaller one in the first steps a loss in float32 may honestly stay what it was."""
 
 FEWEST_STEPS = 10
 """Before so many steps nothing is concluded from a loss that has not moved."""
@@ -74,7 +75,9 @@ def _standing_still(
 ) -> Iterator[str]:
     """Yield that in every trial the loss on the first batch is to the last bit what it was before all its steps."""
     optimizer = comparison.workload.optimizer
-    if optimizer is None or optimizer.learning_rate < LEAST_LEARNING_RATE or not in_order or not _is_exact(plan):
+    if optimizer is None or not in_order or not _is_exact(plan):
+        return
+    if max(rate(optimizer, t) for t in range(1, FEWEST_STEPS + 1)) < LEAST_LEARNING_RATE:
         return
     ties = _ties(timed)
     if all(tie.steps >= FEWEST_STEPS and tie.losses and tie.again and tie.again == tie.losses[0] for tie in ties):

@@ -140,7 +140,7 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     steps: int = 0
     """How many steps had run before that one."""
     drops: bool = False
-    """The model has Dropout: each process draws its own losses."""
+    """The model draws at random, as Dropout and RandomNormal do: each process has losses of its own."""
     outputs: list[float] = []
     """In inference, `certify.checksum.checksums` of the outputs that the first step has kept; empty where it gives
     none."""
@@ -190,6 +190,8 @@ class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """Time of each epoch, from its start until its last result was ready: it is waited for once."""
     foreign_shares: list[float | None] = []
     """During each epoch, processor time of other processes as a share of all; None is unknown."""
+    compilations: list[int | None] = []
+    """Programs compiled during each epoch, by what the framework tells; None is unknown. Empty in older records."""
     loss: float | None = None
     """Loss of the last training step; None where it is not finite, and in inference."""
     accuracy: float | None = None
@@ -274,7 +276,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     its old value, sampled likewise; `ran/0`... what a timed step has kept, on the batches of `output/0`...;
     `update/<parameter>` at a few positions of a parameter, in rows: its values before the first step of the trajectory,
     then for each step the contender's own gradient before it, and the values after it; `position/<parameter>` these
-    positions.
+    positions; `norm`, where the optimiser clips, the L2 norm of all gradients before each of these steps.
     """
 
     version: int = 0

@@ -31,7 +31,7 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: bool = True
     """Whether the step is run, on the workload as it is. False: the evidence is computed on a step that never ran, and
-    without dropout, because every framework draws its own random numbers."""
+    without random draws, because every framework has its own."""
     batches: Literal["race", "epoch", "one"] = "race"
     """Which batches it takes: those of the race, all of the data set, or a single one of the size that is tried."""
     own_input: bool = True

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.measure import contention
 from bakeoff.spec.record import Block
-from bakeoff.trial.built import compiled_between
+from bakeoff.trial.compiled import compiled_between
 
 if TYPE_CHECKING:
     from bakeoff.trial.built import Running

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from bakeoff.measure import memory
 from bakeoff.measure.clock import Stepper
 from bakeoff.spec.protocol import Built
-from bakeoff.spec.record import Compilation
 from bakeoff.spec.trial import KINDS
 from bakeoff.trial.arithmetic import check_tf32, measured_tf32
+from bakeoff.trial.compiled import compiled_between
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.feeding import feed_of, mode_of, resident
 from bakeoff.trial.model import make_model
@@ -21,6 +21,7 @@ from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Feed, Model, Step
+    from bakeoff.spec.record import Compilation
     from bakeoff.trial.draft import Draft
     from bakeoff.trial.opened import Opened
 
@@ -116,17 +117,3 @@ def _note_settings(opened: Opened, draft: Draft, settings: Settings) -> None:
     told = settings | opened.in_force() | measured_tf32(opened)
     draft.put(settings=told)
     check_tf32(told)
-
-
-def compiled_between(before: Compilation, after: Compilation) -> Compilation:
-    """Return what was traced and compiled between two readings; None where one of them is unknown."""
-    return Compilation(
-        trace_ns=_difference(before.trace_ns, after.trace_ns),
-        compile_ns=_difference(before.compile_ns, after.compile_ns),
-        count=_difference(before.count, after.count),
-    )
-
-
-def _difference(before: int | None, after: int | None) -> int | None:
-    """Subtract where both are known."""
-    return None if before is None or after is None else after - before

@@ -9,6 +9,7 @@ from bakeoff.measure import contention
 from bakeoff.spec.protocol import Ran
 from bakeoff.spec.record import EpochRun
 from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.trial.compiled import compiled_between
 from bakeoff.trial.evidence import accuracy_of
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Step
     from bakeoff.measure.clock import Stepper
+    from bakeoff.spec.record import Compilation
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.inputs import Batches
 
@@ -28,12 +30,20 @@ class LongRun:
         self._steps: list[int] = []
         self._epochs_ns: list[int] = []
         self._foreign_shares: list[float | None] = []
+        self._compilations: list[int | None] = []
 
-    def epoch(self, stepper: Stepper, steps: int, read: Callable[[], contention.Counters]) -> Ran:
-        """Run one epoch, with the counters read around it."""
-        before = read()
+    def epoch(
+        self,
+        stepper: Stepper,
+        steps: int,
+        read: Callable[[], contention.Counters],
+        compiled: Callable[[], Compilation],
+    ) -> Ran:
+        """Run one epoch, with the counters and what was compiled read around it."""
+        before, compiled_before = read(), compiled()
         _, elapsed_ns = stepper.streamed(steps)
         signals = contention.between(before, read())
+        self._compilations.append(compiled_between(compiled_before, compiled()).count)
         self._steps.append(steps)
         self._epochs_ns.append(elapsed_ns)
         self._foreign_shares.append(signals.foreign_share)
@@ -49,6 +59,7 @@ class LongRun:
             steps=self._steps,
             epochs_ns=self._epochs_ns,
             foreign_shares=self._foreign_shares,
+            compilations=self._compilations,
             loss=loss if loss is not None and math.isfinite(loss) else None,
             accuracy=accuracy,
             test_samples=0 if test is None or accuracy is None else len(test),

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from bakeoff.certify.checksum import checksums
-from bakeoff.certify.probe import probe_gradients, probe_parameters
+from bakeoff.certify.probe import probe_gradients, probe_parameters, probed
 from bakeoff.certify.sample import sample
 from bakeoff.certify.spread import Results, moved, spread
 from bakeoff.certify.state import added
@@ -69,7 +69,7 @@ class Gathering:
             self.arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
         if not self._scenario.has_loss:
             return
-        kept = Updates(step) if updates and "updates" in owed else None
+        kept = Updates(step, clips=_clips(self._model)) if updates and "updates" in owed else None
         self.losses = _losses(step, prepared, 0, 1, kept)
         if "state" in owed:
             self.arrays |= _state_arrays(step, self._model, self.state)
@@ -187,7 +187,8 @@ def _state_arrays(step: Step, model: Model, state: dict[str, layers.Array]) -> A
 def _optimizer_arrays(engine: Engine, model: Model) -> Arrays:
     """Apply the workload's optimiser, as this framework makes it, to given gradients."""
     assert model.optimizer is not None
-    trajectory = engine.optimize(model.optimizer, probe_parameters(), probe_gradients())
+    gradients = probe_gradients(model.optimizer.clip_norm)
+    trajectory = engine.optimize(probed(model.optimizer), probe_parameters(), gradients)
     return {f"optimizer/{t}/{name}": value for t, state in enumerate(trajectory) for name, value in state.items()}
 
 
@@ -209,6 +210,11 @@ def accuracy_of(step: Step, test: Batch, *, batch_size: int) -> float | None:
         counted = min(batch_size, len(test) - start)
         right += int((outputs.argmax(axis=-1) == labels[index])[:counted].sum())
     return right / labels.size
+
+
+def _clips(model: Model) -> bool:
+    """Return whether the workload's optimiser clips gradients by their norm."""
+    return model.optimizer is not None and model.optimizer.clip_norm is not None
 
 
 def _save(arrays: Arrays, path: Path) -> str:

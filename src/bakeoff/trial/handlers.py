@@ -129,7 +129,13 @@ def measure_late(running: Running, draft: Draft, command: protocol.MeasureLate) 
 def run_epoch(running: Running, draft: Draft, command: protocol.RunEpoch) -> protocol.Ran:
     """Run one epoch of a run of whole epochs."""
     del draft
-    return running.long_run.epoch(running.stepper, command.steps, lambda: contention.read(running.processes()))
+    counters = partial(_counters, running)
+    return running.long_run.epoch(running.stepper, command.steps, counters, running.step.compilation)
+
+
+def _counters(running: Running) -> contention.Counters:
+    """Return the counters of this process and of those that load for it."""
+    return contention.read(running.processes())
 
 
 def conclude_epochs(running: Running, draft: Draft, command: protocol.Conclude) -> None:

@@ -10,6 +10,7 @@ from bakeoff.frameworks.engine import Model
 from bakeoff.spec.trial import KINDS
 from bakeoff.spec.vocabulary import DROPPING, VOCABULARY
 from bakeoff.store.fingerprints import check_unchanged
+from bakeoff.trial.draws import fixed_normal
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def make_model(trial: TrialSpec) -> Model:
-    """Put together what the engine needs; for the certificate without dropout, whose draws are each framework's own.
+    """Put together what the engine needs; for the certificate with draws that are no framework's own.
 
     Raises ChangedError for a workload that is not the one that the comparison was fixed with.
     """
@@ -28,7 +29,7 @@ def make_model(trial: TrialSpec) -> Model:
     check_unchanged(f"the workload's file {trial.workload_path}", trial.workload_sha256, loaded.sha256)
     size = loaded.size(trial.size)
     return Model(
-        build=loaded.build if KINDS[trial.purpose].steps else _without_dropout(loaded.build),
+        build=loaded.build if KINDS[trial.purpose].steps else _with_fixed_draws(loaded.build),
         loss=loaded.loss,
         size=size,
         optimizer=loaded.workload.optimizer,
@@ -37,15 +38,15 @@ def make_model(trial: TrialSpec) -> Model:
     )
 
 
-def _without_dropout(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Build with a vocabulary whose layers drop nothing, whatever their rate."""
+def _with_fixed_draws(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """Build with a vocabulary whose layers drop nothing, and whose RandomNormal gives the same in all frameworks."""
 
-    def build_without(nn: Any, size: Any) -> Any:
+    def build_with(nn: Any, size: Any) -> Any:
         names = {name: getattr(nn, name) for name in VOCABULARY if hasattr(nn, name)}
         dropping = {name: partial(_checked, names[name]) for name in DROPPING if name in names}
-        return build(SimpleNamespace(**names | dropping), size)
+        return build(SimpleNamespace(**names | dropping | {"RandomNormal": fixed_normal(nn)}), size)
 
-    return build_without
+    return build_with
 
 
 def _checked(layer: Any, rate: float) -> Any:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.certify.update import positions
+from bakeoff.workloads.optimizers import norm_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 class Updates:
     """Parameters before and after steps, and the gradients between, sampled at once: whole arrays are never kept."""
 
-    def __init__(self, step: Step) -> None:
-        """Take the step; its positions are chosen by its first gradients."""
+    def __init__(self, step: Step, *, clips: bool = False) -> None:
+        """Take the step; its positions are chosen by its first gradients. One that clips has its norms kept, too."""
         self._step = step
+        self._norms: list[float] | None = [] if clips else None
         self._positions: dict[str, NDArray[np.int64]] = {}
         self._rows: dict[str, list[NDArray[np.float64]]] = {}
 
@@ -33,6 +35,8 @@ class Updates:
             self._positions = {name: positions(value) for name, value in gradients.items() if name in parameters}
             self._rows = {name: [] for name in self._positions}
             self._note(parameters)
+        if self._norms is not None:
+            self._norms.append(norm_of(gradients))
         self._note(gradients)
 
     def after(self) -> None:
@@ -47,4 +51,6 @@ class Updates:
     def arrays(self) -> Arrays:
         """Return the rows by parameter, as `Evidence` says."""
         rows = {f"update/{name}": np.stack(rows) for name, rows in self._rows.items()}
+        if self._norms is not None:
+            rows["norm"] = np.asarray(self._norms, np.float64)
         return rows | {f"position/{name}": places for name, places in self._positions.items()}

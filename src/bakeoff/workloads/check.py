@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import difflib
+import math
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,6 +15,7 @@ from bakeoff.spec.batch import HELD_OUT
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.schedule import Cosine, Linear, Schedule, StepDecay
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size, Workload
 
@@ -112,13 +115,12 @@ def _sample_faults(size: Size) -> Iterator[str]:
     elif not size.targets and size.classes < 1:
         yield f"classes is {size.classes}; it must be at least 1"
     sample = size.sample
-    for name, array in sample.arrays.items():
-        yield from (f"{name!r} {fault}" for fault in _length_faults(array, sample))
     for name in sorted(sample.inputs.keys() & sample.targets.keys()):
         yield f"{name!r} is an input and a target; each array needs a name of its own"
     for field, arrays in (("inputs", size.inputs), ("targets", size.targets)):
         for name, array in arrays.items():
             yield from (f"{field}[{name!r}] {fault}" for fault in _array_faults(name, array))
+            yield from (f"{field}[{name!r}] {fault}" for fault in _length_faults(array, sample))
 
 
 def _array_faults(name: str, array: ArraySpec) -> Iterator[str]:
@@ -156,6 +158,24 @@ def _length_faults(array: ArraySpec, sample: SampleSpec) -> Iterator[str]:
         )
 
 
+def _schedule_faults(schedule: Schedule) -> Iterator[str]:
+    """Yield a sentence for each number of a schedule that is out of its range."""
+    warmup = schedule.warmup_steps
+    if warmup < 0:
+        yield f"warmup_steps is {warmup}; it must be at least 0"
+    if isinstance(schedule, Linear | Cosine):
+        if schedule.steps <= max(warmup, 0):
+            yield f"steps is {schedule.steps}; it must be above warmup_steps, which is {warmup}"
+        if not 0 <= schedule.final < math.inf:
+            yield f"final is {schedule.final}; it must be at least 0"
+    if isinstance(schedule, StepDecay):
+        boundaries = (max(warmup, 0), *schedule.boundaries)
+        if len(boundaries) == 1 or any(second <= first for first, second in pairwise(boundaries)):
+            yield f"boundaries is {schedule.boundaries}; it must hold rising steps behind the warm-up of {warmup}"
+        if not 0 < schedule.factor < math.inf:
+            yield f"factor is {schedule.factor}; it must be above 0"
+
+
 def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
     """Yield a sentence for each hyperparameter that is out of its range."""
     if not optimizer.learning_rate > 0:
@@ -164,6 +184,14 @@ def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
         yield f"epsilon is {optimizer.epsilon}; it must be above 0"
     if isinstance(optimizer, (SGD, AdamW)) and not optimizer.weight_decay >= 0:
         yield f"weight_decay is {optimizer.weight_decay}; it must be at least 0"
+    if isinstance(optimizer, SGD) and optimizer.nesterov and not optimizer.momentum:
+        yield "nesterov is True, and momentum is 0; Nesterov's step needs a momentum"
+    if optimizer.clip_norm is not None and not 0 < optimizer.clip_norm < math.inf:
+        yield f"clip_norm is {optimizer.clip_norm}; it must be above 0, or None"
+    if getattr(optimizer, "no_decay", ()) and not getattr(optimizer, "weight_decay", 0.0):
+        yield "no_decay names parameters, and weight_decay is 0; take no_decay out, or say a decay"
+    if optimizer.schedule is not None:
+        yield from (f"schedule.{fault}" for fault in _schedule_faults(optimizer.schedule))
     for field in ("momentum", "beta1", "beta2", "decay"):
         if not 0 <= getattr(optimizer, field, 0) < 1:
             yield f"{field} is {getattr(optimizer, field)}; it must be at least 0 and below 1"

@@ -6,6 +6,7 @@ fit, an axis of a feature map that is named by hand. On the way a `Counter` gets
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +37,9 @@ def check_model(
 
     The batch may be a shorter one, whose sequences have so many `entries`.
     """
-    plan.parameters(loaded.build, size)
+    parameters = plan.parameters(loaded.build, size)
     path = loaded.build.__code__.co_filename
+    _check_groups(loaded, list(parameters))
     trains, loss = SCENARIOS[scenario].trains, loaded.loss
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False, entries=entries))
     _told(path, "forward", lambda: _check_outputs(outputs, size))
@@ -53,6 +55,18 @@ def check_model(
     if not isinstance(found, Shape) or found.shape != ():
         msg = f"{path}: loss returned {found!r}; it must return one number that hangs on the outputs"
         raise ModelFileError(msg)
+
+
+def _check_groups(loaded: LoadedWorkload, parameters: list[str]) -> None:
+    """Raise ModelFileError for a pattern of `no_decay` that is the name of no parameter: it would do nothing."""
+    for pattern in getattr(loaded.workload.optimizer, "no_decay", ()):
+        if not any(fnmatchcase(name, pattern) for name in parameters):
+            some = ", ".join(parameters[:4]) + (", ..." if len(parameters) > 4 else "")  # noqa: PLR2004 - enough to see
+            msg = (
+                f"{loaded.path}: WORKLOAD: optimizer.no_decay has {pattern!r}, which is the name of no parameter; they "
+                f"are called {some}"
+            )
+            raise ModelFileError(msg)
 
 
 def forward(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, decay_of
+from bakeoff.workloads.schedules import rate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,28 +29,47 @@ def trajectory(
     second = {name: np.zeros_like(value) for name, value in present.items()}
     states = []
     for t, step in enumerate(gradients, start=1):
+        share = clipped_share(optimizer, norm_of(step))
         following: Arrays = {}
         for name, p in present.items():
-            g = np.asarray(step[name], np.float64)
-            following[name], first[name], second[name] = updated(optimizer, p, g, first[name], second[name], t)
+            g, decay = share * np.asarray(step[name], np.float64), decay_of(optimizer, name)
+            following[name], first[name], second[name] = updated(optimizer, p, g, first[name], second[name], t, decay)
         present = following
         states.append(present)
     return states
 
 
-def updated(optimizer: Optimizer, p: _Array, g: _Array, m: _Array, v: _Array, t: int) -> tuple[_Array, _Array, _Array]:
-    """Return p, m and v after step t, by the formulas and names of `bakeoff.spec.optimizer`."""
-    lr = optimizer.learning_rate
+def norm_of(gradients: Mapping[str, NDArray[Any]]) -> float:
+    """Return the L2 norm of all gradients together."""
+    return float(np.sqrt(sum(np.square(np.asarray(one, np.float64)).sum() for one in gradients.values())))
+
+
+def clipped_share(optimizer: Optimizer, norm: float) -> float:
+    """Return what gradients of this norm are multiplied by before anything else; what is no number stays none."""
+    if optimizer.clip_norm is None or norm <= optimizer.clip_norm:
+        return 1.0
+    return optimizer.clip_norm / norm
+
+
+def updated(  # noqa: PLR0913, PLR0917 - the names of the formulas
+    optimizer: Optimizer, p: _Array, g: _Array, m: _Array, v: _Array, t: int, weight_decay: float | None = None
+) -> tuple[_Array, _Array, _Array]:
+    """Return p, m and v after step t, by the formulas and names of `bakeoff.spec.optimizer`; g is clipped already.
+
+    `weight_decay` is that of this parameter (`decay_of`); None is the optimiser's own, where it has one.
+    """
+    lr = rate(optimizer, t)
+    decayed = getattr(optimizer, "weight_decay", 0.0) if weight_decay is None else weight_decay
     match optimizer:
-        case SGD(momentum=momentum, weight_decay=weight_decay):
-            g = g + weight_decay * p
+        case SGD(momentum=momentum, nesterov=nesterov):
+            g = g + decayed * p
             v = momentum * v + g
-            return p - lr * v, m, v
+            return p - lr * (g + momentum * v if nesterov else v), m, v
         case RMSprop(decay=decay, epsilon=epsilon):
             v = decay * v + (1 - decay) * g * g
             return p - lr * g / (np.sqrt(v) + epsilon), m, v
         case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon) | AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon):
-            kept = p - lr * optimizer.weight_decay * p if isinstance(optimizer, AdamW) else p
+            kept = p - lr * decayed * p
             m = beta1 * m + (1 - beta1) * g
             v = beta2 * v + (1 - beta2) * g * g
             return kept - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + epsilon), m, v

@@ -26,6 +26,23 @@ if TYPE_CHECKING:
     from bakeoff.spec.workload import Size
 
 
+TAKEN = frozenset(
+    (
+        *("add_module", "apply", "bfloat16", "buffers", "call_super_init", "children", "clear", "compile", "copy"),
+        *("cpu", "cuda", "dfs", "double", "eval", "execute", "extra_repr", "filter_and_map", "float", "float16"),
+        *("float32", "float64", "float_auto", "freeze", "fromkeys", "get", "get_parameter", "half", "is_module"),
+        *("is_training", "items", "iter_children", "iter_modules", "keys", "leaf_modules", "load", "load_parameters"),
+        *("load_weights", "modules", "name", "name_scope", "named_buffers", "named_children", "named_modules"),
+        *("named_parameters", "non_trainable_variables", "npu", "parameters", "perturb", "pop", "popitem", "save"),
+        *("save_weights", "set_attributes", "set_dtype", "setdefault", "sow", "state", "state_dict", "submodules"),
+        *("to", "train", "trainable_parameters", "trainable_variables", "training", "type", "unfreeze", "update"),
+        *("update_modules", "values", "variables", "with_name_scope", "xpu", "zero_grad"),
+    )
+)
+"""What a module of one framework or another already has, from `dir` of torch.nn.Module 2.13, nnx.Module 0.12, tf.Module
+2.21, mlx.nn.Module 0.32 and jittor.Module 1.3: an attribute of that name fails there, or hides what engines call."""
+
+
 class Module:
     """Base class of a model and its parts; its attributes may be layers."""
 
@@ -37,6 +54,9 @@ class Module:
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Set an attribute; raise TypeError for layers that not every framework would find, or find under this name."""
+        if name in TAKEN:
+            msg = f"self.{name}: some framework's modules have something of that name; choose another"
+            raise TypeError(msg)
         if _holds_layers(value) and not self._ready:
             msg = f"self.{name} is set before super().__init__() was called"
             raise TypeError(msg)

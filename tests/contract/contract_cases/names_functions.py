@@ -64,8 +64,8 @@ def curves_in_numpy(x: Array) -> Array:
 
 def kinks(nn: Any, x: Any) -> Any:
     """Use every function of straight pieces; the slope is none that a library has by default."""
-    one = nn.leaky_relu(x, 0.15) + 2.0 * nn.hard_sigmoid(x) - nn.hard_swish(x) + 0.5 * nn.abs(x)
-    return (one + 3.0 * nn.clip(x, -0.7, 1.2) + nn.clip(x, 0.0, 6.0))[:, :CLASSES]
+    one = nn.leaky_relu(x, slope=0.15) + 2.0 * nn.hard_sigmoid(x) - nn.hard_swish(x) + 0.5 * nn.abs(x)
+    return (one + 3.0 * nn.clip(x, low=-0.7, high=1.2) + nn.clip(x, 0.0, 6.0))[:, :CLASSES]
 
 
 def kinks_in_numpy(x: Array) -> Array:
@@ -91,7 +91,7 @@ def roots_in_numpy(x: Array) -> Array:
 
 def choices(nn: Any, x: Any) -> Any:
     """Compare, choose, and take the larger and the smaller, of arrays and of arrays with numbers on either side."""
-    a, b = nn.split(x, (CLASSES, CLASSES), 1)
+    a, b = nn.split(x, sizes=(CLASSES, CLASSES), axis=1)
     masks = nn.logical_or(nn.less(a, b), nn.logical_and(nn.less_equal(0.5, a), nn.logical_not(nn.less(b, -0.5))))
     chosen = nn.where(masks, a * 2.0, b * b) + nn.where(nn.less(a, 0.25), 0.75, b) + nn.where(masks, a, -1.5)
     larger = nn.maximum(a, b) - 2.0 * nn.minimum(a, b) + nn.maximum(a, 0.125) + nn.minimum(0.375, b)
@@ -128,8 +128,8 @@ def joined_in_numpy(x: Array) -> Array:
 
 def moved(nn: Any, x: Any) -> Any:
     """Turn round, roll both ways and pad, each along another axis."""
-    x = nn.flip(x, 1) * x + nn.roll(x, 2, 1) + nn.roll(nn.flip(x, 0), -1, axis=0)
-    padded = nn.pad(x, ((1, 0), (0, 2)), 0.5)
+    x = nn.flip(x, 1) * x + nn.roll(x, shift=2, axis=1) + nn.roll(nn.flip(x, 0), -1, axis=0)
+    padded = nn.pad(x, widths=((1, 0), (0, 2)), value=0.5)
     return padded[:BATCH, 5:8] * padded[1:, 0:3]
 
 
@@ -166,8 +166,8 @@ def gathered(nn: Any) -> Any:
         some = nn.take(nn.take(m.table, ids), nn.arange(3) + 1, axis=2)
         picked = nn.take_along_axis(some, m.columns, 2)
         chosen = nn.where(m.mask, some, picked)
-        sums = nn.matmul(nn.one_hot(ids, 7), nn.segment_sum(m.edges * m.shares, m.segments, 7))
-        others = nn.sum(nn.take_along_axis(some, m.rows, 1), 1)
+        sums = nn.matmul(nn.one_hot(ids, n=7), nn.segment_sum(m.edges * m.shares, m.segments, count=7))
+        others = nn.sum(nn.take_along_axis(some, m.rows, axis=1), 1)
         return nn.sum(chosen * sums, 1) + others + nn.to_float(nn.equal(ids, nn.arange(3)))
 
     return model(nn, layers, forward)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, StepDecay
 
 OPTIMIZERS: dict[str, Optimizer] = {
     "SGD": SGD(learning_rate=0.1),
@@ -14,4 +15,34 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "AdamW with a large decay": AdamW(learning_rate=1e-2, beta1=0.8, beta2=0.95, epsilon=1e-6, weight_decay=0.1),
     "RMSprop": RMSprop(learning_rate=1e-3),
     "RMSprop with a large epsilon": RMSprop(learning_rate=1e-2, decay=0.9, epsilon=1e-3),
+    "Nesterov, groups and a cosine": SGD(
+        learning_rate=0.1,
+        momentum=0.9,
+        weight_decay=0.1,
+        nesterov=True,
+        no_decay=("*.bias",),
+        schedule=Cosine(steps=1000, warmup_steps=100, final=0.1),
+    ),
+    "momentum, clipping and step decay": SGD(
+        learning_rate=0.1, momentum=0.9, clip_norm=1.0, schedule=StepDecay(boundaries=(30, 60), factor=0.2)
+    ),
+    "Nesterov without a schedule": SGD(learning_rate=0.1, momentum=0.9, nesterov=True),
+    "Adam, clipping and a falling root": Adam(
+        learning_rate=1e-2, clip_norm=0.1, schedule=InverseSquareRoot(warmup_steps=4000)
+    ),
+    "AdamW, groups, clipping and a line": AdamW(
+        learning_rate=1e-2, weight_decay=0.3, no_decay=("*.bias",), clip_norm=5.0, schedule=Linear(steps=10, final=0.2)
+    ),
+    "RMSprop, clipping and a warm-up": RMSprop(learning_rate=1e-3, clip_norm=1.0, schedule=Constant(warmup_steps=10)),
 }
+
+STEADY = SGD(
+    learning_rate=0.1,
+    momentum=0.9,
+    weight_decay=0.1,
+    nesterov=True,
+    no_decay=("*.bias",),
+    clip_norm=0.5,
+    schedule=Cosine(steps=12, warmup_steps=1),
+)
+"""What a snapshot has to hold: each step has another rate."""

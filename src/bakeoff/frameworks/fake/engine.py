@@ -111,6 +111,8 @@ class Step:
         """The memory of the last step."""
         self._steps = 0
         """In this process so far."""
+        self._shapes: set[tuple[tuple[int, ...], ...]] = set()
+        """Of the batches so far: each is compiled for by itself."""
         self._trained = 0
         """Steps that are in the parameters: `restore` sets them back."""
         self._path: Training | None = None
@@ -154,7 +156,10 @@ class Step:
             duration_ns += self._number("first_ms") * 1e6
         self._steps += 1
         self._trained += 1
-        if self._options["mode"] == "compiled" and self._steps in (1, self._number("recompile_at")):
+        shapes = tuple(array.shape for array in batch.arrays.values())
+        is_new = shapes not in self._shapes
+        self._shapes.add(shapes)
+        if self._options["mode"] == "compiled" and (is_new or self._steps == self._number("recompile_at")):
             duration_ns += self._compile()
         if self._stream:
             self._stream.start(int(duration_ns))

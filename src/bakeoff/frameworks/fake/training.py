@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bakeoff.workloads.optimizers import updated
+from bakeoff.spec.optimizer import decay_of
+from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
 
 if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
@@ -24,10 +25,11 @@ class Training:
 
     def until(self, steps: int, optimizer: Optimizer, gradients: Arrays) -> Arrays:
         """Return the parameters after so many steps, at least as many as before, on the same gradients each."""
+        share = clipped_share(optimizer, norm_of(gradients))
         for step in range(self.steps + 1, steps + 1):
             for name, value in self._present.items():
-                gradient = np.asarray(gradients[name], np.float64)
-                self._present[name], *moments = updated(optimizer, value, gradient, *self._moments[name], step)
+                gradient, decay = share * np.asarray(gradients[name], np.float64), decay_of(optimizer, name)
+                self._present[name], *moments = updated(optimizer, value, gradient, *self._moments[name], step, decay)
                 self._moments[name] = (moments[0], moments[1])
         self.steps = steps
         return dict(self._present)

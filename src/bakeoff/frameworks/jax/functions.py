@@ -67,6 +67,7 @@ class EmbeddingBag(nnx.Embed):
     def __init__(self, entries: int, features: int, mode: str) -> None:
         """Make the table (entries, features)."""
         super().__init__(entries, features, embedding_init=nnx.initializers.zeros, rngs=nnx.Rngs(0))
+        self.dtype = None  # that of the table, whatever is loaded: flax has noted the zeros' float32
         self.reduce = {"sum": jnp.sum, "mean": jnp.mean}[mode]
 
     def __call__(self, x: jax.Array) -> jax.Array:
@@ -93,9 +94,19 @@ def constant(array: NDArray[Any]) -> jax.Array:
 exp, log, sqrt, rsqrt, abs = jnp.exp, jnp.log, jnp.sqrt, jax.lax.rsqrt, jnp.abs  # noqa: A001 - the array API's name
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = jnp.logical_and, jnp.logical_or, jnp.logical_not
-silu, elu, softplus, leaky_relu = nnx.silu, nnx.elu, nnx.softplus, nnx.leaky_relu
+silu, elu, softplus = nnx.silu, nnx.elu, nnx.softplus
 hard_sigmoid, hard_swish = nnx.hard_sigmoid, nnx.hard_swish
-clip, maximum, minimum, where = jnp.clip, jnp.maximum, jnp.minimum, jnp.where
+maximum, minimum, where = jnp.maximum, jnp.minimum, jnp.where
+
+
+def clip(x: jax.Array, low: float, high: float) -> jax.Array:
+    """Return low below low, and high above high."""
+    return jnp.clip(x, low, high)
+
+
+def leaky_relu(x: jax.Array, slope: float) -> jax.Array:
+    """Return slope * x below 0."""
+    return nnx.leaky_relu(x, slope)
 
 
 def gelu_tanh(x: jax.Array) -> jax.Array:

@@ -2,25 +2,74 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+import jax.numpy as jnp
 import optax
 
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.frameworks.schedules import factor
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import jax
 
 
 def make(optimizer: Optimizer) -> optax.GradientTransformation:
-    """Return the transformation of gradients into updates that are added to the parameters."""
+    """Return the transformation of gradients into updates that are added to the parameters, by canonical name."""
+    update = _update(optimizer)
+    if optimizer.clip_norm is None:
+        return update
+    return optax.chain(optax.clip_by_global_norm(optimizer.clip_norm), update)
+
+
+def _update(optimizer: Optimizer) -> optax.GradientTransformation:
+    """Return what follows the clipping."""
+    rate = _rate(optimizer)
     match optimizer:
-        case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
-            sgd = optax.sgd(rate, momentum=momentum or None)
-            return optax.chain(optax.add_decayed_weights(decay), sgd) if decay else sgd
-        case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon):
+        case SGD(momentum=momentum, weight_decay=decay, nesterov=nesterov):
+            sgd = optax.sgd(rate, momentum=momentum or None, nesterov=nesterov)
+            return optax.chain(optax.add_decayed_weights(decay, _mask(optimizer)), sgd) if decay else sgd
+        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
             return optax.adam(rate, b1=beta1, b2=beta2, eps=epsilon)
-        case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
-            return optax.adamw(rate, b1=beta1, b2=beta2, eps=epsilon, weight_decay=decay)
-        case RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):
+        case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+            return optax.adamw(rate, b1=beta1, b2=beta2, eps=epsilon, weight_decay=decay, mask=_mask(optimizer))
+        case RMSprop(decay=decay, epsilon=epsilon):
             return optax.rmsprop(rate, decay=decay, eps=epsilon, eps_in_sqrt=False)
 
 
+def _rate(optimizer: Optimizer) -> Any:
+    """Return the rate, or optax's schedule: a function of how many steps were done, which is a part of the state."""
+    schedule = optimizer.schedule
+    if schedule is None:
+        return optimizer.learning_rate
+
+    def rate(count: jax.Array) -> Any:
+        return optimizer.learning_rate * factor(schedule, count.astype(jnp.result_type(float)) + 1.0, jnp)
+
+    return rate
+
+
+def _mask(optimizer: SGD | AdamW) -> Callable[[Mapping[str, Any]], dict[str, bool]] | None:
+    """Return the function that says which parameters decay; None where all do."""
+    if not optimizer.no_decay:
+        return None
+
+    def decayed(parameters: Mapping[str, Any]) -> dict[str, bool]:
+        spared = set(exempt(optimizer, list(parameters)))
+        return {name: name not in spared for name in parameters}
+
+    return decayed
+
+
 def native_name(optimizer: Optimizer) -> str:
-    """Return the name of the optax function that `make` calls."""
-    return f"optax.{type(optimizer).__name__.lower()}"
+    """Return the name of the optax function that `make` calls, and what was asked for beside it."""
+    parts = [f"optax.{type(optimizer).__name__.lower()}"]
+    if optimizer.schedule is not None:
+        parts.append("a schedule")
+    if isinstance(optimizer, SGD | AdamW) and optimizer.no_decay:
+        parts.append("a mask of the decay")
+    if optimizer.clip_norm is not None:
+        parts.append("clip_by_global_norm")
+    return ", ".join(parts)

@@ -86,11 +86,12 @@ class Engine:
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
         arrays = {name: _array(value) for name, value in parameters.items()}
-        native = optimizers.make(optimizer, arrays.values())
+        native = optimizers.make(optimizer, arrays)
         trajectory = []
         for given in gradients:
             # The gradient of a sum of products with an array is that array.
-            native.step(sum(jt.sum(array * _array(given[name])) for name, array in arrays.items()))
+            loss = sum(jt.sum(array * _array(given[name])) for name, array in arrays.items())
+            optimizers.step(native, optimizer, loss)
             trajectory.append({name: np.array(array.numpy()) for name, array in arrays.items()})
         return trajectory
 
@@ -183,13 +184,14 @@ class TrainStep(WithoutOutputs, Step):
         super().__init__(network, model)
         self._loss_of, optimizer = training_parts(model)
         network.train()
-        self._optimizer = optimizers.make(optimizer, [array for array, _ in nn.parameters(network).values()])
+        named = {name: array for name, (array, _) in nn.parameters(network).items()}
+        self._formula, self._optimizer = optimizer, optimizers.make(optimizer, named)
 
     def run(self, batch: DeviceBatch) -> None:
         """Train on one batch, as Jittor's users do: the next step, or `wait`, has it computed."""
         inputs, targets = batch
         self._loss = self._loss_of(nn, self._network(inputs), targets, inputs)
-        self._optimizer.step(self._loss)
+        optimizers.step(self._optimizer, self._formula, self._loss)
 
     def result(self) -> float:
         """Return the loss of the last step."""
@@ -222,7 +224,7 @@ class TrainStep(WithoutOutputs, Step):
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser."""
-        return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
+        return super().settings() | {"optimizer": optimizers.describe(self._optimizer, self._formula)}
 
 
 class InferStep(WithoutLoss, Step):

@@ -93,13 +93,23 @@ class RandomNormal(jt.Module):
 exp, log, sqrt, abs = jt.exp, jt.log, jt.sqrt, jt.abs  # noqa: A001 - the array API's name
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = jt.logical_and, jt.logical_or, jt.logical_not
-silu, elu, softplus, leaky_relu = jt.nn.silu, jt.nn.elu, jt.nn.softplus, jt.nn.leaky_relu
-clip, maximum, minimum = jt.clamp, jt.maximum, jt.minimum
+silu, elu, softplus = jt.nn.silu, jt.nn.elu, jt.nn.softplus
+maximum, minimum = jt.maximum, jt.minimum
 
 
 def rsqrt(x: Any) -> Any:
     """Return 1 / sqrt(x)."""
     return 1 / jt.sqrt(x)
+
+
+def clip(x: Any, low: float, high: float) -> Any:
+    """Return low below low, and high above high."""
+    return jt.clamp(x, low, high)
+
+
+def leaky_relu(x: Any, slope: float) -> Any:
+    """Return slope * x below 0."""
+    return jt.nn.leaky_relu(x, slope)
 
 
 def gelu_tanh(x: Any) -> Any:
@@ -191,5 +201,7 @@ def roll(x: Any, shift: int, axis: int) -> Any:
 
 
 def pad(x: Any, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Any:
-    """Make axes longer; Jittor counts them from the last one."""
-    return jt.nn.pad(x, [width for pair in reversed(widths) for width in pair], value=value)
+    """Make axes longer; Jittor counts them from the last one, and its code for a fraction as their value is no C++."""
+    sides = [width for pair in reversed(widths) for width in pair]
+    padded = jt.nn.pad(x, sides)
+    return padded if not value else padded + value * (1.0 - jt.nn.pad(jt.ones(tuple(x.shape)), sides))

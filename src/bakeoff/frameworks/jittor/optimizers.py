@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import jittor as jt
+import numpy as np
 
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.frameworks.schedules import factor
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
 
 
 class FormulaAdam(jt.optim.Adam):
@@ -23,17 +25,21 @@ class FormulaAdam(jt.optim.Adam):
         self._epsilon = epsilon
 
     def step(self, loss: Any = None, retain_graph: bool = False) -> None:  # noqa: FBT001, FBT002 - Jittor's signature
-        """Update as Jittor does, with epsilon scaled by the root of the second moment's correction at this step."""
-        self.eps = self._epsilon * (1 - self.betas[1] ** (self.n_step + 1)) ** 0.5
+        """Update as Jittor does, with epsilon scaled by the root of the second moment's correction at this step.
+
+        Jittor counts a step in its backward pass: without a loss that is behind.
+        """
+        count = self.n_step + (loss is not None)
+        self.eps = self._epsilon * (1 - self.betas[1] ** count) ** 0.5
         super().step(loss, retain_graph)
 
 
-def make(optimizer: Optimizer, parameters: Iterable[Any]) -> Any:
-    """Return Jittor's optimiser of these parameters that computes the formula."""
-    arrays = list(parameters)
+def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:
+    """Return Jittor's optimiser of these parameters, by canonical name, that computes the formula but for `step`."""
+    arrays = _groups(optimizer, parameters)
     match optimizer:
-        case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
-            return jt.optim.SGD(arrays, rate, momentum=momentum, weight_decay=decay)
+        case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay, nesterov=nesterov):
+            return jt.optim.SGD(arrays, rate, momentum=momentum, weight_decay=decay, nesterov=nesterov)
         case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon):
             return FormulaAdam(arrays, epsilon, lr=rate, betas=(beta1, beta2))
         case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
@@ -42,8 +48,46 @@ def make(optimizer: Optimizer, parameters: Iterable[Any]) -> Any:
             return jt.optim.RMSprop(arrays, rate, eps=epsilon, alpha=decay)
 
 
-def describe(native: Any) -> str:
-    """Name Jittor's class and what is different from it."""
+def _groups(optimizer: Optimizer, parameters: Mapping[str, Any]) -> list[Any]:
+    """Return the parameters as they are, or in two groups, the second without decay."""
+    spared = exempt(optimizer, list(parameters))
+    if not spared:
+        return list(parameters.values())
+    decayed = [array for name, array in parameters.items() if name not in spared]
+    without = {"params": [parameters[name] for name in spared], "weight_decay": 0.0}
+    return [{"params": decayed}, without] if decayed else [without]
+
+
+def step(native: Any, optimizer: Optimizer, loss: Any) -> None:
+    """Do one step by a loss: with the schedule's rate, and with gradients clipped, where that is asked for."""
+    if optimizer.schedule is not None:
+        native.lr = optimizer.learning_rate * float(factor(optimizer.schedule, native.n_step + 1.0, np))
+    if optimizer.clip_norm is None:
+        native.step(loss)
+        return
+    native.backward(loss)
+    _clip(native, optimizer.clip_norm)
+    native.step()
+
+
+def _clip(native: Any, most: float) -> None:
+    """Clip the gradients of all groups; Jittor's own clip_grad_norm adds 1e-6 to the norm, and joins them all."""
+    gradients = [gradient for group in native.param_groups for gradient in group["grads"]]
+    share = jt.minimum(most / jt.sqrt(sum(jt.sum(one * one) for one in gradients)), 1.0)
+    for gradient in gradients:
+        gradient.update(gradient * share)
+
+
+def describe(native: Any, optimizer: Optimizer) -> str:
+    """Name Jittor's class, what is different from it, and what was asked for beside it."""
     own = next(base for base in type(native).__mro__ if base.__module__.startswith("jittor"))
-    note = getattr(native, "note", "")
-    return f"jittor.optim.{own.__name__}" + (f", {note}" if note else "")
+    parts = [f"jittor.optim.{own.__name__}"]
+    if note := getattr(native, "note", ""):
+        parts.append(note)
+    if optimizer.schedule is not None:
+        parts.append("a rate for each step")
+    if len(native.param_groups) > 1:
+        parts.append("a group without decay")
+    if optimizer.clip_norm is not None:
+        parts.append("clipped by the formula")
+    return ", ".join(parts)

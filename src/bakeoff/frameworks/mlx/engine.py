@@ -89,13 +89,15 @@ class Engine:
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
-        made = optimizers.make(optimizer)
+        made = optimizers.make(optimizer, {name: name for name in parameters})
         present = {name: _array(value) for name, value in parameters.items()}
         made.init(present)
         state = [present, made.state]
-        apply = executed(
-            lambda given: present.update(made.apply_gradients(given, present)), self._mode, reads=state, writes=state
-        )
+
+        def update(given: dict[str, mx.array]) -> None:
+            present.update(made.apply_gradients(optimizers.clipped(optimizer, given), present))
+
+        apply = executed(update, self._mode, reads=state, writes=state)
         trajectory = []
         for given in gradients:
             apply({name: _array(value) for name, value in given.items()})
@@ -201,7 +203,8 @@ class TrainStep(WithoutOutputs, Step):
         super().__init__(model, mode)
         loss, optimizer = training_parts(model)
         mx.random.seed(0)
-        self._optimizer = optimizers.make(optimizer)
+        self._formula = optimizer
+        self._optimizer = optimizers.make(optimizer, self._border.names)
         self._optimizer.init(self._model.trainable_parameters())
         # As MLX's documents have it: all that a step changes, and Dropout draws from the last of them.
         self._state = [self._model.state, self._optimizer.state, mx.random.state]
@@ -214,7 +217,7 @@ class TrainStep(WithoutOutputs, Step):
     def _train(self, inputs: Any, targets: Any) -> mx.array:
         """Train on one batch; return the loss before it."""
         loss, gradients = self._loss_and_gradients(inputs, targets)
-        self._optimizer.update(self._model, gradients)
+        self._optimizer.update(self._model, optimizers.clipped(self._formula, gradients))
         return loss
 
     def run(self, batch: DeviceBatch) -> None:
@@ -250,7 +253,7 @@ class TrainStep(WithoutOutputs, Step):
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with the optimiser."""
-        return super().settings() | {"optimizer": optimizers.describe(self._optimizer)}
+        return super().settings() | {"optimizer": optimizers.describe(self._optimizer, self._formula)}
 
 
 class InferStep(WithoutLoss, Step):

@@ -94,9 +94,19 @@ class RandomNormal(mlx.nn.Module):
 exp, log, sqrt, rsqrt, abs = mx.exp, mx.log, mx.sqrt, mx.rsqrt, mx.abs  # noqa: A001 - the array API's name
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = mx.logical_and, mx.logical_or, mx.logical_not
-silu, elu, softplus, leaky_relu = mlx.nn.silu, mlx.nn.elu, mlx.nn.softplus, mlx.nn.leaky_relu
+silu, elu, softplus = mlx.nn.silu, mlx.nn.elu, mlx.nn.softplus
 gelu_tanh, hard_swish = mlx.nn.gelu_approx, mlx.nn.hardswish
-clip, maximum, minimum, where = mx.clip, mx.maximum, mx.minimum, mx.where
+maximum, minimum, where = mx.maximum, mx.minimum, mx.where
+
+
+def clip(x: mx.array, low: float, high: float) -> mx.array:
+    """Return low below low, and high above high."""
+    return mx.clip(x, low, high)
+
+
+def leaky_relu(x: mx.array, slope: float) -> mx.array:
+    """Return slope * x below 0."""
+    return mlx.nn.leaky_relu(x, slope)
 
 
 def hard_sigmoid(x: mx.array) -> mx.array:

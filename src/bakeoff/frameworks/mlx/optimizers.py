@@ -2,29 +2,76 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_never
+from typing import TYPE_CHECKING, Any, assert_never
 
+import mlx.core as mx
 import mlx.optimizers
+import msgspec
+from mlx.utils import tree_map, tree_reduce
 
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.frameworks.schedules import factor
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
-def make(optimizer: Optimizer) -> Any:
-    """Make the native optimiser; MLX leaves out Adam's bias correction unless it is asked for."""
+def make(optimizer: Optimizer, names: Mapping[str, str]) -> Any:
+    """Make the native optimiser of parameters whose canonical names are given by MLX's paths.
+
+    Where some have no decay, it is a MultiOptimizer of two.
+    """
+    spared = set(exempt(optimizer, list(names.values())))
+    if not spared:
+        return _native(optimizer)
+    without = msgspec.structs.replace(optimizer, weight_decay=0.0)
+    return mlx.optimizers.MultiOptimizer(
+        [_native(without), _native(optimizer)], [lambda path, _: names[path] in spared]
+    )
+
+
+def _native(optimizer: Optimizer) -> Any:
+    """Make one of MLX's optimisers; MLX leaves out Adam's bias correction unless it is asked for."""
+    rate = _rate(optimizer)
     match optimizer:
-        case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
-            return mlx.optimizers.SGD(rate, momentum=momentum, weight_decay=decay)
-        case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon):
+        case SGD(momentum=momentum, weight_decay=decay, nesterov=nesterov):
+            return mlx.optimizers.SGD(rate, momentum=momentum, weight_decay=decay, nesterov=nesterov)
+        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
             return mlx.optimizers.Adam(rate, betas=[beta1, beta2], eps=epsilon, bias_correction=True)
-        case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+        case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return mlx.optimizers.AdamW(
                 rate, betas=[beta1, beta2], eps=epsilon, weight_decay=decay, bias_correction=True
             )
-        case RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):
+        case RMSprop(decay=decay, epsilon=epsilon):
             return mlx.optimizers.RMSprop(rate, alpha=decay, eps=epsilon)
     assert_never(optimizer)
 
 
-def describe(optimizer: Any) -> str:
-    """Return the name of an optimiser's class."""
-    return f"mlx.optimizers.{type(optimizer).__name__}"
+def _rate(optimizer: Optimizer) -> Any:
+    """Return the rate, or MLX's schedule: a function of how many steps were done, which is a part of the state."""
+    schedule = optimizer.schedule
+    if schedule is None:
+        return optimizer.learning_rate
+    return lambda step: optimizer.learning_rate * factor(schedule, step.astype(mx.float32) + 1.0, mx)
+
+
+def clipped(optimizer: Optimizer, gradients: Any) -> Any:
+    """Return gradients, clipped where that is asked for; MLX's own clip_grad_norm adds 1e-6 to the norm."""
+    if (most := optimizer.clip_norm) is None:
+        return gradients
+    squared = tree_reduce(lambda total, one: total + mx.square(one).sum(), gradients, mx.array(0.0))
+    share = mx.minimum(most / mx.sqrt(squared), 1.0)
+    return tree_map(lambda one: one * share, gradients)
+
+
+def describe(native: Any, optimizer: Optimizer) -> str:
+    """Return the name of an optimiser's class, and what was asked for beside it."""
+    inner = getattr(native, "optimizers", [native])
+    parts = [f"mlx.optimizers.{type(inner[0]).__name__}"]
+    if len(inner) > 1:
+        parts.append("in a MultiOptimizer")
+    if optimizer.schedule is not None:
+        parts.append("a schedule")
+    if optimizer.clip_norm is not None:
+        parts.append("clipped by the formula")
+    return ", ".join(parts)

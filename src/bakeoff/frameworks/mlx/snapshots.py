@@ -53,11 +53,12 @@ def put_back(snapshot: Snapshot, model: Any, optimizer: Any) -> None:
 
 def optimizer_arrays(optimizer: Any, names: Mapping[str, str]) -> Iterator[tuple[str, NDArray[Any]]]:
     """Return the optimiser's arrays one by one, by slot and canonical parameter, in their own precision and layout."""
-    slots = _SLOTS[type(optimizer)]
-    for path, array in tree_flatten(optimizer.state):
-        parameter, _, own = path.rpartition(".")
-        if parameter and own in slots:
-            yield slot_name(slots[own], names[parameter]), np.array(array)
+    for one in getattr(optimizer, "optimizers", [optimizer]):
+        slots = _SLOTS[type(one)]
+        for path, array in tree_flatten(one.state):
+            parameter, _, own = path.rpartition(".")
+            if parameter and own in slots:
+                yield slot_name(slots[own], names[parameter]), np.array(array)
 
 
 def _copied(tree: Any) -> Any:

@@ -106,7 +106,7 @@ class Engine:
         """Apply the optimiser to given gradients; return the parameters after each step."""
         dtype = keras.config.floatx()
         variables = {name: keras.Variable(value, dtype=dtype) for name, value in parameters.items()}
-        native = optimizers.make(optimizer)
+        native = optimizers.make(optimizer, variables)
         native.build(list(variables.values()))
         apply = _in_mode(native.apply, self._mode)
         trajectory = []
@@ -237,7 +237,7 @@ class TrainStep(WithoutOutputs, Step):
         """Add the workload's loss and optimiser."""
         super().__init__(model, mode, precision)
         self._loss_of, optimizer = training_parts(model)
-        self._native = optimizers.make(optimizer)
+        self._native = optimizers.make(optimizer, self._parameters)
         self._optimizer = precision.optimizer(self._native)
         self._optimizer.build(self._variables)
         statistics, draws = self._statistics.values(), border.generators(self._net)

@@ -106,7 +106,6 @@ less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = tf.logical_and, tf.logical_or, tf.logical_not
 silu, elu, softplus = tf.nn.silu, tf.nn.elu, tf.nn.softplus
 hard_sigmoid, hard_swish = keras.ops.hard_sigmoid, keras.ops.hard_silu
-clip = tf.clip_by_value
 
 
 def leaky_relu(x: Any, slope: float) -> Any:
@@ -114,6 +113,11 @@ def leaky_relu(x: Any, slope: float) -> Any:
     if x.dtype == tf.float64:
         return tf.where(x > 0, x, slope * x)
     return tf.nn.leaky_relu(x, slope)
+
+
+def clip(x: Any, low: float, high: float) -> Any:
+    """Return low below low, and high above high."""
+    return tf.clip_by_value(x, low, high)
 
 
 def gelu_tanh(x: Any) -> Any:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import keras
 import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.frameworks.schedules import factor
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bakeoff.spec.schedule import Schedule
 
 
 class DecayedSGD(keras.optimizers.SGD):
@@ -23,8 +29,46 @@ class DecayedSGD(keras.optimizers.SGD):
         self._decay = decay
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
-        """Add the decay and go on as Keras does."""
-        super().update_step(tf.convert_to_tensor(gradient) + self._decay * variable, variable, learning_rate)
+        """Add the decay, but for excluded variables, and go on as Keras does."""
+        if self._decay and self._use_weight_decay(variable):
+            gradient = tf.convert_to_tensor(gradient) + self._decay * variable
+        super().update_step(gradient, variable, learning_rate)
+
+
+class _RateOutsideMomentum:
+    """Keras' SGD with a velocity of gradients; Keras' has each step's rate in it, which a schedule changes."""
+
+    def update_step(self: Any, gradient: Any, variable: Any, learning_rate: Any) -> None:
+        """Update by the formula of `bakeoff.spec.optimizer.SGD`, whose decay is in the gradient already."""
+        v = self.momentums[self._get_variable_index(variable)]
+        momentum = tf.constant(self.momentum, variable.dtype)
+        self.assign(v, ops.add(ops.multiply(momentum, v), gradient))
+        moved = ops.add(gradient, ops.multiply(momentum, v)) if self.nesterov else v
+        self.assign_sub(variable, ops.multiply(ops.cast(learning_rate, variable.dtype), moved))
+
+
+class ScheduledSGD(DecayedSGD, _RateOutsideMomentum, keras.optimizers.SGD):
+    """SGD with momentum and a schedule."""
+
+    note = "the rate outside of the velocity, weight decay added to the gradient"
+
+
+class Rate(keras.optimizers.schedules.LearningRateSchedule):
+    """A schedule as Keras has them: a function of how many steps were done, within the traced step."""
+
+    def __init__(self, optimizer: Optimizer, schedule: Schedule) -> None:
+        """Take the whole rate and how it changes."""
+        super().__init__()
+        self._optimizer, self._schedule = optimizer, schedule
+
+    def __call__(self, step: Any) -> Any:
+        """Return the rate of the step that comes, in the precision of variables."""
+        t = tf.cast(tf.convert_to_tensor(step), keras.config.floatx()) + 1.0
+        return self._optimizer.learning_rate * factor(self._schedule, t, tf)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return nothing: it is never saved."""
+        return {}
 
 
 class _EpsilonAfterCorrection:
@@ -71,28 +115,50 @@ class FormulaRMSprop(keras.optimizers.RMSprop):
         self.assign_sub(variable, ops.divide(ops.multiply(rate, gradient), denominator))
 
 
-def make(optimizer: Optimizer) -> Any:
-    """Return the Keras optimiser that computes the formula.
+def make(optimizer: Optimizer, variables: Mapping[str, Any]) -> Any:
+    """Return the Keras optimiser that computes the formula for these variables, by canonical name; it is not built."""
+    native = _native(optimizer)
+    if spared := exempt(optimizer, list(variables)):
+        native.exclude_from_weight_decay(var_list=[variables[name] for name in spared])
+    return native
+
+
+def _native(optimizer: Optimizer) -> Any:
+    """Return Keras' optimiser.
 
     Keras takes no whole number for a rate. Where it casts a plain float to float64, it rounds it to float32 on the way:
     those are given as NumPy's float64.
     """
-    rate = float(optimizer.learning_rate)
+    schedule = optimizer.schedule
+    common: dict[str, Any] = {
+        "learning_rate": float(optimizer.learning_rate) if schedule is None else Rate(optimizer, schedule),
+        "global_clipnorm": optimizer.clip_norm,
+    }
     match optimizer:
-        case SGD(momentum=momentum, weight_decay=decay):
-            options = {"learning_rate": rate, "momentum": np.float64(momentum)}
+        case SGD(momentum=momentum, weight_decay=decay, nesterov=nesterov):
+            options = common | {"momentum": np.float64(momentum), "nesterov": nesterov}
+            if schedule is not None and momentum:
+                return ScheduledSGD(decay, **options)
             return DecayedSGD(decay, **options) if decay else keras.optimizers.SGD(**options)
         case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
-            return FormulaAdam(learning_rate=rate, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
+            return FormulaAdam(**common, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
         case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             moments = {"beta_1": beta1, "beta_2": beta2, "epsilon": epsilon}
-            return FormulaAdamW(learning_rate=rate, weight_decay=np.float64(decay), **moments)
+            return FormulaAdamW(**common, weight_decay=np.float64(decay), **moments)
         case RMSprop(decay=decay, epsilon=epsilon):
-            return FormulaRMSprop(learning_rate=rate, rho=decay, epsilon=epsilon)
+            return FormulaRMSprop(**common, rho=decay, epsilon=epsilon)
 
 
 def describe(native: Any) -> str:
     """Name Keras' class and what was replaced in it."""
     own = next(base for base in type(native).__mro__ if base.__module__.startswith("keras"))
-    note = getattr(native, "note", "")
-    return f"keras.optimizers.{own.__name__}" + (f", {note}" if note else "")
+    parts = [f"keras.optimizers.{own.__name__}"]
+    if note := getattr(native, "note", ""):
+        parts.append(note)
+    if isinstance(native._learning_rate, Rate):  # noqa: SLF001 - learning_rate is its value
+        parts.append("a LearningRateSchedule")
+    if getattr(native, "_exclude_from_weight_decay", None):
+        parts.append("exclude_from_weight_decay")
+    if native.global_clipnorm:
+        parts.append("global_clipnorm")
+    return ", ".join(parts)

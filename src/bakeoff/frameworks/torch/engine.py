@@ -115,12 +115,13 @@ class Engine:
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
         tensors = {name: torch.nn.Parameter(self._tensor(array)) for name, array in parameters.items()}
-        native = optimizers.make(optimizer, tensors.values(), self._switches.kernel)
+        native = optimizers.make(optimizer, tensors, self._switches.kernel)
+        update = self._precision.update(native, optimizers.clipping(optimizer, tensors.values()))
         trajectory = []
         for step_gradients in gradients:
             for name, tensor in tensors.items():
                 tensor.grad = self._tensor(step_gradients[name])
-            native.step()
+            update.step()
             trajectory.append({name: np.array(tensor.detach().cpu().numpy()) for name, tensor in tensors.items()})
         return trajectory
 
@@ -252,8 +253,10 @@ class TrainStep(WithoutOutputs, Step):
         super().__init__(network, model, mode, precision, switches)
         loss, optimizer = training_parts(model)
         self._loss_of = self._executed(_loss_function(network, loss))
-        self._optimizer = optimizers.make(optimizer, network.parameters(), switches.kernel)
-        self._update = precision.update(self._optimizer)
+        named = {name: parameter for name, (parameter, _) in nn.parameters(network).items()}
+        self._optimizer = optimizers.make(optimizer, named, switches.kernel)
+        self._clip = optimizers.clipping(optimizer, network.parameters())
+        self._update = precision.update(self._optimizer, self._clip)
 
     def run(self, batch: DeviceBatch) -> None:
         """Train on one batch."""
@@ -303,7 +306,7 @@ class TrainStep(WithoutOutputs, Step):
         return super().settings() | {
             "loss_scaling": self._update.scaling(),
             "optimizer_kernel": kernel_of(self._optimizer),
-            "optimizer": type(self._optimizer).__name__,
+            "optimizer": optimizers.describe(self._optimizer, self._clip),
             "optimizer_foreach": defaults["foreach"],
             "optimizer_fused": defaults.get("fused"),
         }

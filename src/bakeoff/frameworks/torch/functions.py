@@ -100,8 +100,18 @@ class RandomNormal(torch.nn.Module):
 exp, log, sqrt, rsqrt, abs = torch.exp, torch.log, torch.sqrt, torch.rsqrt, torch.abs  # noqa: A001 - the array API's name
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = torch.logical_and, torch.logical_or, torch.logical_not
-silu, elu, hard_sigmoid, hard_swish, leaky_relu = F.silu, F.elu, F.hardsigmoid, F.hardswish, F.leaky_relu
-clip, where = torch.clamp, torch.where
+silu, elu, hard_sigmoid, hard_swish = F.silu, F.elu, F.hardsigmoid, F.hardswish
+where = torch.where
+
+
+def clip(x: Any, low: float, high: float) -> Any:
+    """Return low below low, and high above high."""
+    return torch.clamp(x, low, high)
+
+
+def leaky_relu(x: Any, slope: float) -> Any:
+    """Return slope * x below 0."""
+    return F.leaky_relu(x, slope)
 
 
 def gelu_tanh(x: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch import functions, recurrent
 from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch.conv_layers import Conv1d, Conv2d, ConvTranspose2d
 from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
@@ -265,6 +265,7 @@ def load(model: Any, weights: Arrays) -> None:
         )
         raise ModelFileError(msg)
     with torch.no_grad():
+        recurrent.settle(model)
         for name, (tensor, layout) in own.items():
             array = weights[name] if layout is None else layout.to_native(weights[name])
             tensor.copy_(torch.tensor(array, dtype=tensor.dtype).reshape(tensor.shape))

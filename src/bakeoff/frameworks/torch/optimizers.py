@@ -1,5 +1,7 @@
 """bakeoff's optimisers as PyTorch's own: with these arguments torch.optim computes each formula as it is declared.
 
+Parameters without decay are a group of PyTorch's, a schedule is its LambdaLR, and clipping its clip_grads_with_norm_.
+
 Whether an update is a loop over parameters, `foreach` or `fused` is left to PyTorch, as its users leave it, unless the
 option `optimizer_kernel` says so.
 """
@@ -8,27 +10,75 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
 
+import numpy as np
 import torch
 
+from bakeoff.frameworks.schedules import factor
 from bakeoff.frameworks.torch.switches import kernel_arguments
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
 from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
 
-def make(optimizer: Optimizer, parameters: Iterable[Any], kernel: str = DEFAULT) -> Any:
-    """Make the native optimiser of these parameters."""
+PYTORCHS_EPSILON = 1e-6
+"""What PyTorch adds to a norm that it divides by: taken off the norm before, which the formula divides by as it is."""
+
+
+def make(optimizer: Optimizer, parameters: Mapping[str, Any], kernel: str = DEFAULT) -> Any:
+    """Make the native optimiser of these parameters by canonical name; a schedule is set on by each of its steps."""
     native, arguments = _native(optimizer)
-    return native(parameters, **arguments, **kernel_arguments(kernel, native))
+    made = native(_groups(optimizer, parameters), **arguments, **kernel_arguments(kernel, native))
+    made.schedule = None
+    if (schedule := optimizer.schedule) is not None:
+        # PyTorch counts from 0, and steps by the rate of 0 first.
+        made.schedule = torch.optim.lr_scheduler.LambdaLR(made, lambda count: float(factor(schedule, count + 1.0, np)))
+        made.register_step_post_hook(lambda *_: made.schedule.step())
+    return made
+
+
+def _groups(optimizer: Optimizer, parameters: Mapping[str, Any]) -> list[Any]:
+    """Return the parameters as they are, or in two groups, the second without decay."""
+    spared = exempt(optimizer, list(parameters))
+    if not spared:
+        return list(parameters.values())
+    decayed = [parameter for name, parameter in parameters.items() if name not in spared]
+    without = {"params": [parameters[name] for name in spared], "weight_decay": 0.0}
+    return [{"params": decayed}, without] if decayed else [without]
+
+
+def clipping(optimizer: Optimizer, parameters: Iterable[Any]) -> Callable[[], None] | None:
+    """Return what clips the gradients of these parameters before a step; None where nothing is clipped."""
+    if (most := optimizer.clip_norm) is None:
+        return None
+    clipped = list(parameters)
+
+    def clip() -> None:
+        norm = torch.nn.utils.get_total_norm([one.grad for one in clipped if one.grad is not None])
+        torch.nn.utils.clip_grads_with_norm_(clipped, most, norm - PYTORCHS_EPSILON)
+
+    return clip
+
+
+def describe(native: Any, clip: Callable[[], None] | None) -> str:
+    """Name PyTorch's class, and what was asked for beside it."""
+    parts = [type(native).__name__]
+    if native.schedule is not None:
+        parts.append("LambdaLR")
+    if len(native.param_groups) > 1:
+        parts.append("a group without decay")
+    if clip is not None:
+        parts.append("clip_grads_with_norm_")
+    return ", ".join(parts)
 
 
 def _native(optimizer: Optimizer) -> tuple[Any, dict[str, Any]]:
     """Return PyTorch's class with the arguments by which it computes the formula."""
     match optimizer:
-        case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay):
-            return torch.optim.SGD, {"lr": rate, "momentum": momentum, "weight_decay": decay}
+        case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay, nesterov=nesterov):
+            sgd = {"lr": rate, "momentum": momentum, "weight_decay": decay, "nesterov": nesterov}
+            return torch.optim.SGD, sgd
         case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon):
             return torch.optim.Adam, {"lr": rate, "betas": (beta1, beta2), "eps": epsilon}
         case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):

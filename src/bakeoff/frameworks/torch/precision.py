@@ -64,9 +64,9 @@ class Precision:
 
         return mixed
 
-    def update(self, optimizer: Any) -> Update:
+    def update(self, optimizer: Any, clip: Callable[[], None] | None = None) -> Update:
         """Return the way from a loss to the next parameters: with loss scaling where gradients are in float16."""
-        return ScaledUpdate(optimizer, self._device) if self.compute == torch.float16 else Update(optimizer)
+        return ScaledUpdate(optimizer, clip, self._device) if self.compute == torch.float16 else Update(optimizer, clip)
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back in which precision a product is computed, and what TF32 is allowed for."""
@@ -87,11 +87,17 @@ class Precision:
 class Update:
     """Backward pass and optimiser."""
 
-    def __init__(self, optimizer: Any) -> None:
-        """Take PyTorch's methods as they are: a step calls nothing else."""
-        self._optimizer = optimizer
+    def __init__(self, optimizer: Any, clip: Callable[[], None] | None) -> None:
+        """Take PyTorch's methods as they are: a step calls nothing else, but for what clips."""
+        self._optimizer, self._clip = optimizer, clip
         self.backward: Callable[[Any], None] = torch.Tensor.backward
-        self.step: Callable[[], None] = optimizer.step
+        self.step: Callable[[], None] = optimizer.step if clip is None else self._clipped
+
+    def _clipped(self) -> None:
+        """Clip the gradients and update."""
+        assert self._clip is not None
+        self._clip()
+        self._optimizer.step()
 
     def differentiate(self, loss: Callable[[], Any]) -> None:
         """Leave a loss's gradients in the parameters, and no others."""
@@ -113,9 +119,9 @@ class Update:
 class ScaledUpdate(Update):
     """The same by PyTorch's GradScaler, which skips an update whose gradients overflow and then halves its scale."""
 
-    def __init__(self, optimizer: Any, device: str) -> None:
+    def __init__(self, optimizer: Any, clip: Callable[[], None] | None, device: str) -> None:
         """Start at PyTorch's own scale."""
-        super().__init__(optimizer)
+        super().__init__(optimizer, clip)
         self._scaler = torch.amp.GradScaler(device)
         self.backward, self.step = self._backward, self._step
 
@@ -124,7 +130,10 @@ class ScaledUpdate(Update):
         self._scaler.scale(loss).backward()
 
     def _step(self) -> None:
-        """Update the parameters, and the scale."""
+        """Update the parameters, and the scale; what is clipped is unscaled before."""
+        if self._clip is not None:
+            self._scaler.unscale_(self._optimizer)
+            self._clip()
         self._scaler.step(self._optimizer)
         self._scaler.update()
 

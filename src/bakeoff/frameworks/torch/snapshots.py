@@ -30,6 +30,8 @@ class Snapshot(NamedTuple):
     """Parameters, then buffers: running statistics and their counters."""
     optimizer: list[dict[str, Any]]
     """For each parameter what the optimiser keeps, step counts with it; empty before the first step."""
+    rates: list[float]
+    """The learning rate of each group of parameters, and behind them the count of the schedule, where there is one."""
     scaler: dict[str, Any]
     """The loss scaling of float16; empty without."""
     random: torch.Tensor
@@ -44,6 +46,7 @@ def take(network: Any, optimizer: Any, scaler: dict[str, Any]) -> Snapshot:
             {name: _copied(value) for name, value in optimizer.state.get(parameter, {}).items()}
             for parameter in network.parameters()
         ],
+        [*(group["lr"] for group in optimizer.param_groups), *_count(optimizer)],
         scaler,
         _generator(network).get_state(),
     )
@@ -56,6 +59,10 @@ def put_back(snapshot: Snapshot, network: Any, optimizer: Any) -> None:
             tensor.copy_(saved)
         for parameter, kept in zip(network.parameters(), snapshot.optimizer, strict=True):
             _put_back_state(optimizer.state, parameter, kept)
+    for group, rate in zip(optimizer.param_groups, snapshot.rates, strict=False):
+        group["lr"] = rate
+    if optimizer.schedule is not None:
+        optimizer.schedule.last_epoch = int(snapshot.rates[-1])
     _generator(network).set_state(snapshot.random)
 
 
@@ -65,6 +72,11 @@ def optimizer_arrays(network: Any, optimizer: Any) -> Iterator[tuple[str, NDArra
         for own, value in optimizer.state.get(parameter, {}).items():
             if own in _SLOTS and isinstance(value, torch.Tensor):
                 yield slot_name(_SLOTS[own], name), value.detach().cpu().numpy()
+
+
+def _count(optimizer: Any) -> list[float]:
+    """Return how many steps a schedule has counted; nothing where there is none."""
+    return [] if optimizer.schedule is None else [float(optimizer.schedule.last_epoch)]
 
 
 def _put_back_state(state: Any, parameter: Any, kept: dict[str, Any]) -> None:

@@ -19,6 +19,7 @@ from bakeoff.report.sections.late import LATE
 from bakeoff.report.sections.light import LIGHT
 from bakeoff.report.sections.memory import MEMORY, MEMORY_DRAWN
 from bakeoff.report.sections.noise import CALM, NOISE, evidence
+from bakeoff.report.sections.padding import PADDING
 from bakeoff.report.sections.runs import RUNS
 from bakeoff.report.sections.settings import ENVIRONMENT, SETTINGS
 from bakeoff.report.sections.tiers import TIERS
@@ -26,6 +27,7 @@ from bakeoff.report.sections.timing import TIMING
 from bakeoff.report.sections.verdicts import PAIRS, VERDICTS, headline
 from bakeoff.report.sections.whole import WHOLE
 from bakeoff.report.words import machine_line, measured_line, source_name
+from bakeoff.spec.trial import FIXED
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -49,6 +51,7 @@ SUBJECTS: tuple[Subject, ...] = (
     LIGHT,
     CERTIFICATE,
     TIMING,
+    PADDING,
     NOISE,
     COMPILING,
     MEMORY,
@@ -131,6 +134,7 @@ def work(outcome: Outcome) -> str:
     parts += ["/".join(devices)] if devices != ["cpu"] and devices else []
     inputs = sorted({option.get("input", "resident") for option in options} - {"resident"})
     parts += [f"input {'/'.join(inputs)}"] if inputs else []
+    parts += [f"padding {comparison.data.padding}"] if comparison.data.padding != FIXED else []
     return ", ".join([*parts, source_name(comparison)])
 
 

@@ -62,6 +62,25 @@ def whole_table(outcome: Outcome) -> Table:
     return Table(heads, lines, right=tuple(range(1, len(heads))), prose=len(heads) - 1)
 
 
+def epochs_table(outcome: Outcome) -> Table:
+    """Return the first epoch and the second one apart, with what was compiled in each; no line where there is one."""
+    length = length_of(outcome.comparison)
+    several = length is not None and length.epochs > 1
+    contenders = [one for one in ranked(outcome) if _of(one).runs] if several else []
+    unit = unit_for([run.epochs_s[0] for one in contenders for run in _of(one).runs])
+    heads = ["contender", "first epoch", "second epoch", "first compiled", "second compiled"]
+    lines = [Line([one.label, *_apart(_of(one), unit)]) for one in contenders]
+    return Table(heads, lines, right=tuple(range(1, len(heads))))
+
+
+def _apart(whole: WholeRuns, unit: Unit) -> list[str]:
+    """Return the first two epochs of one contender: medians over its runs, and the most programs compiled in a run."""
+    times = [f"{_time(middle([run.epochs_s[epoch] for run in whole.runs]), unit)} {unit.name}" for epoch in (0, 1)]
+    told = [[run.compilations[epoch : epoch + 1] for run in whole.runs] for epoch in (0, 1)]
+    counts = [[number for one in runs for number in one if number is not None] for runs in told]
+    return [*times, *(f"{max(numbers):,}" if numbers else UNKNOWN for numbers in counts)]
+
+
 def _cells(whole: WholeRuns, unit: Unit) -> list[str]:
     """Return the figures of one contender: medians, and what they are the medians of."""
     totals_s = whole.totals_s()
@@ -86,8 +105,9 @@ def _of(contender: ContenderOutcome) -> WholeRuns:
 
 def _sections(outcome: Outcome) -> list[Section]:
     """Return the runs, where they were asked for."""
-    said, table = whole_lines(outcome), whole_table(outcome)
-    return [Section(title="As a whole", words=said, tables=[table] if table.lines else [])] if said else []
+    said = whole_lines(outcome)
+    tables = [table for table in (whole_table(outcome), epochs_table(outcome)) if table.lines]
+    return [Section(title="As a whole", words=said, tables=tables)] if said else []
 
 
 def _fields(contender: ContenderOutcome) -> dict[str, Any]:

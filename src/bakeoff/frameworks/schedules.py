@@ -1,0 +1,43 @@
+"""The factor of a schedule by a framework's own operations, for its own machinery of schedules.
+
+Every framework has them by the names of the array API: cos, minimum, sqrt and where. With NumPy's it is a number,
+computed beside the step; with those of JAX, TensorFlow or MLX it is a part of the compiled step, computed from the step
+count that lies on the device.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.spec.schedule import Cosine, InverseSquareRoot, Linear, StepDecay
+
+if TYPE_CHECKING:
+    from bakeoff.spec.schedule import Schedule
+
+
+def factor(schedule: Schedule, t: Any, ops: Any) -> Any:
+    """Return the factor in step `t`, a real number or array that counts from 1, by the functions of `ops`."""
+    behind = _behind(schedule, t, ops)
+    if not schedule.warmup_steps:
+        return behind
+    return ops.where(t <= schedule.warmup_steps, t / schedule.warmup_steps, behind)
+
+
+def _behind(schedule: Schedule, t: Any, ops: Any) -> Any:
+    """Return the factor behind the warm-up; what it is before has no meaning."""
+    match schedule:
+        case Linear(steps=steps, warmup_steps=warmup, final=final):
+            return 1.0 + (final - 1.0) * ops.minimum((t - warmup) / (steps - warmup), 1.0)
+        case Cosine(steps=steps, warmup_steps=warmup, final=final):
+            progress = ops.minimum((t - warmup) / (steps - warmup), 1.0)
+            return final + (1.0 - final) * 0.5 * (1.0 + ops.cos(math.pi * progress))
+        case InverseSquareRoot(warmup_steps=warmup):
+            return ops.sqrt(max(warmup, 1) / t)
+        case StepDecay(boundaries=boundaries, factor=each):
+            found = 0.0 * t + 1.0
+            for boundary in boundaries:
+                found = ops.where(t > boundary, each * found, found)
+            return found
+        case _:
+            return 0.0 * t + 1.0

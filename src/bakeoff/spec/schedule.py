@@ -1,0 +1,67 @@
+"""How the learning rate changes from step to step: the factor that an optimiser's rate is multiplied by.
+
+`t` counts steps from 1, whatever a framework counts from. Each schedule rises over its first `warmup_steps` from
+1 / warmup_steps to 1: the first step already moves the parameters. `progress` is min(1, (t - warmup_steps) / (steps -
+warmup_steps)): 0 in the last step of the warm-up, 1 in step `steps` and ever after.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Constant(msgspec.Struct, frozen=True, tag="constant", kw_only=True):
+    """Behind the warm-up 1."""
+
+    warmup_steps: int = 0
+
+
+class Linear(msgspec.Struct, frozen=True, tag="linear", kw_only=True):
+    """Behind the warm-up 1 + (final - 1) * progress."""
+
+    steps: int
+    warmup_steps: int = 0
+    final: float = 0.0
+    """The factor in step `steps` and ever after."""
+
+
+class Cosine(msgspec.Struct, frozen=True, tag="cosine", kw_only=True):
+    """Behind the warm-up final + (1 - final) * (1 + cos(pi * progress)) / 2 (Loshchilov and Hutter 2017, eq. 5)."""
+
+    steps: int
+    warmup_steps: int = 0
+    final: float = 0.0
+    """The factor in step `steps` and ever after."""
+
+
+class InverseSquareRoot(msgspec.Struct, frozen=True, tag="inverse square root", kw_only=True):
+    """Behind the warm-up sqrt(warmup_steps / t) (Vaswani et al. 2017, equation 3); without one sqrt(1 / t)."""
+
+    warmup_steps: int = 0
+
+
+class StepDecay(msgspec.Struct, frozen=True, tag="step decay", kw_only=True):
+    """Behind the warm-up factor^n, where n is how many of the boundaries are below t: its own step is before."""
+
+    boundaries: tuple[int, ...]
+    factor: float = 0.1
+    warmup_steps: int = 0
+
+
+Schedule = Constant | Linear | Cosine | InverseSquareRoot | StepDecay
+
+
+def describe(schedule: Schedule) -> str:
+    """Return it in words: "cosine to 0.1 of it in step 600000, warm-up of 2000 steps"."""
+    match schedule:
+        case Linear(steps=steps, final=final):
+            text = f"linear to {final:g} of it in step {steps}"
+        case Cosine(steps=steps, final=final):
+            text = f"cosine to {final:g} of it in step {steps}"
+        case InverseSquareRoot():
+            text = "falling with the inverse square root of the step"
+        case StepDecay(boundaries=boundaries, factor=factor):
+            text = f"times {factor:g} after steps {', '.join(map(str, boundaries))}"
+        case _:
+            text = "constant"
+    return f"{text}, warm-up of {schedule.warmup_steps} steps" if schedule.warmup_steps else text

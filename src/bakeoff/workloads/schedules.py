@@ -1,0 +1,36 @@
+"""The formulas of `bakeoff.spec.schedule` in plain Python, against which every framework's schedule is checked."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from bakeoff.spec.schedule import Cosine, InverseSquareRoot, Linear, StepDecay
+
+if TYPE_CHECKING:
+    from bakeoff.spec.optimizer import Optimizer
+    from bakeoff.spec.schedule import Schedule
+
+
+def rate(optimizer: Optimizer, t: int) -> float:
+    """Return the learning rate in step t, which counts from 1."""
+    return optimizer.learning_rate * (1.0 if optimizer.schedule is None else factor(optimizer.schedule, t))
+
+
+def factor(schedule: Schedule, t: int) -> float:
+    """Return what the rate is multiplied by in step t, which counts from 1."""
+    warmup = schedule.warmup_steps
+    if t <= warmup:
+        return t / warmup
+    match schedule:
+        case Linear(steps=steps, final=final):
+            return 1 + (final - 1) * min(1.0, (t - warmup) / (steps - warmup))
+        case Cosine(steps=steps, final=final):
+            progress = min(1.0, (t - warmup) / (steps - warmup))
+            return final + (1 - final) * (1 + math.cos(math.pi * progress)) / 2
+        case InverseSquareRoot():
+            return math.sqrt(max(warmup, 1) / t)
+        case StepDecay(boundaries=boundaries, factor=each):
+            return each ** sum(boundary < t for boundary in boundaries)
+        case _:
+            return 1.0

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bakeoff.frameworks import schedules
+from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.schedule import Constant, Cosine, InverseSquareRoot, Linear, Schedule, StepDecay
+from bakeoff.workloads.schedules import factor, rate
+
+BY_HAND: list[tuple[Schedule, dict[int, float]]] = [
+    (Constant(), {1: 1.0, 1000: 1.0}),
+    (Constant(warmup_steps=4), {1: 0.25, 3: 0.75, 4: 1.0, 5: 1.0}),
+    (Linear(steps=10), {1: 0.9, 5: 0.5, 10: 0.0, 11: 0.0}),
+    (Linear(steps=6, warmup_steps=2, final=0.5), {1: 0.5, 2: 1.0, 4: 0.75, 6: 0.5, 60: 0.5}),
+    (Cosine(steps=4), {2: 0.5, 3: (1 - math.sqrt(0.5)) / 2, 4: 0.0, 9: 0.0}),
+    (Cosine(steps=6, warmup_steps=2, final=0.2), {1: 0.5, 2: 1.0, 4: 0.6, 6: 0.2, 7: 0.2}),
+    (InverseSquareRoot(), {1: 1.0, 4: 0.5, 100: 0.1}),
+    (InverseSquareRoot(warmup_steps=4), {1: 0.25, 4: 1.0, 16: 0.5}),
+    (StepDecay(boundaries=(3, 5), factor=0.1), {1: 1.0, 3: 1.0, 4: 0.1, 5: 0.1, 6: 0.01}),
+    (StepDecay(boundaries=(3,), factor=0.5, warmup_steps=2), {1: 0.5, 2: 1.0, 3: 1.0, 4: 0.5}),
+]
+
+
+@pytest.mark.parametrize(("schedule", "expected"), BY_HAND)
+def test_factors_are_those_by_hand(schedule: Schedule, expected: dict[int, float]) -> None:
+    """Steps count from 1, the warm-up ends at 1, and what falls has fallen in its last step and stays there."""
+    assert {t: factor(schedule, t) for t in expected} == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize(("schedule", "expected"), BY_HAND)
+def test_what_frameworks_compute_is_the_same(schedule: Schedule, expected: dict[int, float]) -> None:
+    """The form in a framework's operations, of a number and of an array on its device, gives the same factors."""
+    steps = np.arange(1.0, 30.0)
+    found = schedules.factor(schedule, steps, np)
+    assert found == pytest.approx([factor(schedule, int(t)) for t in steps], abs=1e-15)
+    assert {t: float(schedules.factor(schedule, float(t), np)) for t in expected} == pytest.approx(expected, abs=1e-15)
+
+
+def test_the_rate_is_multiplied() -> None:
+    """Without a schedule every step has the learning rate, with one its factor's share."""
+    assert [rate(SGD(learning_rate=0.4), t) for t in (1, 7)] == [0.4, 0.4]
+    assert rate(SGD(learning_rate=0.4, schedule=Constant(warmup_steps=4)), 1) == pytest.approx(0.1)

@@ -1,0 +1,180 @@
+"""The functions of arrays over shapes: what each gives, and which mistake is told in which words."""
+
+from __future__ import annotations
+
+import ast
+from inspect import signature
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from bakeoff.spec.vocabulary import FUNCTIONS
+from bakeoff.workloads import plan
+from bakeoff.workloads.interpreter import vocabulary
+from bakeoff.workloads.shape_arrays import ArrayFunctions
+from bakeoff.workloads.shape_functions import Counter
+from bakeoff.workloads.shapes import LayoutError, Shape
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+nn = vocabulary(Counter(), trains=True)
+x = Shape((4, 6), trained=True)
+"""Real numbers that depend on a parameter."""
+plain = Shape((4, 6))
+cube = Shape((4, 6, 3))
+ids = Shape((4, 6), integer=True)
+row = Shape((6,), integer=True)
+mask = Shape((4, 6), boolean=True)
+image = Shape((4, 8, 8, 3), kind="map")
+flat = Shape((4, 192), kind="flat", unfolded=(8, 8, 3))
+
+GIVEN: dict[str, tuple[Callable[[], Shape], tuple[int, ...], str, bool]] = {
+    "exp": (lambda: nn.exp(x), (4, 6), "real numbers", True),
+    "less": (lambda: nn.less(x, 0.0), (4, 6), "booleans", False),
+    "less of a number first": (lambda: nn.less(0, row), (6,), "booleans", False),
+    "equal of integers": (lambda: nn.equal(ids, row), (4, 6), "booleans", False),
+    "masks together": (lambda: nn.logical_or(mask, nn.logical_not(mask)), (4, 6), "booleans", False),
+    "where": (lambda: nn.where(mask, plain, x), (4, 6), "real numbers", True),
+    "where of a number": (lambda: nn.where(mask, 0, ids), (4, 6), "integers", False),
+    "where that broadcasts": (lambda: nn.where(mask, Shape((6,)), 1.0), (4, 6), "real numbers", False),
+    "to_float": (lambda: nn.to_float(mask) * x, (4, 6), "real numbers", True),
+    "arithmetic of integers": (lambda: -(ids * 2 + row - 1), (4, 6), "integers", False),
+    "maximum": (lambda: nn.maximum(0.5, x), (4, 6), "real numbers", True),
+    "arange": (lambda: nn.arange(7), (7,), "integers", False),
+    "one_hot": (lambda: nn.one_hot(ids, 9), (4, 6, 9), "real numbers", False),
+    "take": (lambda: nn.take(x, row, 1), (4, 6), "real numbers", True),
+    "take of rows": (lambda: nn.take(Shape((9, 2)), ids), (4, 6, 2), "real numbers", False),
+    "take within": (lambda: nn.take(cube, nn.arange(2), axis=-2), (4, 2, 3), "real numbers", False),
+    "take_along_axis": (lambda: nn.take_along_axis(x, ids[:, :2], -1), (4, 2), "real numbers", True),
+    "segment_sum": (lambda: nn.segment_sum(cube, ids[:, 0], 9), (9, 6, 3), "real numbers", False),
+    "stack": (lambda: nn.stack([plain, x], -1), (4, 6, 2), "real numbers", True),
+    "stack of integers": (lambda: nn.stack((ids, ids), 0), (2, 4, 6), "integers", False),
+    "split": (lambda: nn.split(cube, (1, 5), 1)[1], (4, 5, 3), "real numbers", False),
+    "max": (lambda: nn.max(cube, (0, -1)), (6,), "real numbers", False),
+    "cumsum": (lambda: nn.cumsum(ids, 1), (4, 6), "integers", False),
+    "flip and roll": (lambda: nn.flip(nn.roll(x, -9, 0), 1), (4, 6), "real numbers", True),
+    "pad": (lambda: nn.pad(x, ((0, 1), (2, 3)), -1.0), (5, 11), "real numbers", True),
+    "joined integers": (lambda: nn.concat([ids, nn.reshape(nn.sum(ids, 1), (4, 1))], 1), (4, 7), "integers", False),
+    "a bag": (lambda: nn.EmbeddingBag(9, 5, "mean")(ids), (4, 5), "real numbers", True),
+    "noise": (lambda: nn.RandomNormal()(x), (4, 6), "real numbers", False),
+    "a constant of booleans": (lambda: nn.constant(np.ones((2, 3)) > 0), (2, 3), "booleans", False),
+    "a constant of integers": (lambda: nn.constant(np.arange(3)) + 1, (3,), "integers", False),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_shape_and_kind_of_values(name: str) -> None:
+    """Each function gives its shape, its kind of values, and whether it depends on a parameter."""
+    call, shape, values, trained = GIVEN[name]
+    found = call()
+    assert (found.shape, found.values, found.trained) == (shape, values, trained)
+
+
+def test_maps_stay_maps() -> None:
+    """Functions of every element keep the layout of a map, and of a flattened one."""
+    for given in (image, flat):
+        chosen = nn.where(nn.less(given, 0.5), nn.clip(given, 0.0, 6.0), nn.maximum(given, -1.0))
+        assert (chosen.kind, chosen.unfolded, chosen.shape) == (given.kind, given.unfolded, given.shape)
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "a mask times a number": (lambda: mask * x, "of booleans is combined with an array (4, 6) of real numbers"),
+    "a mask times a Python number": (lambda: 2.0 * mask, "nn.to_float(x) makes them 0.0 and 1.0"),
+    "integers times real numbers": (lambda: ids * x, "of integers is combined with"),
+    "integers times half": (lambda: ids * 0.5, "nn.to_float(x) makes them real numbers"),
+    "integers over integers": (lambda: ids / 2, "is divided"),
+    "a comparison by an operator": (lambda: x < 1.0, "nn.less(a, b), nn.less_equal(a, b) and nn.equal(a, b)"),
+    "an unequal comparison": (lambda: x != 1.0, "nn.equal(a, b)"),
+    "a comparison of two kinds": (lambda: nn.less(ids, x), "nn.less of an array (4, 6) of integers"),
+    "a comparison of numbers": (lambda: nn.equal(1, 2), "nn.equal takes arrays; these are 1 and 2"),
+    "a condition of numbers": (lambda: nn.where(x, x, x), "nn.where takes booleans, as nn.less(a, b)"),
+    "a choice of two kinds": (lambda: nn.where(mask, ids, x), "nn.to_float(x) makes integers and booleans"),
+    "a choice of two numbers": (lambda: nn.where(mask, 1.0, 0.0), "nn.to_float(condition)"),
+    "a mask of integers": (lambda: nn.logical_and(mask, ids), "nn.logical_and takes booleans"),
+    "exp of integers": (lambda: nn.exp(ids), "nn.exp takes real numbers; this is an array (4, 6) of integers"),
+    "relu of a mask": (lambda: nn.relu(mask), "nn.relu takes real numbers"),
+    "mean of integers": (lambda: nn.mean(ids), "nn.mean takes real numbers"),
+    "sum of a mask": (lambda: nn.sum(mask, 1), "nn.sum takes real numbers"),
+    "real numbers as indices": (lambda: nn.take(x, x), "nn.take takes integers, as an input of dtype int32"),
+    "one_hot of real numbers": (lambda: nn.one_hot(x, 3), "nn.one_hot takes integers"),
+    "no classes": (lambda: nn.one_hot(ids, 0), "n=0: it must be a whole number, at least 1"),
+    "an axis beyond": (lambda: nn.take(x, row, 2), "nn.take: axis 2 of an array (4, 6): it has axes from 0 to 1"),
+    "indices of another length": (lambda: nn.take_along_axis(cube, ids, 2), "in the length of axis 2 alone"),
+    "segments of another length": (lambda: nn.segment_sum(x, row, 3), "one segment for each row"),
+    "parts that are not all": (lambda: nn.split(x, (2, 3), 1), "it takes the lengths of all parts"),
+    "a number of parts": (lambda: nn.split(x, 2, 1), "it takes the lengths of all parts"),
+    "arrays of other shapes": (lambda: nn.stack([x, cube], 0), "they must be of one shape"),
+    "nothing": (lambda: nn.stack([], 0), "nn.stack has nothing to join"),
+    "arrays of other kinds": (lambda: nn.concat([x, ids], 0), "nn.concat of an array (4, 6) of real numbers"),
+    "bounds the wrong way round": (lambda: nn.clip(x, 1.0, 0.0), "the first one the smaller"),
+    "a slope of 2": (lambda: nn.leaky_relu(x, 2.0), "a slope above 0 and below 1; this is 2.0"),
+    "widths for one axis": (lambda: nn.pad(x, ((1, 1),)), "(before, after) for each axis"),
+    "padding by infinity": (lambda: nn.pad(x, ((1, 1), (0, 0)), float("inf")), "a finite number; this is inf"),
+    "half a place": (lambda: nn.roll(x, 0.5, 0), "a whole number of places; this is 0.5"),
+    "indices into a map": (lambda: nn.take(image, row), "is given to nn.take"),
+    "a map turned round": (lambda: nn.flip(image, 1), "is given to nn.flip"),
+    "noise for a map": (lambda: nn.RandomNormal()(image), "is given to nn.RandomNormal"),
+    "a bag of one": (lambda: nn.EmbeddingBag(9, 5, "sum")(row), "takes integers (batch, n)"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_one_meaning_is_refused(name: str) -> None:
+    """What frameworks understand differently, or not at all, is refused in words that say what to do."""
+    call, told = REFUSED[name]
+    with pytest.raises((LayoutError, ValueError)) as refused:
+        call()
+    assert told in str(refused.value)
+
+
+def test_a_constant_is_made_once() -> None:
+    """In forward and in loss a constant would be made at every step: it is refused, and arange is named."""
+    counter = Counter()
+    late = vocabulary(counter, trains=True)
+    late.constant(np.zeros(3))
+    counter.is_built = True
+    with pytest.raises(LayoutError, match=r"self\.table = nn\.constant\(array\) in __init__.*nn\.arange\(n\)"):
+        late.constant(np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("array", "told"),
+    [
+        ([1, 2], "takes a NumPy array"),
+        (np.array(["a"]), "an array of <U1"),
+        (np.array([2**40]), "int32 cannot hold them"),
+    ],
+)
+def test_a_constant_of_anything_else(array: Any, told: str) -> None:
+    """Lists, text, and integers that are too large are refused."""
+    with pytest.raises((TypeError, ValueError), match=told):
+        nn.constant(array)
+
+
+def test_an_unknown_mode_of_a_bag() -> None:
+    """The modes are named."""
+    with pytest.raises(ValueError, match="mode='max': it must be one of sum, mean"):
+        nn.EmbeddingBag(9, 5, "max")
+
+
+@pytest.mark.parametrize("name", ["items", "train", "name", "parameters"])
+def test_an_attribute_that_a_framework_has_already(name: str) -> None:
+    """A layer under the name of a method of some framework's modules is refused before any framework starts."""
+    module = plan.Module()
+    with pytest.raises(TypeError, match=f"self.{name}: some framework's modules have something of that name"):
+        setattr(module, name, nn.Linear(2, 2))
+
+
+def test_signatures_are_those_of_the_vocabulary() -> None:
+    """Each function takes over shapes what its line in the vocabulary says, in order and by the same names."""
+    said = {
+        name: text.partition(": ")[0].rstrip(".") for name, text in FUNCTIONS.items() if hasattr(ArrayFunctions, name)
+    }
+    assert len(said) > 30
+    for name, text in said.items():
+        definition = ast.parse(f"def {text}: pass").body[0]
+        assert isinstance(definition, ast.FunctionDef)
+        takes = [one for one in signature(getattr(nn, name)).parameters if one != "function"]
+        assert takes == [argument.arg for argument in definition.args.args], name
