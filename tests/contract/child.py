@@ -144,7 +144,10 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
-    work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, dropout.build(rate)) for rate in dropout.RATES}
+    work |= {
+        f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, dropout.build(rate))
+        for rate in dropout.RATES
+    }
     work["dropout in a scan"] = lambda: _dropout(engine, job.options, dropout.build_in_scan)
     work["normal"] = lambda: _normal(engine, job.options)
     work |= {
