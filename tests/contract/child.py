@@ -25,7 +25,7 @@ import numpy as np
 from contract_cases import dropout, lowered, normal, steady
 from contract_cases.cases import CASES
 from contract_cases.messages import Answer, Job, Request
-from contract_cases.optimizers import OPTIMIZERS
+from contract_cases.optimizers import OPTIMIZERS, STEADY
 from contract_cases.vocabulary import batch_of, labels
 
 import bakeoff.frameworks
@@ -140,11 +140,16 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "versions": lambda: {name: np.array(value, "U") for name, value in engine.versions().items()},
         "compilation": lambda: _compilation(engine, job.options),
         "peaks": lambda: _peaks(engine),
+        "scheduled": lambda: _scheduled(engine, job.options),
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
     work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
     work["normal"] = lambda: _normal(engine, job.options)
+    work |= {
+        f"stochastic/{rate}": lambda rate=rate: _dropout(engine, job.options, rate, "StochasticDepth")
+        for rate in dropout.BY_SAMPLE
+    }
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
     ways = {value: job.options | {"input": value} for value in ("per-step", "pipeline")}
     ways["hand"] = job.options | {"input": "pipeline", "loader": "hand"}
@@ -299,9 +304,9 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def _dropout(engine: Engine, options: dict[str, str], rate: float) -> dict[str, Any]:
+def _dropout(engine: Engine, options: dict[str, str], rate: float, layer: str = "Dropout") -> dict[str, Any]:
     """Return the outputs in evaluation, the losses of steps that change nothing, and how far a step moves elements."""
-    found = _drawn(engine, options, dropout.build(rate), dropout)
+    found = _drawn(engine, options, dropout.build(rate, layer), dropout)
     return {"outputs": found["outputs"], "losses": found["losses"], "moved": found["moved/each"]}
 
 
@@ -348,6 +353,15 @@ def _steady(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
     step = engine.build(make_model(trial), trial.scenario, trial.contender.options)
     batches = Batches(Path(trial.inputs_path))
     return steady.repeated(step, [step.prepare(batches.at(index)) for index in range(batches.count)])
+
+
+def _scheduled(engine: Engine, options: dict[str, str]) -> dict[str, Any]:
+    """Repeat steps from a snapshot by an optimiser with all that there is, within the fall of its schedule."""
+    case = CASES["linear"]
+    model = msgspec.structs.replace(_model(case), optimizer=STEADY)
+    step = engine.build(model, "train", options)
+    batches = [step.prepare(labelled(case.x * scale, labels(case.x))) for scale in (1, 2, 3)]
+    return steady.repeated(step, batches)
 
 
 def _lowered(engine: Engine, trial: TrialSpec) -> dict[str, Any]:

@@ -40,6 +40,15 @@ def test_steps_after_a_restore_are_the_same_steps(framework: str, mode: str, wor
     assert not [held for held in contract_checks.repeats(found) if not held.passed]
 
 
+@pytest.mark.parametrize(("framework", "mode"), MODES)
+def test_steps_of_a_schedule_are_the_same_after_a_restore(framework: str, mode: str) -> None:
+    """A schedule goes on from the step of the snapshot, with groups, momentum and clipping; nothing is compiled."""
+    found = computed(framework, mode).of("scheduled")
+    assert not [held for held in contract_checks.repeats(found) if not held.passed]
+    moved = [found[f"{PASSES[0]}/parameter/{name}"] for name in ("first.weight", "first.bias")]
+    assert all(abs(value).max() > 0 for value in moved)
+
+
 @pytest.mark.parametrize(
     "framework", [name for name in DECLARED if "float16" in DECLARED[name].info.options["precision"].values]
 )

@@ -27,10 +27,16 @@ class Shape:
 
     def __add__(self, other: Shape) -> Shape:
         """Broadcast axes of length 1, and no others."""
+        missing = len(self.shape) - len(other.shape)
+        other = Shape(*[1] * missing, *other.shape) if missing > 0 else other
         assert len(self.shape) == len(other.shape)
         pairs = list(zip(self.shape, other.shape, strict=True))
         assert all(mine == its or 1 in (mine, its) for mine, its in pairs), pairs
         return Shape(*map(max, pairs))
+
+    def __mul__(self, other: Any) -> Shape:
+        """Broadcast as a sum does; a number, and an axis that one of them lacks, change nothing."""
+        return self if math.prod(getattr(other, "shape", ())) == 1 else self + other
 
     def __getitem__(self, index: tuple[Any, ...]) -> Shape:
         """Drop the axes that have a number."""
@@ -72,6 +78,26 @@ class Counter:
             return Shape(*found.shape[:-1], outputs)
 
         return layer
+
+    def LSTM(self, inputs: int, hidden: int, bidirectional: bool = False, biases: int = 1) -> Callable[..., Any]:  # noqa: FBT001, FBT002, N802
+        """Count one for each weight of the four gates and place, in each direction."""
+        del biases
+        directions = 2 if bidirectional else 1
+
+        def layer(x: Shape, state: Any = None, lengths: Any = None) -> Any:
+            del state, lengths
+            assert x.shape[-1] == inputs
+            self.macs += x.shape[1] * directions * 4 * hidden * (inputs + hidden)
+            last = Shape(x.shape[0], directions * hidden)
+            return Shape(*x.shape[:2], directions * hidden), (last, last)
+
+        return layer
+
+    def matmul(self, a: Shape, b: Shape) -> Shape:
+        """Count one for each product; the first axis may be the samples'."""
+        assert a.shape[-1] == b.shape[-2]
+        self.macs += math.prod(a.shape) * b.shape[-1]
+        return Shape(*a.shape[:-1], b.shape[-1])
 
     def Parameter(self, shape: tuple[int, ...]) -> Shape:  # noqa: N802
         """Give its shape."""
@@ -126,9 +152,26 @@ class Counter:
         return Shape(*size, sum(x.shape[-1] for x in maps))
 
     @staticmethod
-    def mean(x: Shape, axis: int) -> Shape:
+    def less(a: Shape, b: Shape) -> Shape:
+        """Broadcast."""
+        return b * a
+
+    @staticmethod
+    def where(condition: Shape, a: Shape, b: Any) -> Shape:
+        """Choose from the first."""
+        assert isinstance(b, float)
+        return a + condition
+
+    arange = staticmethod(lambda stop: Shape(stop))
+
+    @staticmethod
+    def mean(x: Shape, axis: int | None = None) -> Shape:
         """Drop an axis."""
+        if axis is None:
+            return Shape()
         return Shape(*(n for place, n in enumerate(x.shape) if place != axis % len(x.shape)))
+
+    sum = mean
 
 
 class _Module:

@@ -15,7 +15,11 @@ FEATURES = 8
 STEPS = 3
 
 
-def build(rate: float) -> Callable[[Any, Any], Any]:
+BY_SAMPLE = (0.3,)
+"""Rates that StochasticDepth is tried with."""
+
+
+def build(rate: float, layer: str = "Dropout") -> Callable[[Any, Any], Any]:
     """Return the function that makes a model with one parameter for each element that can be dropped.
 
     Its inputs are zero: an output is the bias and that element's own parameter, or nothing.
@@ -29,7 +33,7 @@ def build(rate: float) -> Callable[[Any, Any], Any]:
                 super().__init__()
                 self.first = nn.Linear(5, FEATURES)
                 self.each = nn.Parameter((BATCH, FEATURES))
-                self.drop = nn.Dropout(rate)
+                self.drop = getattr(nn, layer)(rate)
 
             def forward(self, x: Any) -> Any:
                 return self.drop(self.first(x) + self.each)

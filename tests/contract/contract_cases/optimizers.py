@@ -35,3 +35,14 @@ OPTIMIZERS: dict[str, Optimizer] = {
     ),
     "RMSprop, clipping and a warm-up": RMSprop(learning_rate=1e-3, clip_norm=1.0, schedule=Constant(warmup_steps=10)),
 }
+
+STEADY = SGD(
+    learning_rate=0.1,
+    momentum=0.9,
+    weight_decay=0.1,
+    nesterov=True,
+    no_decay=("*.bias",),
+    clip_norm=0.5,
+    schedule=Cosine(steps=12, warmup_steps=1),
+)
+"""What a snapshot has to hold: each step has another rate."""

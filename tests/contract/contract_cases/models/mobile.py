@@ -36,8 +36,8 @@ def build(nn, size):
             self.project = nn.Conv2d(width, channels, 1, bias=False)
 
         def forward(self, x):
-            inner = nn.relu(self.expand_norm(self.expand(x)))
-            inner = nn.relu(self.depthwise_norm(self.depthwise(inner)))
+            inner = nn.clip(self.expand_norm(self.expand(x)), 0.0, 6.0)
+            inner = nn.clip(self.depthwise_norm(self.depthwise(inner)), 0.0, 6.0)
             share = nn.sigmoid(self.excite(nn.relu(self.squeeze(nn.global_avg_pool2d(inner)))))
             return x + self.project(inner * nn.per_channel(share))
 
