@@ -2,10 +2,10 @@
 
 One embedding of 1024 features for both languages. The encoder: an LSTM in both directions within each sentence's
 length, then three in one direction. The decoder: an LSTM whose outputs ask the normed additive attention, then three
-more, each given its context, too; Linear to the vocabulary. Layers of 1024 units with two biases each, as PyTorch's (one
-would be 160,634,433 parameters); residuals around the third and fourth of each; dropout of 0.2 on every LSTM's input.
+more, each given its context, too; Linear to the vocabulary. Layers of 1024 units with two biases each, as PyTorch's
+(one would be 160,634,433 parameters); residuals around the third and fourth of each; dropout of 0.2 on every LSTM's input.
 
-Training gives the decoder the true words before (teacher forcing), so that each of its LSTMs runs over a whole sequence.
+Training gives the decoder the true words before (teacher forcing), so each of its LSTMs runs over a whole sequence.
 Loss: cross-entropy with label smoothing 0.1, the sum over all true places over the batch size. Adam at 5e-4, batch 128.
 
 Sources: Wu et al., arXiv 1609.08144; NVIDIA/DeepLearningExamples, PyTorch/Translation/GNMT (seq2seq/models, train.py),

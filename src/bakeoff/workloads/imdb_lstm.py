@@ -3,8 +3,8 @@
 The mean of the LSTM's outputs over all 256 places, padding too, goes into Linear(100, 2). One bias a layer: with
 PyTorch's second one it would be 1,081,402 parameters. Mean cross-entropy; SGD at 0.15, batch 256.
 
-Source: Subramani et al., arXiv 2010.09063 (TheSalon/fast-dpsgd, pytorch.py and utils.py), experiment `lstm`, without the
-noise and the clipping of its differentially private form; its batches are 16 to 256. Its JAX model reshapes where it
+Source: Subramani et al., arXiv 2010.09063 (TheSalon/fast-dpsgd, pytorch.py and utils.py), experiment `lstm`, without
+the noise and the clipping of its differentially private form; its batches are 16 to 256. Its JAX model reshapes where it
 means to transpose (jaxdp.py), and mixes samples with places: not so here.
 """
 
