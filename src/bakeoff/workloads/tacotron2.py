@@ -175,7 +175,7 @@ def _decoder(nn: Any, config: Any) -> Any:
             for linear, drop in zip(self.prenet, self.prenet_drops, strict=True):
                 frames = drop(nn.relu(linear(frames)))
             batch, characters, _ = memory.shape
-            keys = self.attention.keys(memory)
+            keys = self.attention.key(memory)
             is_text = nn.less(nn.arange(characters), nn.reshape(lengths, (-1, 1)))
 
             def step(state: Any, frame: Any) -> Any:
@@ -202,7 +202,7 @@ def _attention(nn: Any, config: Any) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.query = nn.Linear(hidden, width, bias=False)
-            self.keys = nn.Linear(features, width, bias=False)
+            self.key = nn.Linear(features, width, bias=False)
             self.conv = nn.Conv1d(2, filters, config["window"], padding=config["window"] // 2, bias=False)
             self.location = nn.Linear(filters, width, bias=False)
             self.energy = nn.Linear(width, 1, bias=False)

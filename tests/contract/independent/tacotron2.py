@@ -142,7 +142,7 @@ def layers(network):
         "prenet.0": "decoder.prenet.0",
         "prenet.1": "decoder.prenet.1",
         "attention.query": "decoder.attention.query",
-        "attention.memory": "decoder.attention.keys",
+        "attention.memory": "decoder.attention.key",
         "attention.conv": "decoder.attention.conv",
         "attention.dense": "decoder.attention.location",
         "attention.v": "decoder.attention.energy",
