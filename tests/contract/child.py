@@ -144,8 +144,8 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
-    work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, dropout.build(rate)) for rate in dropout.RATES}
-    work["dropout in a scan"] = lambda: _dropout(engine, job.options, dropout.build_in_scan)
+    work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
+    work["dropout in a scan"] = lambda: _moved(_drawn(engine, job.options, dropout.build_in_scan, dropout))
     work["normal"] = lambda: _normal(engine, job.options)
     work |= {
         f"stochastic/{rate}": lambda rate=rate: _dropout(engine, job.options, rate, "StochasticDepth")
@@ -307,7 +307,11 @@ def _is_running(pid: int) -> bool:
 
 def _dropout(engine: Engine, options: dict[str, str], rate: float, layer: str = "Dropout") -> dict[str, Any]:
     """Return the outputs in evaluation, the losses of steps that change nothing, and how far a step moves elements."""
-    found = _drawn(engine, options, dropout.build(rate, layer), dropout)
+    return _moved(_drawn(engine, options, dropout.build(rate, layer), dropout))
+
+
+def _moved(found: dict[str, Any]) -> dict[str, Any]:
+    """Return of what was drawn what the checks of dropped elements take."""
     return {"outputs": found["outputs"], "losses": found["losses"], "moved": found["moved/each"]}
 
 
