@@ -25,22 +25,20 @@ class Shape:
         """Take the length of every axis."""
         self.shape = shape
 
-    def __add__(self, other: Shape) -> Shape:
+    def __add__(self, other: Any) -> Shape:
         """Broadcast axes of length 1, and no others."""
-        missing = len(self.shape) - len(other.shape)
-        other = Shape(*[1] * missing, *other.shape) if missing > 0 else other
-        assert len(self.shape) == len(other.shape)
-        pairs = list(zip(self.shape, other.shape, strict=True))
+        if isinstance(other, int | float):
+            return self
+        first = (1,) * (len(self.shape) - len(other.shape)) + other.shape
+        pairs = list(zip(self.shape, first, strict=True))
         assert all(mine == its or 1 in (mine, its) for mine, its in pairs), pairs
         return Shape(*map(max, pairs))
 
-    def __mul__(self, other: Any) -> Shape:
-        """Broadcast as a sum does; a number, and an axis that one of them lacks, change nothing."""
-        return self if math.prod(getattr(other, "shape", ())) == 1 else self + other
+    __mul__ = __truediv__ = __add__
 
     def __getitem__(self, index: tuple[Any, ...]) -> Shape:
         """Drop the axes that have a number."""
-        kept = [n for n, i in zip(self.shape, index, strict=False) if isinstance(i, slice)]
+        kept = [len(range(n)[i]) for n, i in zip(self.shape, index, strict=False) if isinstance(i, slice)]
         return Shape(*kept, *self.shape[len(index) :])
 
 
@@ -118,6 +116,13 @@ class Counter:
         _, length, heads, features = q.shape
         self.macs += 2 * heads * length * k.shape[1] * features
         return q
+
+    constant = staticmethod(lambda array: Shape(*array.shape))
+
+    @staticmethod
+    def take(table: Shape, indices: Shape) -> Shape:
+        """Put the axes of the indices in the place of the first one."""
+        return Shape(*indices.shape, *table.shape[1:])
 
     def in_training(self, module: Any) -> bool:
         """Give what was asked for."""

@@ -64,7 +64,15 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
         size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
         whole = request.epochs is not None and request.steps is None
         inputs = data.prepare(
-            source, workload, size, batch_size, request.seed, folder, whole=whole, padding=request.padding
+            source,
+            workload,
+            size,
+            batch_size,
+            request.seed,
+            folder,
+            whole=whole,
+            padding=request.padding,
+            file=loaded.path,
         )
         check_shapes(loaded, size, _scenario(workload, request.scenario), inputs)
         comparison = _comparison(request, loaded, inputs, plans, excluded, on)

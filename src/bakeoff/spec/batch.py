@@ -19,6 +19,9 @@ INPUT, TARGET = "x", "y"
 HELD_OUT = "_test"
 """What the name of an array of held-out samples ends with on disk; no array of a batch may be called so."""
 
+OWN = "own"
+"""The source of data that is a function in the workload's file."""
+
 _ITEM_BYTES = {"float32": 4, "int32": 4, "bool": 1}
 
 
@@ -41,6 +44,11 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True):
     """Of integers, the smallest."""
     high: int | None = None
     """Of integers, the first that is too large: the entries of a vocabulary, or the number of classes."""
+    order: Literal["any", "ascending", "places"] = "any"
+    """Of drawn integers, along the last axis: each by itself; in ascending order, as the numbers of a text's parts; or
+    different ones in ascending order, as places in a sequence."""
+    within: str = ""
+    """Of places, the name of the integer declared before this array that each sample's places are below."""
     length: str = ""
     """Of a sequence that may be shorter: the name of the integers that count its real entries. What is beyond them is
     padding, zeros that `--padding` may cut off."""
