@@ -167,7 +167,7 @@ class Counter:
         assert isinstance(b, float)
         return a + condition
 
-    arange = staticmethod(lambda stop: Shape(stop))
+    arange = Shape
 
     @staticmethod
     def mean(x: Shape, axis: int | None = None) -> Shape:

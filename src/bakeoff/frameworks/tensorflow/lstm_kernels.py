@@ -25,7 +25,7 @@ def block(weight: Any, recurrent: Any, bias: Any) -> Callable[[Any, State], Stat
     return lambda x, state: _block_cell(x, *state, joined, order)
 
 
-@tf.custom_gradient  # type: ignore[untyped-decorator]
+@tf.custom_gradient
 def _block_cell(x: Any, h: Any, c: Any, weight: Any, bias: Any) -> tuple[State, Callable[..., Any]]:
     """Return the next (h, c) and their gradient, by LSTMBlockCellGrad: TensorFlow 2 has it, and connects it no more."""
     none = tf.zeros_like(bias[: bias.shape[0] // 4])
