@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from contract_cases.cases import CASES
+from contract_checks import loss_and_gradients, outputs
 from contract_run import DECLARED, IN_EVERY_PRECISION, LIMIT_S, REFERENCE, WORKLOADS, computed, computed_by, reference
 from test_workloads import CERTIFY_STEPS
 
@@ -18,7 +20,7 @@ pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
 SUBJECTS: tuple[tuple[str, Scenario], ...] = tuple((name, "train") for name in IN_EVERY_PRECISION)
 
-OPTIONS = ("precision", "layout", "optimizer_kernel", "conv_algorithm", "graph_optimization", "onednn")
+OPTIONS = ("precision", "layout", "optimizer_kernel", "conv_algorithm", "graph_optimization", "onednn", "lstm")
 
 CONTENDERS = [
     "torch:precision=bfloat16,layout=nhwc,optimizer_kernel=fused",
@@ -30,6 +32,16 @@ CONTENDERS = [
     "tensorflow:precision=float16,onednn=on",
 ]
 """Each value that a framework has on a processor is in one of them; several stand together to save processes."""
+
+RECURRENT = [
+    "torch:lstm=cell",
+    "torch:lstm=block",
+    "jax:lstm=cell",
+    "tensorflow:lstm=cell",
+    "tensorflow:lstm=block",
+    "tensorflow:lstm=fused",
+]
+"""Each value of `lstm` that is no framework's default on a processor."""
 
 VALUES = [
     (framework, option, value)
@@ -64,10 +76,26 @@ def test_every_option_is_read_back(text: str) -> None:
     assert {name: str(read[name]) for name in asked} == asked
 
 
+@pytest.mark.parametrize("case", [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}])
+@pytest.mark.parametrize("text", RECURRENT)
+def test_every_kernel_of_an_lstm_computes_the_same(text: str, case: str) -> None:
+    """Outputs and gradients are those in NumPy, over whole sequences and within lengths, and in a loop over a cell."""
+    found = computed_by(text).of(f"case/{case}")
+    assert [held for held in (*outputs(case, found), *loss_and_gradients(case, found)) if not held.passed] == []
+
+
+@pytest.mark.parametrize("text", RECURRENT)
+def test_every_kernel_of_an_lstm_is_read_back(text: str) -> None:
+    """What was asked for has computed the model's LSTM; there is no single step in it."""
+    read = computed_by(text).settings("imdb-lstm", "infer")
+    assert read["lstm"] == parse_contender(text).options["lstm"]
+    assert read["lstm_cell"] is None
+
+
 @pytest.mark.parametrize(("framework", "option", "value"), VALUES)
 def test_every_value_is_computed_or_refused_with_its_reason(framework: str, option: str, value: str) -> None:
     """A value that a framework declares is in a contender above, or is refused on a processor with the reason."""
-    said = [parse_contender(text) for text in CONTENDERS]
+    said = [parse_contender(text) for text in (*CONTENDERS, *RECURRENT)]
     if any(one.framework == framework and one.options.get(option) == value for one in said):
         return
     with pytest.raises(UsageError, match=f"{option}={value}, device=cpu: .* needs device=cuda"):
