@@ -231,7 +231,7 @@ def _only_in_one(these: Iterable[str], those: Iterable[str]) -> dict[str, float]
 
 
 def _difference(found: Any, expected: Any, least: float) -> float:
-    """Return the largest difference of two arrays, relative to the largest magnitude of the expected one, or `least`."""
+    """Return the largest difference of two arrays, relative to the largest magnitude expected, or to `least`."""
     if found.shape != expected.shape:
         return float("inf")
     difference = float(np.max(np.abs(found - expected)) / max(np.max(np.abs(expected)), least))
