@@ -104,12 +104,8 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     wanted = most_in_all * batch_size + whole + padded.buckets * (batch_size - 1)
     place = str(file) if name == OWN and file is not None else location or None
     found: DataSet = module.load(size, wanted, seed, place)
-    if whole and len(found.train) == wanted:
-        msg = (
-            f"an epoch of {found.source} takes more than {_LIMITS.epoch_bytes / 1e9:g} GB as arrays; "
-            "say how many steps to run, of an epoch or in all: --steps N"
-        )
-        raise UsageError(msg)
+    if whole:
+        _check_whole(found, wanted)
     order = arranged(found.train, size.sample, batch_size, padded)
     full = len(order.order) // batch_size
     batches = min(most, full)
@@ -118,10 +114,8 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
         msg = f"batch size {batch_size}: {found.source} has only {len(found.train)} samples to train on{together}"
         raise UsageError(msg)
     written = full if whole else batches
-    if padded.kind == FIXED:
-        train = found.train.taken(slice(written * batch_size))
-    else:
-        train = found.train.taken(order.order[: written * batch_size])
+    used = slice(written * batch_size)
+    train = found.train.taken(used if padded.kind == FIXED else order.order[used])
     entries = {name: kept[:written] for name, kept in order.entries.items()}
     race = train.taken(slice(batches * batch_size))
     about = Inputs(
@@ -138,6 +132,16 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
         padded_share=padded_share(race, size.sample, batch_size, entries),
     )
     return _write(about, train, found.test, batch_size, folder)
+
+
+def _check_whole(found: DataSet, wanted: int) -> None:
+    """Raise UsageError for a data set that has as many samples as an epoch was allowed, and one more."""
+    if len(found.train) == wanted:
+        msg = (
+            f"an epoch of {found.source} takes more than {_LIMITS.epoch_bytes / 1e9:g} GB as arrays; "
+            "say how many steps to run, of an epoch or in all: --steps N"
+        )
+        raise UsageError(msg)
 
 
 def _write(about: Inputs, train: Batch, test: Batch | None, batch_size: int, folder: Path) -> Inputs:
