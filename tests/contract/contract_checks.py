@@ -130,6 +130,20 @@ def dropped(rate: float, found: Arrays) -> Iterator[Held]:
     yield Held("equal losses of steps", float(dropout.STEPS - len(set(found["losses"].tolist()))), NONE)
 
 
+def dropped_by_sample(rate: float, found: Arrays) -> Iterator[Held]:
+    """Yield how far stochastic depth in training is from dropping each sample as a whole, and scaling the others."""
+    moved = found["moved"]
+    is_kept = moved != 0
+    yield Held("samples of which a part is dropped", float((is_kept.any(1) != is_kept.all(1)).sum()), NONE)
+    factor = np.abs(moved[is_kept] * (1 - rate) - 1)
+    yield Held("the factor of what is kept", float(factor.max(initial=0.0)), SCALED)
+    samples = is_kept[:, 0]
+    yield _share("the share of dropped samples", 1 - samples.mean(), rate, samples.size)
+    both = (~samples[::2] & ~samples[1::2]).mean()
+    yield _share("of two samples both", both, rate**2, samples.size // 2)
+    yield Held("equal losses of steps", float(dropout.STEPS - len(set(found["losses"].tolist()))), NONE)
+
+
 def _share(what: str, found: float, expected: float, count: int) -> Held:
     """Return how far a share of draws is off, in standard deviations."""
     return Held(what, abs(found - expected) / (expected * (1 - expected) / count) ** 0.5, DEVIATIONS)

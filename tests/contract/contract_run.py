@@ -212,7 +212,7 @@ class Computed:
         interpreter = resolve(self._contender, declared)
         folder = Path(tempfile.mkdtemp(dir=self._folder))
         variables = {
-            name: value.format(threads=self._options["threads"], cache=folder)
+            name: value.format(threads=self._options["threads"], cache=_cache(self._contender.framework))
             for name, value in variables_of(self._info, self._options).items()
         }
         job = Job(folder=str(declared.path), variables=variables, options=self._options)
@@ -282,6 +282,16 @@ def program(name: str) -> Computed | None:
         return None
     options = {"precision": "float64", "threads": "1"}
     return Computed(Contender(framework=name, label=name, options=options), is_mode=False)
+
+
+def _cache(framework: str) -> Path:
+    """Return the folder in which a framework keeps what it has compiled, for all its processes in this run.
+
+    What is compiled for `compilation` is asked for once in a mode, and occurs nowhere else.
+    """
+    folder = Session.folder / f"cache-{framework}"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def _spreads(loaded: LoadedWorkload) -> tuple[str, ...]:

@@ -61,7 +61,8 @@ def expected_count(name: str, size: str) -> int:
     if loaded.loss is None:
         return 1
     build, declared = loaded.build, loaded.size(size)
-    outputs_and_loss = 4 if declared.config.get("auxiliary") else 3
+    has_second = declared.config.get("auxiliary") or name == "bert-base"  # a second output, in training alone
+    outputs_and_loss = 4 if has_second else 3
     return outputs_and_loss + len(plan.parameters(build, declared)) + len(plan.state(build, declared))
 
 

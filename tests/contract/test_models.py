@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from contract_run import LIMIT_S, MODELS, REFERENCE, computed, program, reference
+from contract_run import LIMIT_S, MODELS, REFERENCE, computed, computed_by, program, reference
 
 from bakeoff.certify.certificate import certify
+from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.trial import TrialSpec
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
@@ -33,3 +34,20 @@ def test_a_model_of_a_users_own_gets_its_certificate(framework: str, model: str)
         program=in_float64.exhibit(framework, model, "train") if in_float64 else None,
     )
     assert certificate.passed, certificate.reason
+
+
+@pytest.mark.parametrize("text", ["torch:layout=nhwc", "tensorflow:onednn=off"])
+def test_other_layouts_and_kernels_compute_the_same(text: str) -> None:
+    """Grouped, depthwise and dilated convolutions do in PyTorch's other layout, and in TensorFlow without oneDNN."""
+    loaded, contender = MODELS["mobile"], computed_by(text)
+    certificate = certify(
+        contender.exhibit(text, "mobile", "train"),
+        reference().exhibit(f"{REFERENCE} in float64", "mobile", "train"),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario="train",
+        steps=CERTIFY_STEPS + 1,
+    )
+    assert certificate.passed, certificate.reason
+    read, asked = contender.settings("mobile", "train"), parse_contender(text).options
+    assert {name: str(read[name]) for name in asked} == asked

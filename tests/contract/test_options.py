@@ -86,4 +86,4 @@ def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> No
 @pytest.mark.parametrize("framework", DECLARED)
 def test_the_attention_kernel_is_reported(framework: str) -> None:
     """After a model with attention every framework reports its attention kernel, or those that it chooses from."""
-    assert computed(framework).settings("vit-b16", "train")["attention"]
+    assert computed(framework).settings("attending", "train")["attention"]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.timeout(LIMIT_S), pytest.mark.usefixtures("home_of_results")]
 
-ASKED = {"torch": "torch:threads=1"}
-"""OpenMP's threads wait for each other by spinning: beside another test a self-test of two took two minutes."""
+ASKED = {"torch": "torch:threads=1", "jittor": "jittor:threads=1"}
+"""OpenMP's threads wait for each other by spinning: beside another test a self-test of two took one to two minutes."""
 
 
 @pytest.fixture

@@ -14,21 +14,13 @@ pytestmark = pytest.mark.timeout(LIMIT_S)
 TRAINED = [name for name, loaded in WORKLOADS.items() if "train" in loaded.workload.scenarios]
 
 
-FEW_DEEP = {"jittor": {"resnet50-cifar10"}}
-"""Jittor compiles each operation of a deep model by itself, for half a minute a model: here one of them, with BatchNorm
-and RMSprop, stands for all. Their certificates compute all of them (test_workloads.py)."""
-
-
 def subjects() -> list[tuple[str, str, str]]:
     """Return every framework with every workload, in its modes; deep ones in the default mode only."""
     return [
         (framework, mode, workload)
         for framework, mode in MODES
         for workload in TRAINED
-        if not is_deep(workload)
-        or (
-            DECLARED[framework].info.options["mode"].default == mode and workload in FEW_DEEP.get(framework, {workload})
-        )
+        if not is_deep(workload) or DECLARED[framework].info.options["mode"].default == mode
     ]
 
 

@@ -7,6 +7,7 @@ from contract_cases.cases import CASES
 from contract_cases.vocabulary import expected_gradients
 from contract_checks import (
     dropped,
+    dropped_by_sample,
     evaluated,
     loss_and_gradients,
     normal_draws,
@@ -90,3 +91,20 @@ def test_dropout_does_nothing_in_evaluation(framework: str, rate: float) -> None
 def test_noise_is_drawn_anew_in_every_step_and_layer(framework: str) -> None:
     """RandomNormal draws independent numbers of the standard normal distribution, and gives zeros in evaluation."""
     assert [held for held in normal_draws(computed(framework).of("normal")) if not held.passed] == []
+
+
+@FRAMEWORKS
+@pytest.mark.parametrize("rate", dropout.BY_SAMPLE)
+def test_stochastic_depth_in_training_drops_whole_samples(framework: str, rate: float) -> None:
+    """In training each sample is dropped as a whole at `rate`, anew in every step; in evaluation none is."""
+    found = computed(framework).of(f"stochastic/{rate}")
+    held = [*dropped_by_sample(rate, found), *evaluated(rate, found)]
+    assert [one for one in held if not one.passed] == []
+
+
+@FRAMEWORKS
+def test_dropout_in_a_scan_draws_anew_in_every_step(framework: str) -> None:
+    """A loop that is traced once drops as one that is written out; in evaluation it drops nothing."""
+    found = computed(framework).of("dropout in a scan")
+    held = [*dropped(dropout.IN_SCAN, found), *evaluated(dropout.IN_SCAN, found)]
+    assert [one for one in held if not one.passed] == []

@@ -13,7 +13,8 @@ from jax import lax
 
 from bakeoff.frameworks.jax.convolution import products
 
-NUMBERS = ("NHWC", "HWIO", "NHWC")
+NUMBERS = {4: ("NHWC", "HWIO", "NHWC"), 3: ("NWC", "WIO", "NWC")}
+"""By the number of axes."""
 CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "one point": ((8, 8, 5), (1, 1, 5, 6), {}),
     "one point with a stride": ((9, 8, 5), (1, 1, 5, 6), {"window_strides": (2, 2)}),
@@ -23,6 +24,8 @@ CASES: dict[str, tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = {
     "large map": ((20, 20, 5), (3, 3, 5, 6), {"padding": ((1, 1), (1, 1))}),
     "groups": ((6, 6, 4), (3, 3, 2, 6), {"feature_group_count": 2}),
     "dilated": ((8, 8, 5), (3, 3, 5, 6), {"rhs_dilation": (2, 2)}),
+    "a sequence": ((9, 5), (3, 5, 6), {"window_strides": (2,), "padding": ((1, 1),)}),
+    "a sequence of one point each": ((9, 5), (1, 5, 6), {"window_strides": (1,), "padding": ((0, 0),)}),
     "padding by name": ((6, 6, 5), (3, 3, 5, 6), {"padding": "SAME"}),
 }
 
@@ -35,9 +38,9 @@ def largest_error(x_shape: tuple[int, ...], kernel_shape: tuple[int, ...], more:
 
     def computed(convolve: Any) -> list[Any]:
         def total(x: Any, kernel: Any) -> Any:
-            return (convolve(x, kernel, dimension_numbers=NUMBERS, **asked) ** 2).sum()
+            return (convolve(x, kernel, dimension_numbers=NUMBERS[x.ndim], **asked) ** 2).sum()
 
-        outputs = convolve(x, kernel, dimension_numbers=NUMBERS, **asked)
+        outputs = convolve(x, kernel, dimension_numbers=NUMBERS[x.ndim], **asked)
         return [outputs, *jax.grad(total, (0, 1))(x, kernel)]
 
     pairs = zip(computed(products), computed(lax.conv_general_dilated), strict=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.drawn import is_named
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "contract")]
@@ -14,6 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "contract")]
 import table  # noqa: E402 - found by the line above
 from contract_run import shared  # noqa: E402
 from drawing import drawn, is_all  # noqa: E402
+from jittor_operators import operators  # noqa: E402, F401 - a fixture of all tests here
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -22,7 +24,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     mine = [item for item in items if item.path == HERE / "test_mutants.py"]
     for item in mine:
         item.add_marker("slow")
-    if is_all() or config.option.keyword or any("::" in argument for argument in config.args):
+    if is_all() or is_named(config):
         return
     part = drawn()
     planting = [item for item in mine if "mutant" in item.callspec.params]

@@ -1,24 +1,17 @@
-"""Which mutants are planted in one run of the tests: a part that the sources draw, or all of them.
+"""Which mutants are planted in one run of the tests: a part that the sources draw (tests/drawn.py), or all of them.
 
-`BAKEOFF_MUTANTS=all` plants all, as `make mutants` does; so does naming a test or `-k`, of what is named. Otherwise the
-part is drawn by the hash of bakeoff's own sources: the same for all runs of a commit on all machines, and another one
-with every change of the sources, so that the parts go round as the project goes on.
+`BAKEOFF_MUTANTS=all` plants all, as `make mutants` does; so does naming a test or `-k`, of what is named.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 
 from catalogue import MUTANTS
 from catalogue.mutant import Mutant
 from judging import OWN_PROCESSES
-
-import bakeoff
-from bakeoff.store.fingerprints import files_sha256
+from tests.drawn import first, sources
 
 VARIABLE = "BAKEOFF_MUTANTS"
 
@@ -34,15 +27,10 @@ def is_all() -> bool:
 
 def drawn(mutants: Iterable[Mutant] = MUTANTS.values(), seed: str | None = None) -> set[str]:
     """Return the ids of the drawn part; the seed is the sources' hash."""
-    seed = seed or _sources()
     groups: dict[str, list[str]] = {}
     for mutant in mutants:
         groups.setdefault(_group(mutant), []).append(mutant.id)
-    return {
-        one
-        for group, ids in groups.items()
-        for one in sorted(ids, key=lambda one: hashlib.sha256(f"{seed} {one}".encode()).digest())[: DRAWN[group]]
-    }
+    return set().union(*(first(ids, DRAWN[group], seed or sources()) for group, ids in groups.items()))
 
 
 def _group(mutant: Mutant) -> str:
@@ -50,10 +38,3 @@ def _group(mutant: Mutant) -> str:
     if mutant.asked.keys() & set(OWN_PROCESSES):
         return "processes"
     return mutant.framework or mutant.where
-
-
-@cache
-def _sources() -> str:
-    """Return the hash of bakeoff's sources."""
-    root = Path(bakeoff.__file__).parent
-    return files_sha256(root, sorted(root.rglob("*.py")))

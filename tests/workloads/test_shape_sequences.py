@@ -41,26 +41,31 @@ def test_ctc_refuses_what_it_cannot_take(place: int, given: Shape, told: str) ->
 
 
 def test_columns_of_a_map_are_a_sequence() -> None:
-    """Each column has all rows and channels, and a number for each column weighs the map."""
+    """Each column has all rows and channels, and a mask by lengths goes with the map."""
     x = Shape((4, 3, 5, 2), kind="map", trained=True)
     assert NN.columns(x).shape == (4, 5, 6)
     assert NN.columns(x).kind == "array"
-    weighed = x * NN.per_column(Shape((4, 5)))
-    assert (weighed.shape, weighed.kind) == (x.shape, "map")
+    masked = x * NN.column_mask(x, LENGTHS)
+    assert (masked.shape, masked.kind) == (x.shape, "map")
+
+
+MAP = Shape((4, 3, 5, 2), kind="map")
 
 
 @pytest.mark.parametrize(
     ("name", "given", "told"),
     [
-        ("columns", Shape((4, 3, 2)), "takes a feature map"),
-        ("per_column", Shape((4, 5, 1)), "takes (batch, width)"),
-        ("per_column", Shape((4, 3, 5, 2), kind="map"), "is given to nn.per_column"),
+        ("columns", (Shape((4, 3, 2)),), "takes a feature map"),
+        ("column_mask", (Shape((4, 3, 2)), LENGTHS), "takes a feature map"),
+        ("column_mask", (MAP, Shape((4,))), "takes lengths (4,) of dtype int32"),
+        ("column_mask", (MAP, Shape((3,), integer=True)), "takes lengths (4,)"),
+        ("column_mask", (MAP, MAP), "is given to nn.column_mask"),
     ],
 )
-def test_columns_refuse_what_they_cannot_take(name: str, given: Shape, told: str) -> None:
+def test_columns_refuse_what_they_cannot_take(name: str, given: tuple[Shape, ...], told: str) -> None:
     """The text says what is wanted and what was given."""
     with pytest.raises(LayoutError) as refused:
-        getattr(NN, name)(given)
+        getattr(NN, name)(*given)
     assert told in str(refused.value)
 
 

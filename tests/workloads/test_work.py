@@ -22,9 +22,11 @@ def test_the_forward_pass_is_the_declared_one(name: str, size: str) -> None:
     one = msgspec.structs.replace(loaded.size(size), batch_size=1)
     counts = [work_of(loaded.build, one, scenario, None) for scenario in ("infer", "train")]
     infer, train = (work for work in counts if work is not None)
-    # An auxiliary head is declared with the rest, and runs in training alone.
-    assert infer.macs == one.macs or (one.config["auxiliary"] and infer.macs < one.macs)
-    assert 2 * one.macs <= train.macs < 3 * one.macs
+    # An auxiliary head, and that of the next sentence, is declared with the rest, and runs in training alone.
+    has_second = one.config.get("auxiliary") or name == "bert-base"
+    assert infer.macs == one.macs or (has_second and infer.macs < one.macs)
+    # Behind an embedding every operand depends on a parameter; images need no gradient.
+    assert 2 * one.macs <= train.macs <= 3 * one.macs
     assert infer.least_macs <= infer.macs
 
 

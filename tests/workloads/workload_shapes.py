@@ -25,16 +25,20 @@ class Shape:
         """Take the length of every axis."""
         self.shape = shape
 
-    def __add__(self, other: Shape) -> Shape:
+    def __add__(self, other: Any) -> Shape:
         """Broadcast axes of length 1, and no others."""
-        assert len(self.shape) == len(other.shape)
-        pairs = list(zip(self.shape, other.shape, strict=True))
+        if isinstance(other, int | float):
+            return self
+        first = (1,) * (len(self.shape) - len(other.shape)) + other.shape
+        pairs = list(zip(self.shape, first, strict=True))
         assert all(mine == its or 1 in (mine, its) for mine, its in pairs), pairs
         return Shape(*map(max, pairs))
 
+    __mul__ = __truediv__ = __add__
+
     def __getitem__(self, index: tuple[Any, ...]) -> Shape:
         """Drop the axes that have a number."""
-        kept = [n for n, i in zip(self.shape, index, strict=False) if isinstance(i, slice)]
+        kept = [len(range(n)[i]) for n, i in zip(self.shape, index, strict=False) if isinstance(i, slice)]
         return Shape(*kept, *self.shape[len(index) :])
 
 
@@ -73,6 +77,26 @@ class Counter:
 
         return layer
 
+    def LSTM(self, inputs: int, hidden: int, bidirectional: bool = False, biases: int = 1) -> Callable[..., Any]:  # noqa: FBT001, FBT002, N802
+        """Count one for each weight of the four gates and place, in each direction."""
+        del biases
+        directions = 2 if bidirectional else 1
+
+        def layer(x: Shape, state: Any = None, lengths: Any = None) -> Any:
+            del state, lengths
+            assert x.shape[-1] == inputs
+            self.macs += x.shape[1] * directions * 4 * hidden * (inputs + hidden)
+            last = Shape(x.shape[0], directions * hidden)
+            return Shape(*x.shape[:2], directions * hidden), (last, last)
+
+        return layer
+
+    def matmul(self, a: Shape, b: Shape) -> Shape:
+        """Count one for each product; the first axis may be the samples'."""
+        assert a.shape[-1] == b.shape[-2]
+        self.macs += math.prod(a.shape) * b.shape[-1]
+        return Shape(*a.shape[:-1], b.shape[-1])
+
     def Parameter(self, shape: tuple[int, ...]) -> Shape:  # noqa: N802
         """Give its shape."""
         return Shape(*shape)
@@ -92,6 +116,13 @@ class Counter:
         _, length, heads, features = q.shape
         self.macs += 2 * heads * length * k.shape[1] * features
         return q
+
+    constant = staticmethod(lambda array: Shape(*array.shape))
+
+    @staticmethod
+    def take(table: Shape, indices: Shape) -> Shape:
+        """Put the axes of the indices in the place of the first one."""
+        return Shape(*indices.shape, *table.shape[1:])
 
     def in_training(self, module: Any) -> bool:
         """Give what was asked for."""
@@ -126,9 +157,26 @@ class Counter:
         return Shape(*size, sum(x.shape[-1] for x in maps))
 
     @staticmethod
-    def mean(x: Shape, axis: int) -> Shape:
+    def less(a: Shape, b: Shape) -> Shape:
+        """Broadcast."""
+        return b * a
+
+    @staticmethod
+    def where(condition: Shape, a: Shape, b: Any) -> Shape:
+        """Choose from the first."""
+        assert isinstance(b, float)
+        return a + condition
+
+    arange = staticmethod(Shape)
+
+    @staticmethod
+    def mean(x: Shape, axis: int | None = None) -> Shape:
         """Drop an axis."""
+        if axis is None:
+            return Shape()
         return Shape(*(n for place, n in enumerate(x.shape) if place != axis % len(x.shape)))
+
+    sum = mean
 
 
 class _Module:

@@ -199,7 +199,10 @@ FUNCTIONS: dict[str, str] = {
         "columns(x): feature map to (batch, width, height * channels), column by column, with a row's channels "
         "together; of a spectrogram with frequencies as its height, a sequence over time."
     ),
-    "per_column": "per_column(x): (batch, width) as a feature map of one row and one channel, to mask columns.",
+    "column_mask": (
+        "column_mask(x, lengths): for a feature map and integers (batch,), a map of one row and one channel with 1 in "
+        "the columns before each sample's length and 0 from there on; times the map, it leaves what is no padding."
+    ),
     "floor_divide": (
         "floor_divide(x, number): integers, none below 0, over a whole number from 1 on, without what is left: a "
         "length behind a stride."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
-from bakeoff.workloads.shape_sequences import columns, ctc, floor_divide, per_column
+from bakeoff.workloads.shape_sequences import column_mask, columns, ctc, floor_divide
 from bakeoff.workloads.shapes import (
     LayoutError,
     Shape,
@@ -98,7 +98,7 @@ class Functions(ArrayFunctions):
         check_kind("tokens", x, "map")
         return x.of(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
 
-    columns, per_column, floor_divide = staticmethod(columns), staticmethod(per_column), staticmethod(floor_divide)
+    columns, column_mask, floor_divide = staticmethod(columns), staticmethod(column_mask), staticmethod(floor_divide)
 
     @staticmethod
     def reshape(x: Shape, shape: Iterable[int]) -> Shape:

@@ -18,20 +18,22 @@ def columns(x: Shape) -> Shape:
     return x.of(batch, width, height * channels)
 
 
-def per_column(x: Shape) -> Shape:
+def column_mask(x: Shape, lengths: Shape) -> Shape:
     """Return a map of one row and one channel."""
-    check_kind("per_column", x, "array")
-    if x.ndim != 2:  # noqa: PLR2004 - batch, width
-        msg = f"nn.per_column takes (batch, width), a number for each column of a feature map; this is {x!r}"
+    check_kind("column_mask", x, "map")
+    check_kind("column_mask", lengths, "array")
+    batch, _, width, _ = x.shape
+    if lengths.shape != (batch,) or not lengths.integer:
+        msg = f"nn.column_mask takes lengths ({batch},) of dtype int32; this is {lengths!r} of {lengths.values}"
         raise LayoutError(msg)
-    return Shape((x.shape[0], 1, x.shape[1], 1), trained=x.trained, kind="map")
+    return Shape((batch, 1, width, 1), kind="map")
 
 
 def floor_divide(x: Shape, number: Any) -> Shape:
     """Return integers of the same shape."""
     check_kind("floor_divide", x, "array")
     if not x.integer:
-        msg = f"nn.floor_divide takes integers, as an input of dtype int32; this is {x!r} of numbers"
+        msg = f"nn.floor_divide takes integers, as an input of dtype int32; this is {x!r} of {x.values}"
         raise LayoutError(msg)
     count("number", number)
     return x
@@ -51,6 +53,7 @@ def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape
         one = given[name]
         if one.shape != shape or not one.integer:
             words = "(batch, most labels)" if name == "labels" else "(batch,)"
-            msg = f"nn.ctc takes {name} {words} of dtype int32, for a batch of {batch}; this is {one!r}"
-            raise LayoutError(msg if one.integer else f"{msg} of numbers")
+            found = f"{one!r} of {one.values}"
+            msg = f"nn.ctc takes {name} {words} of dtype int32, for a batch of {batch}; this is {found}"
+            raise LayoutError(msg)
     return logits.of()

@@ -7,6 +7,7 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "jax", "vocabulary", "nn.py")
+in_phase = partial(Mutant, "jax", "vocabulary", "phase.py")
 in_maps = partial(Mutant, "jax", "vocabulary", "maps.py")
 in_convolutions = partial(Mutant, "jax", "vocabulary", "conv_layers.py")
 in_phase = partial(Mutant, "jax", "vocabulary", "phase.py")
@@ -62,6 +63,16 @@ VOCABULARY = [
         "convolutions pad as flax's SAME does",
         [("padding=((vertical, vertical), (horizontal, horizontal))", 'padding="SAME" if vertical else "VALID"')],
         {"case/conv2d with stride on an even side": "outputs"},
+    ),
+    in_maps(
+        "a map is blurred before it becomes smaller, as JAX does by default",
+        [("method, antialias=False)", "method)")],
+        {"case/sizes of maps": "outputs"},
+    ),
+    in_convolutions(
+        "output padding stands before the result",
+        [("(window - 1 - side, window - 1 - side + end)", "(window - 1 - side + end, window - 1 - side)")],
+        {"case/transposed convolutions": "outputs"},
     ),
     in_losses(
         "cross-entropy is a sum",

@@ -22,6 +22,11 @@ MUTANTS = [
         [("    if count_padding or not any(pair(padding)):\n        return means\n", "    return means\n")],
         {"case/avg_pool2d with padding": "outputs"},
     ),
+    in_maps(
+        "groups of channels are MLX's own",
+        [(", pytorch_compatible=True", "")],
+        {"case/norms of maps": "outputs"},
+    ),
     in_nn(
         "BatchNorm's momentum is the weight of the old value",
         [("eps=epsilon, momentum=momentum", "eps=epsilon, momentum=1 - momentum")],

@@ -11,6 +11,8 @@ from bakeoff.spec.batch import Batch
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from bakeoff.spec.batch import ArraySpec
@@ -29,19 +31,25 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
         msg = f"synthetic data has no location: write 'synthetic' instead of 'synthetic:{location}'"
         raise UsageError(msg)
     stream = np.random.RandomState(seed)
-    inputs, targets = (
-        {name: _drawn(stream, array, count) for name, array in arrays.items()}
-        for arrays in (size.sample.inputs, size.sample.targets)
-    )
+    drawn: dict[str, NDArray[Any]] = {}
+    for name, array in size.sample.arrays.items():
+        drawn[name] = _drawn(stream, name, array, count, drawn)
+    inputs, targets = ({name: drawn[name] for name in arrays} for arrays in (size.sample.inputs, size.sample.targets))
     drawn = inputs | targets
     for name, array in size.sample.varying.items():
         _pad(drawn[name], drawn[array.length], array)
     return DataSet(source=f"synthetic (seed {seed})", train=Batch(inputs, targets))
 
 
-def _drawn(stream: np.random.RandomState, array: ArraySpec, count: int) -> NDArray[Any]:
-    """Draw one array of `count` samples."""
+def _drawn(
+    stream: np.random.RandomState, name: str, array: ArraySpec, count: int, before: Mapping[str, NDArray[Any]]
+) -> NDArray[Any]:
+    """Draw one array of `count` samples; `before` holds those that were drawn before it."""
     shape = (count, *array.shape)
+    if array.order == "places":
+        return _places(stream, name, array, count, before)
+    if array.order == "ascending":
+        return np.sort(stream.randint(array.low, array.high, shape, dtype=np.int32), axis=-1)
     if array.law is not None:
         return _lengths(stream, array, count)
     match array.dtype:
@@ -51,6 +59,24 @@ def _drawn(stream: np.random.RandomState, array: ArraySpec, count: int) -> NDArr
             return stream.randint(array.low, array.high, shape, dtype=np.int32)
         case "bool":
             return stream.randint(0, 2, shape).astype(bool)
+
+
+def _places(
+    stream: np.random.RandomState, name: str, array: ArraySpec, count: int, before: Mapping[str, NDArray[Any]]
+) -> NDArray[Any]:
+    """Draw different places in ascending order, each sample's below its own limit."""
+    most = array.high or 0
+    limits = before.get(array.within, np.full(count, most))
+    wanted = array.shape[-1] if array.shape else 0
+    if array.dtype != "int32" or len(array.shape) != 1 or limits.shape != (count,) or int(limits.min()) < wanted:
+        within = f" of which {array.within} leaves fewer in some samples" if array.within else ""
+        msg = (
+            f"{name} is to hold {wanted} different places below {most}{within}: declare a shorter one, int32 (places,)"
+        )
+        raise UsageError(msg)
+    weights = stream.random_sample((count, most))
+    weights[np.arange(most) >= limits[:, np.newaxis]] = 2  # behind all that are drawn, which are below 1
+    return np.sort(np.argsort(weights, axis=-1)[:, :wanted], axis=-1).astype(np.int32)
 
 
 def _lengths(stream: np.random.RandomState, array: ArraySpec, count: int) -> NDArray[np.int32]:

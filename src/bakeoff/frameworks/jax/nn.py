@@ -36,7 +36,7 @@ from bakeoff.frameworks.jax.maps import (
 )
 from bakeoff.frameworks.jax.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jax.sequence_losses import ctc
-from bakeoff.frameworks.jax.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.jax.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -86,7 +87,6 @@ __all__ = [
     "mse",
     "pad2d",
     "per_channel",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -175,9 +175,9 @@ class Embedding(nnx.Embed):
     canonical: ClassVar[dict[str, str]] = {"embedding": "weight"}
 
     def __init__(self, entries: int, features: int) -> None:
-        """Make the table (entries, features)."""
+        """Make the table (entries, features), whose type rows have: flax would keep the type of its first zeros."""
         super().__init__(entries, features, embedding_init=nnx.initializers.zeros, rngs=_rngs())
-        self.dtype = None  # that of the table, whatever is loaded: flax has noted the zeros' float32
+        self.dtype = None
 
 
 class Dropout(nnx.Dropout):

@@ -104,7 +104,8 @@ class _Recurrent(nnx.Module):
 
     def _zeros(self, x: jax.Array) -> jax.Array:
         """Return the first state where none is given."""
-        return jnp.zeros((x.shape[0], len(self.directions) * self.hidden), x.dtype)
+        dtype = jnp.result_type(x, self._array("", "input_weight"))
+        return jnp.zeros((x.shape[0], len(self.directions) * self.hidden), dtype)
 
 
 class LSTM(_Recurrent):

@@ -11,9 +11,10 @@ def columns(x: jax.Array) -> jax.Array:
     return jnp.reshape(jnp.swapaxes(x, 1, 2), (x.shape[0], x.shape[2], -1))
 
 
-def per_column(values: jax.Array) -> jax.Array:
-    """Return (batch, width) as a map of one row and one channel."""
-    return values[:, None, :, None]
+def column_mask(x: jax.Array, lengths: jax.Array) -> jax.Array:
+    """Return 1 in the columns before each sample's length and 0 from there on, in one row and one channel."""
+    is_real = jnp.arange(x.shape[2]) < lengths[:, None]
+    return is_real.astype(x.dtype)[:, None, :, None]
 
 
 def floor_divide(x: jax.Array, number: int) -> jax.Array:

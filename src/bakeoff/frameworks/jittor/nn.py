@@ -39,7 +39,7 @@ from bakeoff.frameworks.jittor.maps import (
 from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jittor.sequence_losses import ctc
 from bakeoff.frameworks.jittor.tangent import tanh
-from bakeoff.frameworks.jittor.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.jittor.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -93,7 +94,6 @@ __all__ = [
     "mse",
     "pad2d",
     "per_channel",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",

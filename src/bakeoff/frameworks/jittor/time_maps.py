@@ -12,9 +12,10 @@ def columns(x: Any) -> Any:
     return jt.flatten(jt.transpose(x, 0, 3, 2, 1), 2)
 
 
-def per_column(values: Any) -> Any:
-    """Return (batch, width) as a map of one row and one channel, (batch, 1, 1, width) here."""
-    return values.unsqueeze(1).unsqueeze(1)
+def column_mask(x: Any, lengths: Any) -> Any:
+    """Return 1 in the columns before each sample's length and 0 from there on, in one row and one channel."""
+    is_real = jt.arange(x.shape[3]).unsqueeze(0) < lengths.unsqueeze(1)
+    return is_real.float32().unsqueeze(1).unsqueeze(1)
 
 
 def floor_divide(x: Any, number: int) -> Any:

@@ -35,7 +35,7 @@ from bakeoff.frameworks.mlx.maps import (
 )
 from bakeoff.frameworks.mlx.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.mlx.sequence_losses import ctc
-from bakeoff.frameworks.mlx.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.mlx.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -85,7 +86,6 @@ __all__ = [
     "mse",
     "pad2d",
     "per_channel",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",

@@ -10,9 +10,10 @@ def columns(x: mx.array) -> mx.array:
     return mx.flatten(mx.swapaxes(x, 1, 2), 2)
 
 
-def per_column(values: mx.array) -> mx.array:
-    """Return (batch, width) as a map of one row and one channel."""
-    return values[:, None, :, None]
+def column_mask(x: mx.array, lengths: mx.array) -> mx.array:
+    """Return 1 in the columns before each sample's length and 0 from there on, in one row and one channel."""
+    is_real = mx.arange(x.shape[2]) < lengths[:, None]
+    return is_real.astype(x.dtype)[:, None, :, None]
 
 
 def floor_divide(x: mx.array, number: int) -> mx.array:

@@ -38,7 +38,7 @@ from bakeoff.frameworks.tensorflow.maps import (
 from bakeoff.frameworks.tensorflow.module import Module
 from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
-from bakeoff.frameworks.tensorflow.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.tensorflow.time_maps import column_mask, columns, floor_divide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -68,6 +68,7 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -87,7 +88,6 @@ __all__ = [
     "mse",
     "pad2d",
     "per_channel",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",

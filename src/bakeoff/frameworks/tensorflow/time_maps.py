@@ -12,9 +12,9 @@ def columns(x: Any) -> Any:
     return tf.reshape(tf.transpose(x, (0, 2, 1, 3)), (-1, x.shape[2], x.shape[1] * x.shape[3]))
 
 
-def per_column(values: Any) -> Any:
-    """Return (batch, width) as a map of one row and one channel."""
-    return values[:, None, :, None]
+def column_mask(x: Any, lengths: Any) -> Any:
+    """Return 1 in the columns before each sample's length and 0 from there on, in one row and one channel."""
+    return tf.sequence_mask(lengths, x.shape[2], x.dtype)[:, None, :, None]
 
 
 def floor_divide(x: Any, number: int) -> Any:

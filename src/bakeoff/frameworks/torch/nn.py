@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from bakeoff.frameworks.torch import functions
+from bakeoff.frameworks.torch import functions, recurrent
 from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch.conv_layers import Conv1d, Conv2d, ConvTranspose2d
 from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
@@ -40,7 +40,7 @@ from bakeoff.frameworks.torch.maps import (
 )
 from bakeoff.frameworks.torch.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.torch.sequence_losses import ctc
-from bakeoff.frameworks.torch.time_maps import columns, floor_divide, per_column
+from bakeoff.frameworks.torch.time_maps import column_mask, columns, floor_divide
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ __all__ = [
     "binary_cross_entropy",
     "broadcast_to",
     "channel_shuffle",
+    "column_mask",
     "columns",
     "concat",
     "concat_channels",
@@ -92,7 +93,6 @@ __all__ = [
     "mse",
     "pad2d",
     "per_channel",
-    "per_column",
     "permute_dims",
     "relu",
     "reshape",
@@ -265,6 +265,7 @@ def load(model: Any, weights: Arrays) -> None:
         )
         raise ModelFileError(msg)
     with torch.no_grad():
+        recurrent.settle(model)
         for name, (tensor, layout) in own.items():
             array = weights[name] if layout is None else layout.to_native(weights[name])
             tensor.copy_(torch.tensor(array, dtype=tensor.dtype).reshape(tensor.shape))

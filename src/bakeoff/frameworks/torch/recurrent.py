@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _NAMES = {"weight_ih": "input_weight", "weight_hh": "recurrent_weight", "bias_ih": "bias", "bias_hh": "recurrent_bias"}
 """What PyTorch calls a layer's arrays, before the number of the layer and the direction, and the canonical names."""
 
+_SECOND = "bias_hh"
+
 FUSED, BLOCK, CELL = "fused", "block", "cell"
 
 
@@ -51,10 +53,19 @@ def _canonical(native: str) -> str:
 
 def _one_bias(layer: Any) -> None:
     """Fix the second of PyTorch's two biases at zero: no parameter, but there for its kernels."""
-    for name in [name for name, _ in layer.named_parameters() if name.startswith("bias_hh")]:
+    for name in [name for name, _ in layer.named_parameters() if name.startswith(_SECOND)]:
         zeros = torch.zeros_like(getattr(layer, name).data)
         delattr(layer, name)
         layer.register_buffer(name, zeros, persistent=False)
+
+
+def settle(network: Any) -> None:
+    """Set what is fixed at zero to zero: a network that was made without memory has none there yet."""
+    for layer in network.modules():
+        if isinstance(layer, torch.nn.RNNBase | torch.nn.RNNCellBase):
+            for name, buffer in layer.named_buffers(recurse=False):
+                if name.startswith(_SECOND):
+                    buffer.zero_()
 
 
 def _note_layouts(layer: Any) -> None:

@@ -12,9 +12,10 @@ def columns(x: Any) -> Any:
     return x.permute(0, 3, 2, 1).flatten(2)
 
 
-def per_column(values: Any) -> Any:
-    """Return (batch, width) as a map of one row and one channel, (batch, 1, 1, width) here."""
-    return values[:, None, None, :]
+def column_mask(x: Any, lengths: Any) -> Any:
+    """Return 1 in the columns before each sample's length and 0 from there on, in one row and one channel."""
+    is_real = torch.arange(x.shape[3], device=x.device) < lengths[:, None]
+    return is_real.to(x.dtype)[:, None, None, :]
 
 
 def floor_divide(x: Any, number: int) -> Any:

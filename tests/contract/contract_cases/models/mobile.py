@@ -36,8 +36,8 @@ def build(nn, size):
             self.project = nn.Conv2d(width, channels, 1, bias=False)
 
         def forward(self, x):
-            inner = nn.relu(self.expand_norm(self.expand(x)))
-            inner = nn.relu(self.depthwise_norm(self.depthwise(inner)))
+            inner = nn.clip(self.expand_norm(self.expand(x)), 0.0, 6.0)
+            inner = nn.clip(self.depthwise_norm(self.depthwise(inner)), 0.0, 6.0)
             share = nn.sigmoid(self.excite(nn.relu(self.squeeze(nn.global_avg_pool2d(inner)))))
             return x + self.project(inner * nn.per_channel(share))
 
@@ -45,12 +45,12 @@ def build(nn, size):
         def __init__(self, channels):
             super().__init__()
             half = channels // 2
-            self.half = half
+            self.portion = half
             self.point = nn.Conv2d(half, half, 1)
             self.depthwise = nn.Conv2d(half, half, 3, padding=1, groups=half)
 
         def forward(self, x):
-            kept, rest = nn.split_channels(x, (self.half, self.half))
+            kept, rest = nn.split_channels(x, (self.portion, self.portion))
             rest = self.depthwise(nn.relu(self.point(rest)))
             return nn.channel_shuffle(nn.concat_channels([kept, rest]), 2)
 

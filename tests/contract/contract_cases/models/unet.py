@@ -1,7 +1,7 @@
 """A small U-Net (Ronneberger et al. 2015, arXiv 1505.04597): maps in, maps out; of the tests only.
 
 Two 3x3 convolutions with BatchNorm and ReLU a level, pooled by two down and brought back by transposed convolutions;
-the last level comes back by bilinear resizing. A target for every pixel.
+the last level comes back by bilinear resizing. A label for every pixel.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size, Workload
 
-SIZE = Size(batch_size=4, input_shape=(12, 8, 3), targets={"pixels": ArraySpec(shape=(12, 8, 2))})
+SIZE = Size(batch_size=4, input_shape=(12, 8, 3), targets={"pixels": ArraySpec(shape=(12, 8), dtype="int32", high=3)})
 
 WORKLOAD = Workload(
     name="unet",
@@ -44,7 +44,7 @@ def build(nn, size):
             self.bottom = Twice(8, 16)
             self.up = nn.ConvTranspose2d(16, 8, 2, stride=2)
             self.joined = nn.ModuleList([Twice(16, 8), Twice(12, 4)])
-            self.head = nn.Conv2d(4, 2, 1)
+            self.head = nn.Conv2d(4, 3, 1)
 
         def forward(self, x):
             high = self.down[0](x)
@@ -57,5 +57,5 @@ def build(nn, size):
 
 
 def loss(nn, outputs, targets):
-    """Return the mean of squares over all pixels."""
-    return nn.mse(outputs, targets)
+    """Return the mean cross-entropy over all pixels."""
+    return nn.cross_entropy(outputs, targets)

@@ -4,7 +4,7 @@ The encoder gives mean and log variance of each image's code; in training a code
 the mean. The loss is the negative evidence lower bound of Kingma and Welling (arXiv 1312.6114), appendix B: the
 cross-entropy of the pixels and the divergence of the codes from the standard normal distribution, for one image.
 Widths are theirs of appendix C: one layer of 500, 20 codes. Parameters: (784 + 1) x 500 + 2 x (500 + 1) x 20
-+ (20 + 1) x 500 + (500 + 1) x 784 = 815,824 in `full`.
++ (20 + 1) x 500 + (500 + 1) x 784 = 815,824 in `full`; of tests only.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bakeoff.spec.workload import Size, Workload
 WORKLOAD = Workload(
     name="vae",
     summary="a variational autoencoder of flat images",
-    source="Kingma and Welling, arXiv 1312.6114",
+    source="written for the tests",
     sizes={
         "full": Size(
             batch_size=100, input_shape=(784,), classes=10, config={"width": 500, "codes": 20}, parameters=815_824

@@ -1,0 +1,148 @@
+"""What the vocabulary has of what 26 public models call: docs/own-model.md has the table, and this test its truth.
+
+The operations were recorded by hooks and a function mode of PyTorch in one forward pass of each model in torchvision,
+Hugging Face's transformers (at one layer), nanoGPT and a few lines of PyTorch; what depends on neither an input nor a
+parameter (masks, tables of positions) is one name, `constant`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+from bakeoff.spec.vocabulary import VOCABULARY
+from bakeoff.workloads.interpreter import vocabulary
+from bakeoff.workloads.load import names
+from bakeoff.workloads.shape_functions import Counter
+
+PAGE = Path(__file__).parents[2] / "docs" / "own-model.md"
+
+CONVOLUTIONS = ("Conv2d", "BatchNorm", "relu", "max_pool2d", "global_avg_pool2d", "flatten", "Linear")
+TRANSFORMER = ("Embedding", "LayerNorm", "Linear", "attention", "constant", "reshape", "Dropout")
+HELD: dict[str, tuple[str, ...]] = {
+    "LSTM text classifier": ("Embedding", "LSTM", "Linear"),
+    "ResNet-18": CONVOLUTIONS,
+    "ResNet-50": CONVOLUTIONS,
+    "VGG-16": ("Conv2d", "relu", "max_pool2d", "adaptive_avg_pool2d", "flatten", "Linear", "Dropout"),
+    "MobileNetV2": (*CONVOLUTIONS, "Conv2d(groups)", "clip", "Dropout"),
+    "MobileNetV3": (*CONVOLUTIONS, "Conv2d(groups)", "hard_swish", "hard_sigmoid", "per_channel", "Dropout"),
+    "EfficientNet-B0": (*CONVOLUTIONS, "Conv2d(groups)", "silu", "sigmoid", "per_channel", "StochasticDepth"),
+    "ConvNeXt-T": (
+        *("Conv2d(groups)", "ChannelNorm", "LayerNorm", "tokens", "from_tokens", "Linear", "gelu", "per_channel"),
+        *("StochasticDepth", "Parameter"),
+    ),
+    "Swin-T": (
+        *("Conv2d", "LayerNorm", "Linear", "gelu", "tokens", "pad", "roll", "reshape", "permute_dims", "matmul"),
+        *("softmax", "constant", "take", "concat", "StochasticDepth", "Parameter"),
+    ),
+    "ViT-B/16": ("Conv2d", "tokens", "concat", "Parameter", "LayerNorm", "attention", "Linear", "gelu", "Dropout"),
+    "DenseNet-121": (*CONVOLUTIONS, "concat_channels", "avg_pool2d"),
+    "ShuffleNetV2": (*CONVOLUTIONS, "Conv2d(groups)", "channel_shuffle", "split_channels", "concat_channels"),
+    "Inception v3": (*CONVOLUTIONS, "concat_channels", "avg_pool2d(count_padding)", "Dropout", "in_training"),
+    "FCN (ResNet-50)": (*CONVOLUTIONS, "Conv2d(dilation)", "resize", "Dropout", "cross_entropy(ignore)"),
+    "DeepLabV3 (ResNet-50)": (
+        *(*CONVOLUTIONS, "Conv2d(dilation)", "resize", "adaptive_avg_pool2d", "concat_channels", "Dropout"),
+        "cross_entropy(ignore)",
+    ),
+    "DLRM": ("EmbeddingBag", "Linear", "relu", "sigmoid", "stack", "matmul", "permute_dims", "take", "concat"),
+    "U-Net": ("Conv2d", "BatchNorm", "relu", "max_pool2d", "ConvTranspose2d", "concat_channels"),
+    "nanoGPT": (*TRANSFORMER, "attention(causal)", "gelu", "split", "Embedding.attend"),
+    "VAE": ("Linear", "relu", "exp", "RandomNormal", "sigmoid", "binary_cross_entropy(reduction)"),
+    "DCGAN's generator": ("ConvTranspose2d", "BatchNorm", "relu", "tanh", "from_tokens"),
+    "BERT base": (*TRANSFORMER, "gelu", "tanh", "attention(mask)"),
+    "DistilBERT": (*TRANSFORMER, "gelu", "attention(mask)"),
+    "GPT-2": (*TRANSFORMER, "attention(causal)", "gelu_tanh", "split", "Embedding.attend"),
+    "T5 small": (*TRANSFORMER, "attention(bias)", "RMSNorm", "relu", "take", "Embedding.attend"),
+    "Llama (tiny)": (*TRANSFORMER, "attention(causal)", "RMSNorm", "silu", "split", "concat"),
+    "Whisper's encoder": (*TRANSFORMER, "Conv1d", "gelu"),
+}
+"""By model: names of the vocabulary, and arguments of them in brackets, without which it cannot be written."""
+
+PLAIN = {*CONVOLUTIONS, "LayerNorm", "Embedding", "Dropout", "reshape"}
+"""Names that are not told one by one."""
+
+BLOCKS = "its blocks, `mobile.py`"
+CERTIFIED = {
+    "ResNet-50": "`resnet50`",
+    "VGG-16": "`vgg16`",
+    "ViT-B/16": "`vit-b16`",
+    "Inception v3": "`inceptionv3`",
+    "U-Net": "a small one, `unet.py`",
+    "MobileNetV2": BLOCKS,
+    "MobileNetV3": BLOCKS,
+    "ConvNeXt-T": BLOCKS,
+    "ShuffleNetV2": BLOCKS,
+}
+"""Shipped workloads, and files of tests/contract/contract_cases/models."""
+
+_NAME = re.compile(r"(\w+)(?:\((\w+)\)|\.(\w+))?$")
+
+
+def is_there(name: str) -> bool:
+    """Return whether the vocabulary over shapes has a name, with the argument or the method that is asked for."""
+    nn = vocabulary(Counter(), trains=True)
+    found = _NAME.match(name)
+    assert found
+    base, argument, method = found.groups()
+    if base not in VOCABULARY:
+        return False
+    one = getattr(nn, base)
+    if method:
+        return callable(getattr(one, method, None))
+    return not argument or argument in _parameters(one)
+
+
+def _parameters(one: object) -> set[str]:
+    """Return the names of the arguments of a function, or of a class and those that it is made of."""
+    makers = [kind.__init__ for kind in inspect.getmro(one)] if inspect.isclass(one) else [one]
+    return {name for maker in makers for name in inspect.signature(maker).parameters}
+
+
+def missing(model: str) -> list[str]:
+    """Return what the vocabulary lacks for a model."""
+    return sorted({name for name in HELD[model] if not is_there(name)})
+
+
+def table() -> str:
+    """Return the table as docs/own-model.md has it."""
+    lines = ["| model | by the names | lacks | certified here |", "|---|---|---|---|"]
+    for model, needed in HELD.items():
+        shown = ", ".join(f"`{name}`" for name in dict.fromkeys(needed) if name not in PLAIN)
+        lacks = ", ".join(f"`{name}`" for name in missing(model))
+        lines.append(f"| {model} | {shown or 'plain ones'} | {lacks or 'nothing'} | {CERTIFIED.get(model, 'no')} |")
+    return "\n".join(lines)
+
+
+def test_the_page_says_what_is_held_of_public_models() -> None:
+    """docs/own-model.md names for each of 26 public models what the vocabulary lacks, as it is today."""
+    assert len(HELD) == 26
+    text = PAGE.read_text()
+    assert table() in text, f"docs/own-model.md should have:\n{table()}"
+    whole = sum(not missing(model) for model in HELD)
+    assert f"{whole} of the 26" in text
+
+
+def test_what_is_certified_is_there() -> None:
+    """Every workload that the table names is shipped, and every file is one that the contract certifies."""
+    files = {path.name for path in (PAGE.parents[1] / "tests" / "contract" / "contract_cases" / "models").glob("*.py")}
+    for told in CERTIFIED.values():
+        (name,) = re.findall(r"`([^`]+)`", told)
+        assert name in (files if name.endswith(".py") else names())
+
+
+@pytest.mark.parametrize("name", ["Conv2d(groups)", "Embedding.attend", "attention(causal)", "relu"])
+def test_names_are_looked_up_with_their_arguments(name: str) -> None:
+    """What is there is found, and an argument that is not there is not taken for one."""
+    assert is_there(name)
+    assert not is_there("Conv2d(ceil_mode)")
+    assert not is_there("Linear.attend")
+    assert not is_there("Transformer")
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(table() + "\n")
