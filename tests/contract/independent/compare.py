@@ -27,7 +27,7 @@ LIMIT = 1e-10
 ones are within 1e-12, and the smallest of the planted errors is far above."""
 
 LEAST = 1e-3
-"""Of the largest gradient: one that is smaller is compared to that, since the gradient of a bias in front of BatchNorm is
+"""Of the largest gradient: one that is smaller is compared to that, since that of a bias in front of BatchNorm is
 zero but for rounding."""
 
 GRADIENT = "gradient of "
