@@ -178,7 +178,9 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if certified and not is_all() and not is_named(config):
         sys.path.append(str(ROOT / "tests" / "contract"))
         told = importlib.import_module("deep").words()
-        terminalreporter.write_line(f"drawn by the sources {sources()[:12]}, of the deep workloads ({VARIABLE}=all: all): {told}")
+        terminalreporter.write_line(
+            f"drawn by the sources {sources()[:12]}, of the deep workloads ({VARIABLE}=all: all): {told}"
+        )
 
 
 class Progress:

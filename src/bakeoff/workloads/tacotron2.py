@@ -176,7 +176,7 @@ def _decoder(nn: Any, config: Any) -> Any:
                 frames = drop(nn.relu(linear(frames)))
             batch, characters, _ = memory.shape
             keys = self.attention.key(memory)
-            is_text = nn.less(nn.arange(characters), nn.reshape(lengths, (-1, 1)))
+            is_text = nn.less(nn.arange(characters), nn.reshape(lengths, (batch, 1)))
 
             def step(state: Any, frame: Any) -> Any:
                 h1, c1, h2, c2, context, weights, total = state
