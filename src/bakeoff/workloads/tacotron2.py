@@ -72,6 +72,7 @@ WORKLOAD = Workload(
         "reduced": _size(2, 12, 20, 246_161, 4_188_160, mels=20, postnet=64, **_REDUCED),
     },
     optimizer=Adam(learning_rate=1e-3, clip_norm=1.0),
+    data=("synthetic", "ljspeech"),
     scenarios=("train",),
 )
 
