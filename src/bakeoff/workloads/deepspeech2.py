@@ -59,6 +59,7 @@ WORKLOAD = Workload(
         "reduced": _size(2, 100, 10, 190_932, 24_089_400, channels=4, hidden=64, layers=2),
     },
     optimizer=Adam(learning_rate=3e-4),
+    data=("synthetic", "librispeech"),
 )
 
 

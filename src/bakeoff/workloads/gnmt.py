@@ -31,11 +31,14 @@ _LAYERS = 4
 
 def _size(length: int, words: int, hidden: int, **more: Any) -> Size:
     """Make a size: sentences of at most so many parts, at least 5."""
-    sentence = ArraySpec(shape=(length,), dtype="int32", high=words)
+    source, target = (
+        ArraySpec(shape=(length,), dtype="int32", high=words, length=count)
+        for count in ("source_length", "target_length")
+    )
     count = ArraySpec(dtype="int32", low=5, high=length + 1)
     return Size(
-        inputs={"source": sentence, "source_length": count, "target_in": sentence, "target_length": count},
-        targets={"target_out": sentence},
+        inputs={"source": source, "source_length": count, "target_in": target, "target_length": count},
+        targets={"target_out": target},
         config={"words": words, "hidden": hidden},
         **more,
     )
@@ -50,6 +53,7 @@ WORKLOAD = Workload(
         "reduced": _size(12, 200, 32, batch_size=4, parameters=107_529, macs=1_191_936),
     },
     optimizer=Adam(learning_rate=5e-4),
+    data=("synthetic", "wmt16"),
 )
 
 

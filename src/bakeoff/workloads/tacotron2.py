@@ -73,6 +73,7 @@ WORKLOAD = Workload(
     },
     optimizer=Adam(learning_rate=1e-3),
     scenarios=("train",),
+    data=("synthetic", "ljspeech"),
 )
 
 _NOWHERE = -1e9
