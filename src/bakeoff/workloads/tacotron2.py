@@ -67,12 +67,12 @@ WORKLOAD = Workload(
     name="tacotron2",
     summary="Tacotron 2 from characters to mel spectrograms: attention by location, a step for each of 870 frames",
     source="Dai et al. 2022 and NVIDIA/DeepLearningExamples, after Shen et al., arXiv 1712.05884",
+    data=("synthetic", "ljspeech"),
     sizes={
         "full": _size(32, 187, 870, 26_096_001, 19_893_328_000, mels=80, postnet=512, **_FULL),
         "reduced": _size(2, 12, 20, 246_161, 4_188_160, mels=20, postnet=64, **_REDUCED),
     },
     optimizer=Adam(learning_rate=1e-3, clip_norm=1.0),
-    data=("synthetic", "ljspeech"),
     scenarios=("train",),
 )
 
