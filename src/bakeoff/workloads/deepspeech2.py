@@ -102,6 +102,6 @@ def _frames(nn: Any, lengths: Any) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any, inputs: Any) -> Any:
-    """Give the sum of all samples' CTC over the batch size."""
+    """Return the sum of all samples' CTC over the batch size."""
     frames = _frames(nn, inputs["lengths"])
     return nn.ctc(outputs, targets["labels"], frames, targets["label_lengths"])

@@ -222,7 +222,7 @@ def _attention(nn: Any, config: Any) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Give the errors of the mels before and behind the postnet, and of the gate."""
+    """Return the errors of the mels before and behind the postnet, and of the gate."""
     mels = targets["mels"].shape[2]
     before, behind, gate = outputs[:, :, :mels], outputs[:, :, mels : 2 * mels], outputs[:, :, 2 * mels]
     of_mels = nn.mse(before, targets["mels"]) + nn.mse(behind, targets["mels"])
