@@ -213,8 +213,8 @@ FUNCTIONS: dict[str, str] = {
     "split": "split(x, sizes, axis): a list of parts of these lengths, not cut points; not for feature maps.",
     "take": (
         "take(table, indices, axis=0): what stands at each integer along an axis, which the axes of the indices "
-        "replace. Indices are 0 to length - 1; beyond it PyTorch raises, TensorFlow raises on a processor and gives "
-        "zeros on a GPU, JAX gives NaN, and others read what stands elsewhere."
+        "replace. Indices are 0 to length - 1: beyond it some frameworks raise, some give zeros or NaN, others read "
+        "elsewhere."
     ),
     "take_along_axis": (
         "take_along_axis(x, indices, axis): one element for each integer, in the same place along all other axes, "

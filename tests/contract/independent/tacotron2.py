@@ -1,6 +1,7 @@
 """Tacotron 2 in torch.nn, after NVIDIA's model.py, with the decoder's parts in the order of Dai et al. 2022.
 
-The lengths to which synthetic data are padded are the project's own choice.
+The lengths to which synthetic data are padded, and the optimiser without NVIDIA's weight decay of 1e-6, are the
+project's own choice.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ OPTIMIZER = {
     "beta1": 0.9,
     "beta2": 0.999,
     "epsilon": 1e-8,
+    "clip_norm": 1.0,
+    "schedule": None,
 }
 
 
