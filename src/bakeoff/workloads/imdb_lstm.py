@@ -4,8 +4,8 @@ The mean of the LSTM's outputs over all 256 places, padding too, goes into Linea
 PyTorch's second one it would be 1,081,402 parameters. Mean cross-entropy; SGD at 0.15, batch 256.
 
 Source: Subramani et al., arXiv 2010.09063 (TheSalon/fast-dpsgd, pytorch.py and utils.py), experiment `lstm`, without
-the noise and the clipping of its differentially private form; its batches are 16 to 256. Its JAX model reshapes where it
-means to transpose (jaxdp.py), and mixes samples with places: not so here.
+the noise and the clipping of its differentially private form; its batches are 16 to 256. Its JAX model reshapes where
+it means to transpose (jaxdp.py), and mixes samples with places: not so here.
 """
 
 from __future__ import annotations
@@ -59,5 +59,5 @@ def build(nn: Any, size: Size) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Give the mean cross-entropy over the batch."""
+    """Return the mean cross-entropy over the batch."""
     return nn.cross_entropy(outputs, targets)

@@ -19,6 +19,8 @@ OPTIMIZER = {
     "beta1": 0.9,
     "beta2": 0.999,
     "epsilon": 1e-8,
+    "clip_norm": 400.0,
+    "schedule": None,
 }
 
 

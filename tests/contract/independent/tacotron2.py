@@ -1,6 +1,7 @@
 """Tacotron 2 in torch.nn, after NVIDIA's model.py, with the decoder's parts in the order of Dai et al. 2022.
 
-The lengths to which synthetic data are padded are the project's own choice.
+The lengths to which synthetic data are padded, and the optimiser without NVIDIA's weight decay of 1e-6, are the
+project's own choice.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ OPTIMIZER = {
     "beta1": 0.9,
     "beta2": 0.999,
     "epsilon": 1e-8,
+    "clip_norm": 1.0,
+    "schedule": None,
 }
 
 
@@ -142,7 +145,7 @@ def layers(network):
         "prenet.0": "decoder.prenet.0",
         "prenet.1": "decoder.prenet.1",
         "attention.query": "decoder.attention.query",
-        "attention.memory": "decoder.attention.keys",
+        "attention.memory": "decoder.attention.key",
         "attention.conv": "decoder.attention.conv",
         "attention.dense": "decoder.attention.location",
         "attention.v": "decoder.attention.energy",
