@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bakeoff.measure.energy import meters
-from bakeoff.race import prepare
+from bakeoff.race import devices
 from bakeoff.race.stages import energy
 from bakeoff.report.sections.energy import energy_line, energy_table
 from bakeoff.report.sections.figures import summary
@@ -41,7 +41,7 @@ class Meter:
 def metered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give the machine a meter."""
     meter = Meter()
-    for module in (energy, prepare):
+    for module in (energy, devices):
         monkeypatch.setattr(module, "meters", lambda device, uuid: ([meter], "") if device == "cpu" else ([], "none"))
 
 
@@ -89,7 +89,7 @@ def test_contenders_on_different_devices_share_no_meters(race: Any, monkeypatch:
         meter.name = names[device]
         return [meter], ""
 
-    for module in (energy, prepare):
+    for module in (energy, devices):
         monkeypatch.setattr(module, "meters", meters_of)
     outcome = race("fake", "fake:device=cuda", max_rounds=1)
     assert [one.energy.source for one in outcome.contenders] == ["package-0", "GPU 0 only"]

@@ -13,6 +13,7 @@ from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.declared import framework
 from bakeoff.environments.probe import probe
 from bakeoff.environments.usable import compiled_at_first, is_shared, why_not
+from bakeoff.measure.energy import meters
 from bakeoff.measure.gpus import uuid_in, variables_for
 
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ class _Question(NamedTuple):
 
 _found: dict[_Question, ProbeAnswer] = {}
 """Answers of this process that named the device: the comparisons of a study do not ask for it again."""
+
+
+def no_energy(plans: Sequence[ContenderPlan], machine: Facts) -> str:
+    """Return why nobody's energy is measured; empty where some contender's device has meters."""
+    uuid = uuid_in(machine)
+    devices = dict.fromkeys(plan.contender.options.get("device", "cpu") for plan in plans)
+    reasons = [meters(device, uuid)[1] for device in devices]
+    return "; ".join(dict.fromkeys(reasons)) if all(reasons) else ""
 
 
 def lacking(plans: Sequence[ContenderPlan], machine: Facts) -> dict[str, str]:

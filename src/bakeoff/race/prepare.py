@@ -19,10 +19,9 @@ from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
 from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure import gpu_facts
-from bakeoff.measure.energy import meters
 from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
 from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
-from bakeoff.race.devices import lacking
+from bakeoff.race.devices import lacking, no_energy
 from bakeoff.race.padding import check_input, check_shapes
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
@@ -130,7 +129,7 @@ def _comparison(
         excluded=excluded,
         uninstalled=[] if request.contenders else [one for one in excluded if excluded[one].startswith(NOT_INSTALLED)],
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
-        no_energy=_no_energy(plans, machine),
+        no_energy=no_energy(plans, machine),
         machine=machine,
         gpu_why=gpu_why,
         command=request.command,
@@ -158,14 +157,6 @@ def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Compa
     if is_named or not uuid or wanted.machine.get("gpu_uuid") == uuid:
         return wanted
     return msgspec.structs.replace(wanted, machine=describe(gpu_facts.gpu(uuid)), gpu_why="as before")
-
-
-def _no_energy(plans: list[ContenderPlan], machine: Facts) -> str:
-    """Return why nobody's energy is measured; empty where some contender's device has meters."""
-    uuid = uuid_in(machine)
-    devices = dict.fromkeys(plan.contender.options.get("device", "cpu") for plan in plans)
-    reasons = [meters(device, uuid)[1] for device in devices]
-    return "; ".join(dict.fromkeys(reasons)) if all(reasons) else ""
 
 
 def _scenario(workload: Workload, wanted: str | None) -> Scenario:
