@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from results import write
 from scaled import scaled
-from zoo_pairs import SIZES, verdict
+from zoo_pairs import SEQUENCES, SIZES, verdict
 
 from bakeoff.judge.counters import flagged_share
 from bakeoff.judge.rounds import round_times
@@ -50,10 +50,10 @@ Pair = dict[str, list["Record"]]
 def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path, ends_s: float) -> dict[str, Any]:
     """Run one pair's rounds, at least three, until the time is over; give its row."""
     workload, framework, scenario = case
-    side, batch = SIZES[workload]
+    side, batch = SIZES.get(workload, (0, SEQUENCES.get(workload, 0)))
     side, batch = asked.side or side, asked.batch_size or batch
     request = Request(
-        workload=str(scaled(workload, side, batch, folder)),
+        workload=workload if workload in SEQUENCES else str(scaled(workload, side, batch, folder)),
         contenders=(framework,),
         tiers=("matched", "native"),
         scenario=scenario,
@@ -63,7 +63,8 @@ def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path,
         data="synthetic",
         results=str(folder / "-".join(case)),
     )
-    row = {"workload": workload, "framework": framework, "scenario": scenario, "images": f"{batch} x {side} x {side}"}
+    samples = str(batch) if workload in SEQUENCES else f"{batch} x {side} x {side}"
+    row = {"workload": workload, "framework": framework, "scenario": scenario, "samples": samples}
     with prepared(request) as (comparison, inputs):
         state = State(comparison, folder / "-".join(case), inputs)
         runner = Runner(state.folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
@@ -118,7 +119,7 @@ def _same(ours: Record, ready_made: Record) -> str:
 def main() -> None:
     """Measure every pair, print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", nargs="+", default=["resnet50"], choices=list(SIZES))
+    parser.add_argument("--workloads", nargs="+", default=["resnet50"], choices=[*SIZES, *SEQUENCES])
     parser.add_argument("--frameworks", nargs="+", default=["torch", "tensorflow", "jax"])
     parser.add_argument("--scenarios", nargs="+", default=["train", "infer"])
     parser.add_argument("--rounds", type=int, default=5)

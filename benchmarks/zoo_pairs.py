@@ -6,6 +6,9 @@ SIZES = {"resnet50": (64, 8), "vgg16": (224, 2), "inceptionv3": (139, 8), "vit-b
 """Side of the images and batch on a processor. VGG16's dense layers and ViT's positions fix theirs: another side would
 be another model."""
 
+SEQUENCES = {"imdb-lstm": 32}
+"""Workloads without images, and their batch on a processor: at their full size, whose layers are small enough."""
+
 SLOWER = 0.97
 """Below this ratio, ready-made over ours, ours is slower."""
 

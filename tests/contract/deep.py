@@ -3,15 +3,17 @@
 Shallow workloads are computed by all frameworks in every run. Deep ones, whose compilers work for up to a minute each,
 are all certified in the frameworks that are quick with them; of the others a part is drawn, in which there is always
 one that convolves, and one that does not: a recurrent one, or one of attention.
+
+In a mode that is not a framework's default one value of an option is drawn, where all are tried in the default one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from contract_cases.holes import HOLES
-from contract_run import DECLARED, KNOWN, is_deep
+from contract_run import DECLARED, KNOWN, MODELS, WORKLOADS, is_deep
 from tests.drawn import first, sources
 
 from bakeoff.workloads import plan
@@ -25,31 +27,39 @@ OTHERWISE = 1
 CERTIFICATES = ("test_every_framework_computes_the_same", "test_a_model_of_a_users_own_gets_its_certificate")
 """The tests that certify workloads."""
 
+VALUES_OF = dict.fromkeys(
+    ("test_what_is_asked_is_in_force_in_all_threads", "test_the_certificate_passes_with_every_value"), "denormals"
+)
+"""Tests of each value of an option in each mode: a process each, and in torch Inductor for some 20 s."""
 
-def kinds() -> tuple[set[str], set[str]]:
-    """Return the deep workloads that mostly convolve, and the others."""
-    deep = {name for name in KNOWN if is_deep(name)}
+
+def kinds(names: Iterable[str] = WORKLOADS) -> tuple[set[str], set[str]]:
+    """Return the deep ones among workloads that mostly convolve, and the others."""
+    deep = {name for name in names if is_deep(name)}
     convolving = {name for name in deep if _is_convolving(name)}
     return convolving, deep - convolving
 
 
-def drawn(framework: str, count: int, seed: str | None = None) -> set[str]:
-    """Return the deep workloads that a framework computes: so many of each kind, drawn by the seed.
+def drawn(framework: str, count: int, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:
+    """Return the deep ones among workloads that a framework computes: so many of each kind, drawn by the seed.
 
     What it refuses as a known hole is done at once, and stands for nothing.
     """
-    holes = {work.partition("/")[0] for work in HOLES.get(framework, ())} & KNOWN.keys()
+    holes = {work.partition("/")[0] for work in HOLES.get(framework, ())} & set(names)
     seed = f"{seed or sources()} {framework}"
-    return holes.union(*(first(kind - holes, count, seed) for kind in kinds()))
+    return holes.union(*(first(kind - holes, count, seed) for kind in kinds(names)))
 
 
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     """Return whether a test is a part of this run, by its name and parameters."""
     framework, workload = asked.get("framework"), asked.get("workload", asked.get("model"))
+    if test in VALUES_OF and asked["mode"] != DECLARED[asked["framework"]].info.options["mode"].default:
+        values = DECLARED[asked["framework"]].info.options[VALUES_OF[test]].values
+        return asked["value"] in first(values, 1, f"{sources()} {framework}")
     if framework not in DECLARED or workload not in KNOWN or not is_deep(workload):
         return True
     count = CERTIFIED.get(framework, len(KNOWN)) if test in CERTIFICATES else OTHERWISE
-    return workload in drawn(framework, count)
+    return workload in drawn(framework, count, names=WORKLOADS if workload in WORKLOADS else MODELS)
 
 
 def words() -> str:

@@ -3,6 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from contract_cases.cases import CASES
+from contract_checks import loss_and_gradients, outputs
 from contract_run import (
     DECLARED,
     IN_EVERY_PRECISION,
@@ -26,7 +28,16 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
-OPTIONS = ("precision", "layout", "optimizer_kernel", "conv_algorithm", "attention", "graph_optimization", "onednn")
+OPTIONS = (
+    "precision",
+    "layout",
+    "optimizer_kernel",
+    "conv_algorithm",
+    "attention",
+    "graph_optimization",
+    "onednn",
+    "lstm",
+)
 
 CONTENDERS = [
     "torch:precision=bfloat16,layout=nhwc,optimizer_kernel=fused,attention=flash",
@@ -38,6 +49,16 @@ CONTENDERS = [
     "tensorflow:precision=float16,onednn=on",
 ]
 """Each value that a framework has on a processor is in one of them; several stand together to save processes."""
+
+RECURRENT = [
+    "torch:lstm=cell",
+    "torch:lstm=block",
+    "jax:lstm=cell",
+    "tensorflow:lstm=cell",
+    "tensorflow:lstm=block",
+    "tensorflow:lstm=fused",
+]
+"""Each value of `lstm` that is no framework's default on a processor."""
 
 VALUES = [
     (framework, option, value)
@@ -79,6 +100,22 @@ def test_every_option_is_read_back(text: str) -> None:
     assert {name: str(read[name]) for name in asked} == asked
 
 
+@pytest.mark.parametrize("case", [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}])
+@pytest.mark.parametrize("text", RECURRENT)
+def test_every_kernel_of_an_lstm_computes_the_same(text: str, case: str) -> None:
+    """Outputs and gradients are those in NumPy, over whole sequences and within lengths, and in a loop over a cell."""
+    found = computed_by(text).of(f"case/{case}")
+    assert [held for held in (*outputs(case, found), *loss_and_gradients(case, found)) if not held.passed] == []
+
+
+@pytest.mark.parametrize("text", RECURRENT)
+def test_every_kernel_of_an_lstm_is_read_back(text: str) -> None:
+    """What was asked for has computed the model's LSTM; there is no single step in it."""
+    read = computed_by(text).settings("imdb-lstm", "infer")
+    assert read["lstm"] == parse_contender(text).options["lstm"]
+    assert read["lstm_cell"] is None
+
+
 def test_a_kernel_that_cannot_compute_an_attention_is_refused_with_its_reason() -> None:
     """Where one kernel alone is allowed, an attention that it has no code for is a hole, and computed by no other."""
     asked = computed_by("torch:attention=flash")
@@ -89,7 +126,7 @@ def test_a_kernel_that_cannot_compute_an_attention_is_refused_with_its_reason() 
 @pytest.mark.parametrize(("framework", "option", "value"), VALUES)
 def test_every_value_is_computed_or_refused_with_its_reason(framework: str, option: str, value: str) -> None:
     """A value that a framework declares is in a contender above, or is refused on a processor with the reason."""
-    said = [parse_contender(text) for text in CONTENDERS]
+    said = [parse_contender(text) for text in (*CONTENDERS, *RECURRENT)]
     if any(one.framework == framework and one.options.get(option) == value for one in said):
         return
     with pytest.raises(UsageError, match=f"{option}={value}, device=cpu: .* needs device=cuda"):
@@ -108,4 +145,4 @@ def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> No
 @pytest.mark.parametrize("framework", DECLARED)
 def test_the_attention_kernel_is_reported(framework: str) -> None:
     """After a model with attention every framework reports its attention kernel, or those that it chooses from."""
-    assert computed(framework).settings("vit-b16", "train")["attention"]
+    assert computed(framework).settings("attending", "train")["attention"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from contract_run import LIMIT_S, REFERENCE, WORKLOADS, reference
+from contract_run import KNOWN, LIMIT_S, REFERENCE, reference
 
 from bakeoff.certify.certificate import certify
 from bakeoff.spec.trial import TrialSpec
@@ -54,13 +54,31 @@ TRAPS: dict[str, tuple[str, list[tuple[str, str]]]] = {
     "GELU by tanh": ("vit-b16", [("nn.gelu(", "tanh_gelu(nn, "), ("\ndef loss(", TANH_GELU)]),
     "Keras' epsilon in LayerNorm": ("vit-b16", [("_EPSILON = 1e-6", "_EPSILON = 1e-3")]),
     "AdamW without decay": ("vit-b16", [("weight_decay=0.1", "weight_decay=0.0")]),
+    "a user's SGD without decay": ("resnet18-cifar", [("weight_decay=5e-4", "weight_decay=0.0")]),
+    "a user's block without its second normalisation": (
+        "resnet18-cifar",
+        [("y = self.bn2(self.conv2(y))", "y = self.conv2(y)")],
+    ),
+    "a user's stride in the second convolution": (
+        "resnet18-cifar",
+        [
+            (
+                "nn.Conv2d(inputs, outputs, 3, stride=stride, padding=1, bias=False)",
+                "nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)",
+            ),
+            (
+                "self.conv2 = nn.Conv2d(outputs, outputs, 3, padding=1",
+                "self.conv2 = nn.Conv2d(outputs, outputs, 3, stride=stride, padding=1",
+            ),
+        ],
+    ),
 }
 
 
 def trapped(trap: str, folder: Path) -> Path:
     """Write the file of a workload with a trap in it."""
     workload, changes = TRAPS[trap]
-    text = WORKLOADS[workload].path.read_text()
+    text = KNOWN[workload].path.read_text()
     for old, new in changes:
         assert text.count(old) == 1, (trap, old)
         text = text.replace(old, new)
@@ -71,7 +89,7 @@ def trapped(trap: str, folder: Path) -> Path:
 
 def failed_checks(workload: str, path: Path | None) -> list[str]:
     """Return the checks that a file with a trap, or without one the workload itself, fails against the workload."""
-    loaded = WORKLOADS[workload]
+    loaded = KNOWN[workload]
     certificate = certify(
         reference().exhibit(workload, workload, "train", path),
         reference().exhibit(f"{REFERENCE} in float64", workload, "train"),

@@ -100,3 +100,11 @@ def test_stochastic_depth_in_training_drops_whole_samples(framework: str, rate: 
     found = computed(framework).of(f"stochastic/{rate}")
     held = [*dropped_by_sample(rate, found), *evaluated(rate, found)]
     assert [one for one in held if not one.passed] == []
+
+
+@FRAMEWORKS
+def test_dropout_in_a_scan_draws_anew_in_every_step(framework: str) -> None:
+    """A loop that is traced once drops as one that is written out; in evaluation it drops nothing."""
+    found = computed(framework).of("dropout in a scan")
+    held = [*dropped(dropout.IN_SCAN, found), *evaluated(dropout.IN_SCAN, found)]
+    assert [one for one in held if not one.passed] == []

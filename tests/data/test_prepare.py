@@ -38,6 +38,7 @@ def test_sources_are_found_by_name() -> None:
         "imdb",
         "librispeech",
         "ljspeech",
+        "own",
         "synthetic",
         "wikitext",
         "wmt16",

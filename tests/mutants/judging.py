@@ -123,6 +123,17 @@ def _of_dropout(framework: str, rate: str, copy: Path | None) -> Iterator[Findin
     yield from _each(contract_checks.evaluated(float(rate), found))
 
 
+def _of_normal(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract says of RandomNormal."""
+    yield from _each(contract_checks.normal_draws(contender(framework).of("normal", folder=copy)))
+
+
+def _of_stochastic(framework: str, rate: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract says of stochastic depth."""
+    found = contender(framework).of(f"stochastic/{rate}", folder=copy)
+    yield from _each(contract_checks.dropped_by_sample(float(rate), found))
+
+
 def _of_input(framework: str, way: str, copy: Path | None) -> Iterator[Finding]:
     """Yield what the contract says of a way of input."""
     found = contender(framework).of(f"input/{way}", folder=copy)
@@ -254,6 +265,8 @@ are asked by tests/contract/test_profilers.py and by every race."""
 _ANSWERS: dict[str, Any] = {
     "case": _of_case,
     "dropout": _of_dropout,
+    "normal": _of_normal,
+    "stochastic": _of_stochastic,
     "input": _of_input,
     "optimizer": _of_optimizer,
     "steady": _of_steady,

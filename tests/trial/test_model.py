@@ -36,7 +36,7 @@ def test_dropout_is_in_all_steps_and_not_in_the_certificate(trial_of: Any, purpo
 class InNumPy:
     """NumPy's functions under the vocabulary's names, for a model that is run here."""
 
-    Module = plan.Module
+    Module = object
 
     @staticmethod
     def constant(array: Any) -> Any:
@@ -81,3 +81,19 @@ def test_noise_is_in_all_steps_and_not_in_the_certificate(trial_of: Any, purpose
     found = model.build(plan._VOCABULARY, model.size).noise
     assert isinstance(found, layers.RandomNormal) == KINDS[purpose].steps
     assert plan.drops(load(path).build, model.size)
+
+
+@pytest.mark.parametrize("purpose", ["certify", "time"])
+def test_stochastic_depth_is_in_all_steps_and_not_in_the_certificate(
+    trial_of: Any, purpose: Purpose, tmp_path: Path
+) -> None:
+    """What is timed drops samples at the workload's rate; evidence drops none, and a bad rate is refused in both."""
+    text = Path(load("mlp-mnist").path).read_text()
+    path = tmp_path / "deep.py"
+    path.write_text(text.replace("super().__init__()", "super().__init__(); self.drop = nn.StochasticDepth(0.25)"))
+    written = msgspec.json.decode((trial_of(Path("fake")) / TRIAL_FILE).read_bytes(), type=TrialSpec)
+    trial = msgspec.structs.replace(
+        written, workload_path=str(path), workload_sha256=load(path).sha256, purpose=purpose
+    )
+    model = make_model(trial)
+    assert model.build(plan._VOCABULARY, model.size).drop.rate == (0.25 if KINDS[purpose].steps else 0.0)

@@ -125,8 +125,9 @@ Data = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="synthetic, digits, huggingface, imdb, wikitext, wmt16, librispeech or ljspeech; the last six may have a "
-        "folder, as in imdb:FOLDER; the workload's first if not said.",
+        help="own (a function in the workload's file), synthetic, digits, huggingface, imdb, wikitext, wmt16, "
+        "librispeech or ljspeech; the last six may have a folder, as in imdb:FOLDER; the workload's first if not said, "
+        "which is its own where it has such.",
         show_default=False,
     ),
 ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from bakeoff.data import sources
 from bakeoff.data.padding import arranged, padded_share, padding_of
-from bakeoff.spec.batch import HELD_OUT
+from bakeoff.spec.batch import HELD_OUT, OWN
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.trial import FIXED, Inputs
 
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bakeoff.data.dataset import DataSet
-    from bakeoff.spec.batch import Batch
+    from bakeoff.data.padding import Padding
+    from bakeoff.spec.batch import Batch, SampleSpec
     from bakeoff.spec.workload import Size, Workload
 
 
@@ -49,7 +50,11 @@ def named(source: str | None, workload: Workload) -> tuple[str, str]:
         kind = "data source"
         raise UnknownNameError(kind, name, names())
     if name not in workload.data:
-        msg = f"{workload.name} has no data from {name!r}; valid: {', '.join(workload.data)}"
+        hint = "; a function data(size, samples, seed) in its file would give its own" if name == OWN else ""
+        msg = f"{workload.name} has no data from {name!r}; valid: {', '.join(workload.data)}{hint}"
+        raise UsageError(msg)
+    if name == OWN and location:
+        msg = f"own data have no location: write {OWN!r} instead of '{OWN}:{location}'"
         raise UsageError(msg)
     return name, location
 
@@ -77,61 +82,67 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     *,
     whole: bool = False,
     padding: str = FIXED,
+    file: Path | None = None,
 ) -> Inputs:
     """Write the arrays and inputs.json, as `Inputs` says; raise UsageError or StoreError, which say what to do.
 
     `source` is a name, or a name and a location as in "huggingface:/path/to/folder"; None: the workload's first.
     `whole` writes all batches of the data set, of which a race takes the first. `padding` says how sequences that have
-    lengths are padded (`bakeoff.data.padding`).
+    lengths are padded (`bakeoff.data.padding`); `file` is the workload's, whose own data may be asked for.
     """
     padded = padding_of(padding, size.sample)
-    name, location = named(source, workload)
     if batch_size < 1:
         msg = f"batch size {batch_size}: it must be at least 1"
         raise UsageError(msg)
     batch_bytes = batch_size * size.sample.sample_bytes
     most = _most(batch_bytes) if padded.kind == FIXED else min(_LIMITS.most_shapes, _most(batch_bytes))
+    name, location = named(source, workload)
     module: Any = importlib.import_module(f"{sources.__name__}.{name}")
     whole = whole and not getattr(module, "ENDLESS", False)
     most_in_all = max(most, _LIMITS.epoch_bytes // batch_bytes) if whole else most
-    # One sample more shows whether that was all.
-    # What does not fill its bucket's batch is left over.
+    # One sample more shows whether that was all; what does not fill its bucket's batch is left over.
     wanted = most_in_all * batch_size + whole + padded.buckets * (batch_size - 1)
-    found: DataSet = module.load(size, wanted, seed, location or None)
+    place = str(file) if name == OWN and file is not None else location or None
+    found: DataSet = module.load(size, wanted, seed, place)
     if whole and len(found.train) == wanted:
         msg = (
             f"an epoch of {found.source} takes more than {_LIMITS.epoch_bytes / 1e9:g} GB as arrays; "
             "say how many steps to run, of an epoch or in all: --steps N"
         )
         raise UsageError(msg)
-    order = arranged(found.train, size.sample, batch_size, padded)
-    full = len(order.order) // batch_size
-    batches = min(most, full)
-    if batches == 0:
+    about, train = _batches(found, size.sample, batch_size, padded, None if whole else most)
+    about = msgspec.structs.replace(about, batches=min(most, about.epoch_batches))
+    race = train.taken(slice(about.batches * batch_size))
+    about = msgspec.structs.replace(about, padded_share=padded_share(race, size.sample, batch_size, about.entries))
+    return _write(about, train, found.test, batch_size, folder)
+
+
+def _batches(
+    found: DataSet, sample: SampleSpec, batch_size: int, padded: Padding, most: int | None
+) -> tuple[Inputs, Batch]:
+    """Return what inputs.json says of at most so many batches, and their samples; raise UsageError for none at all."""
+    order, entries = arranged(found.train, sample, batch_size, padded)
+    full = len(order) // batch_size
+    if full == 0:
         together = "" if padded.kind != "buckets" else f", too few of one bucket of {padded.buckets}"
         msg = f"batch size {batch_size}: {found.source} has only {len(found.train)} samples to train on{together}"
         raise UsageError(msg)
-    written = full if whole else batches
-    if padded.kind == FIXED:
-        train = found.train.taken(slice(written * batch_size))
-    else:
-        train = found.train.taken(order.order[: written * batch_size])
-    entries = {name: kept[:written] for name, kept in order.entries.items()}
-    race = train.taken(slice(batches * batch_size))
+    written = full if most is None else min(most, full)
+    # In their own order samples are taken without a copy.
+    train = found.train.taken(slice(written * batch_size) if padded.kind == FIXED else order[: written * batch_size])
     about = Inputs(
         source=found.source,
-        batches=batches,
+        batches=written,
         sha256="",
         has_test=found.test is not None,
         epoch_batches=written,
         inputs=tuple(train.inputs),
         targets=tuple(train.targets),
         padding=str(padded),
-        entries=entries,
-        along={name: size.sample.varying[name].along for name in entries},
-        padded_share=padded_share(race, size.sample, batch_size, entries),
+        entries={name: kept[:written] for name, kept in entries.items()},
+        along={name: sample.varying[name].along for name in entries},
     )
-    return _write(about, train, found.test, batch_size, folder)
+    return about, train
 
 
 def _write(about: Inputs, train: Batch, test: Batch | None, batch_size: int, folder: Path) -> Inputs:

@@ -187,12 +187,32 @@ def _make(name: str, size: Size) -> Any:
     return build(weights=None, input_shape=size.input_shape, classes=size.classes, classifier_activation=None)
 
 
+def _make_lstm(size: Size) -> Any:
+    """Return what Keras' users write around keras.layers.LSTM for imdb-lstm."""
+    import keras
+
+    words, hidden = (int(str(size.config[name])) for name in ("words", "hidden"))
+    (ids,) = size.sample.inputs.values()
+    return keras.Sequential(
+        [
+            keras.Input(ids.shape, dtype="int32"),
+            keras.layers.Embedding(words, hidden),
+            keras.layers.LSTM(hidden, return_sequences=True),
+            keras.layers.GlobalAveragePooling1D(),
+            keras.layers.Dense(2),
+        ]
+    )
+
+
 def _ready(name: str, parameters: int) -> ReadyMadeModel:
     """Describe one of keras.applications' classifiers."""
     return ReadyMadeModel(name=f"keras.applications.{name}", parameters=parameters, make=partial(_make, name))
 
 
 MODELS = {
+    "imdb-lstm": ReadyMadeModel(
+        name="keras.layers.Embedding, LSTM, GlobalAveragePooling1D, Dense", parameters=1_081_002, make=_make_lstm
+    ),
     "resnet50": _ready("ResNet50", 25_557_032),
     "resnet50-cifar10": _ready("ResNet50", 23_528_522),
     "vgg16": _ready("VGG16", 138_357_544),

@@ -19,6 +19,9 @@ INPUT, TARGET = "x", "y"
 HELD_OUT = "_test"
 """What the name of an array of held-out samples ends with on disk; no array of a batch may be called so."""
 
+OWN = "own"
+"""The source of data that is a function in the workload's file."""
+
 _ITEM_BYTES = {"float32": 4, "int32": 4, "bool": 1}
 
 

@@ -2,16 +2,19 @@
 
 One embedding of 1024 features for both languages. The encoder: an LSTM in both directions within each sentence's
 length, then three in one direction. The decoder: an LSTM whose outputs ask the normed additive attention, then three
-more, each given its context, too; Linear to the vocabulary. Layers of 1024 units with two biases each, as PyTorch's (one
-would be 160,634,433 parameters); residuals around the third and fourth of each; dropout of 0.2 on every LSTM's input.
+more, each given its context, too; Linear to the vocabulary. Layers of 1024 units with two biases each, as PyTorch's
+(one would be 160,634,433 parameters); residuals around the third and fourth of each; dropout of 0.2 on every LSTM's
+input.
 
-Training gives the decoder the true words before (teacher forcing), so that each of its LSTMs runs over a whole sequence.
-Loss: cross-entropy with label smoothing 0.1, the sum over all true places over the batch size. Adam at 5e-4, batch 128.
+Training gives the decoder the true words before (teacher forcing), so that each of its LSTMs runs over a whole
+sequence. Loss: cross-entropy with label smoothing 0.1, the sum over all true places over the batch size. Adam at
+5e-4, gradients clipped at a norm of 5, batch 128.
 
-Sources: Wu et al., arXiv 1609.08144; NVIDIA/DeepLearningExamples, PyTorch/Translation/GNMT (seq2seq/models, train.py),
-of which this is the model, with its decoder's first state of zeros, where TensorFlow/Translation/GNMT has the encoder's
-last; the rate is that one's for batches of 128. Theirs warm up and decay it; here it is constant. Dai et al. 2022,
-table 1, time both; sentences there are of WMT 2016. Synthetic sentences have 5 to 50 parts, each length as often.
+Sources: Wu et al., arXiv 1609.08144; NVIDIA/DeepLearningExamples, PyTorch/Translation/GNMT (seq2seq/models,
+train.py), of which this is the model, with its decoder's first state of zeros, where TensorFlow/Translation/GNMT has
+the encoder's last; the rate is that one's for batches of 128. Theirs warm up and decay it; here it is constant. Dai
+et al. 2022, table 1, time both; sentences there are of WMT 2016. Synthetic sentences have 5 to 50 parts, each length
+as often.
 """
 
 from __future__ import annotations
@@ -31,11 +34,19 @@ _LAYERS = 4
 
 def _size(length: int, words: int, hidden: int, **more: Any) -> Size:
     """Make a size: sentences of at most so many parts, at least 5."""
-    sentence = ArraySpec(shape=(length,), dtype="int32", high=words)
-    count = ArraySpec(dtype="int32", low=5, high=length + 1)
+
+    def sentence(counted: str) -> ArraySpec:
+        return ArraySpec(shape=(length,), dtype="int32", high=words, length=counted)
+
+    count, target = ArraySpec(dtype="int32", low=5, high=length + 1), sentence("target_length")
     return Size(
-        inputs={"source": sentence, "source_length": count, "target_in": sentence, "target_length": count},
-        targets={"target_out": sentence},
+        inputs={
+            "source": sentence("source_length"),
+            "source_length": count,
+            "target_in": target,
+            "target_length": count,
+        },
+        targets={"target_out": target},
         config={"words": words, "hidden": hidden},
         **more,
     )
@@ -49,7 +60,8 @@ WORKLOAD = Workload(
         "full": _size(50, 32_320, 1024, batch_size=128, parameters=160_671_297, macs=6_378_496_000),
         "reduced": _size(12, 200, 32, batch_size=4, parameters=107_529, macs=1_191_936),
     },
-    optimizer=Adam(learning_rate=5e-4),
+    optimizer=Adam(learning_rate=5e-4, clip_norm=5.0),
+    data=("synthetic", "wmt16"),
 )
 
 
@@ -153,7 +165,7 @@ def _attention(nn: Any, hidden: int) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any, inputs: Any) -> Any:
-    """Give the sum of all true places' losses over the batch size."""
+    """Return the sum of all true places' losses over the batch size."""
     batch, length = targets.shape[0], targets.shape[1]
     losses = nn.cross_entropy(outputs, targets, label_smoothing=_SMOOTHING, reduction="none")
     is_true = nn.less(nn.arange(length), nn.reshape(inputs["target_length"], (batch, 1)))

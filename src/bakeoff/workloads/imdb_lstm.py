@@ -3,9 +3,9 @@
 The mean of the LSTM's outputs over all 256 places, padding too, goes into Linear(100, 2). One bias a layer: with
 PyTorch's second one it would be 1,081,402 parameters. Mean cross-entropy; SGD at 0.15, batch 256.
 
-Source: Subramani et al., arXiv 2010.09063 (TheSalon/fast-dpsgd, pytorch.py and utils.py), experiment `lstm`, without the
-noise and the clipping of its differentially private form; its batches are 16 to 256. Its JAX model reshapes where it
-means to transpose (jaxdp.py), and mixes samples with places: not so here.
+Source: Subramani et al., arXiv 2010.09063 (TheSalon/fast-dpsgd, pytorch.py and utils.py), experiment `lstm`, without
+the noise and the clipping of its differentially private form; its batches are 16 to 256. Its JAX model reshapes where
+it means to transpose (jaxdp.py), and mixes samples with places: not so here.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ WORKLOAD = Workload(
         "reduced": _size(16, 500, 16, batch_size=4, parameters=10_146, macs=32_800),
     },
     optimizer=SGD(learning_rate=0.15),
+    data=("synthetic", "imdb"),
 )
 
 
@@ -58,5 +59,5 @@ def build(nn: Any, size: Size) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Give the mean cross-entropy over the batch."""
+    """Return the mean cross-entropy over the batch."""
     return nn.cross_entropy(outputs, targets)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
 
+from bakeoff.spec.batch import OWN
 from bakeoff.spec.errors import ModelFileError, UnknownNameError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
@@ -40,7 +41,8 @@ EXPECTED = """A workload's file has:
 
     def build(nn, size):              # returns the model, an instance of a class derived from nn.Module
     def loss(nn, outputs, targets):   # returns a scalar; (nn, outputs, targets, inputs) where it sees the inputs.
-                                      # Not needed with scenarios=("infer",)"""
+                                      # Not needed with scenarios=("infer",)
+    def data(size, samples, seed):    # may be left out: returns NumPy arrays by the names of inputs and targets"""
 
 
 class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +51,8 @@ class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
     workload: Workload
     build: Callable[[Any, Size], Any]
     loss: Callable[..., Any] | None
+    data: Callable[..., Any] | None = None
+    """Its own data; None where the file has none."""
     path: Path
     sha256: str
     """SHA-256 of the file's bytes and of the files that its functions are imported from: records of different texts are
@@ -78,7 +82,12 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
         raise ModelFileError(msg) from error
     workload, build, loss = _parts(path, module)
     check_names(path, text, build=build, loss=loss)
-    return LoadedWorkload(workload=workload, build=build, loss=loss, path=path, sha256=_sha256(path, text, build, loss))
+    data = _own_data(path, module)
+    if data is not None and OWN not in workload.data:
+        workload = msgspec.structs.replace(workload, data=(OWN, *workload.data))
+    return LoadedWorkload(
+        workload=workload, build=build, loss=loss, data=data, path=path, sha256=_sha256(path, text, build, loss, data)
+    )
 
 
 def _shipped() -> dict[str, Path]:
@@ -176,6 +185,15 @@ def _parts(path: Path, module: ModuleType) -> tuple[Workload, Any, Any]:
     if loss is not None:
         _check_signature(path, loss, WITH_INPUTS if inspect.isfunction(loss) and takes_inputs(loss) else ARGUMENTS)
     return workload, build, loss
+
+
+def _own_data(path: Path, module: ModuleType) -> Callable[..., Any] | None:
+    """Return the function `data` of a module; None where it has none, or calls something else so."""
+    data = getattr(module, "data", None)
+    if not inspect.isfunction(data):
+        return None
+    _check_signature(path, data, ("size", "samples", "seed"))
+    return data
 
 
 def _sha256(path: Path, text: bytes, *functions: Any) -> str:

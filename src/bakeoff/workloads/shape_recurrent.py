@@ -143,13 +143,11 @@ def _at(place: int, sequence: Shape) -> Shape:
 
 def _check_same(before: Any, after: Any) -> None:
     """Raise LayoutError unless a step's new state is made as the old one: a compiled loop has one shape for both."""
-    shapes = [
-        [one.shape for one in _listed("state", state)] if isinstance(state, tuple) else state.shape
-        for state in (before, after)
-        if _listed("state", state)
-    ]
-    if shapes[0] != shapes[1]:
-        msg = f"the step of nn.scan turned the state {before!r} into {after!r}; both must have the same shapes"
+    made = [[(one.shape, one.values) for one in _listed("state", state)] for state in (before, after)]
+    if made[0] != made[1] or isinstance(before, tuple) != isinstance(after, tuple):
+        msg = (
+            f"the step of nn.scan turned the state {before!r} into {after!r}; both must have the same shapes and types"
+        )
         raise LayoutError(msg)
 
 

@@ -14,7 +14,6 @@ BATCH = 400
 FEATURES = 8
 STEPS = 3
 
-
 BY_SAMPLE = (0.3,)
 """Rates that StochasticDepth is tried with."""
 
@@ -41,6 +40,32 @@ def build(rate: float, layer: str = "Dropout") -> Callable[[Any, Any], Any]:
         return Model()
 
     return build_with
+
+
+IN_SCAN = 0.3
+"""The rate inside a loop."""
+
+
+def build_in_scan(nn: Any, size: Any) -> Any:
+    """Make the same model, which drops one column after another in the steps of a loop.
+
+    Where all steps drew alike, two elements of one row would always be dropped together.
+    """
+    del size
+
+    class Model(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = nn.Linear(5, FEATURES)
+            self.each = nn.Parameter((BATCH, FEATURES))
+            self.drop = nn.Dropout(IN_SCAN)
+
+        def forward(self, x: Any) -> Any:
+            x = self.first(x) + self.each
+            _, dropped = nn.scan(lambda state, column: (state, self.drop(column)), x[:, 0], x)
+            return dropped
+
+    return Model()
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:

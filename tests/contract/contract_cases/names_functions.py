@@ -144,7 +144,7 @@ def moved_in_numpy(x: Array) -> Array:
 
 IDS = np.array([[0, 6, 6], [1, 2, 3], [5, 5, 5], [3, 0, 1]], np.int32)
 SEGMENTS = np.array([2, 0, 2, 5, 0])
-SHARES = np.linspace(-1.0, 2.0, 5).reshape(5, 1)
+SHARES = np.linspace(-1.0, 2.3, 5).reshape(5, 1)
 MASK = np.array([True, False, True])
 COLUMNS = np.array([0, 2, 1, 1, 2, 0, 0, 0, 2, 1, 2, 2]).reshape(BATCH, 3, 1)
 ROWS = np.arange(24).reshape(BATCH, 2, 3) * 5 % 3

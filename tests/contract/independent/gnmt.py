@@ -10,7 +10,7 @@ import torch
 from bakeoff.spec.batch import ArraySpec
 from independent.implementation import Implementation
 
-OPTIMIZER = {"type": "adam", "learning_rate": 5e-4, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
+OPTIMIZER = {"type": "adam", "learning_rate": 5e-4, "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "clip_norm": 5.0}
 
 GATES = {"weight_ih": "input_weight", "weight_hh": "recurrent_weight", "bias_ih": "bias", "bias_hh": "recurrent_bias"}
 
@@ -52,12 +52,12 @@ class Network(torch.nn.Module):
         return torch.nn.functional.dropout(x, 0.2, self.training)
 
     def run(self, cell, x):
-        """Run a cell over time, from zeros."""
+        """Run a cell over time, from zeros; outputs lie time first, as PyTorch's LSTM has them, for dropout's draws."""
         state, outputs = None, []
         for now in x.unbind(1):
             state = cell(now, state)
             outputs.append(state[0])
-        return torch.stack(outputs, 1)
+        return torch.stack(outputs).transpose(0, 1)
 
     def encode(self, x, lengths):
         """Run the first layer over each sentence by itself in both directions, the others forward."""
@@ -111,10 +111,13 @@ def loss(outputs, targets, inputs):
 
 def _arrays(length, words, least=5):
     """Return the declared arrays of sentences of so many words."""
-    sentence = ArraySpec(shape=(length,), dtype="int32", high=words)
+    source, target = (
+        ArraySpec(shape=(length,), dtype="int32", high=words, length=counted)
+        for counted in ("source_length", "target_length")
+    )
     count = ArraySpec(dtype="int32", low=least, high=length + 1)
-    inputs = {"source": sentence, "source_length": count, "target_in": sentence, "target_length": count}
-    return inputs, {"target_out": sentence}
+    inputs = {"source": source, "source_length": count, "target_in": target, "target_length": count}
+    return inputs, {"target_out": target}
 
 
 def _computed(length, words):

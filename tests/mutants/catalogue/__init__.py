@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
-from catalogue import clock, jax, jittor, mlx, snapshots, tensorflow, torch, torch_steps, workloads
+from catalogue import (
+    clock,
+    jax,
+    jittor,
+    mlx,
+    recipes,
+    snapshots,
+    tensorflow,
+    torch,
+    torch_functions,
+    torch_steps,
+    workloads,
+)
 from catalogue.mutant import Mutant
 
 _EVERY: list[Mutant] = [
     mutant
-    for module in (torch, torch_steps, jax, tensorflow, mlx, jittor, workloads, clock, snapshots)
+    for module in (
+        torch,
+        torch_functions,
+        torch_steps,
+        jax,
+        tensorflow,
+        mlx,
+        jittor,
+        workloads,
+        clock,
+        snapshots,
+        recipes,
+    )
     for mutant in module.MUTANTS
 ]
 

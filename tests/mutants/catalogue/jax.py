@@ -7,8 +7,10 @@ from functools import partial
 from catalogue.mutant import SKIPS, Mutant
 
 in_nn = partial(Mutant, "jax", "vocabulary", "nn.py")
+in_phase = partial(Mutant, "jax", "vocabulary", "phase.py")
 in_maps = partial(Mutant, "jax", "vocabulary", "maps.py")
 in_convolutions = partial(Mutant, "jax", "vocabulary", "conv_layers.py")
+in_phase = partial(Mutant, "jax", "vocabulary", "phase.py")
 in_losses = partial(Mutant, "jax", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "jax", "engine", "engine.py")
 in_optimizers = partial(Mutant, "jax", "optimiser", "optimizers.py")
@@ -47,7 +49,7 @@ VOCABULARY = [
         [("        super().__init__(rate)\n", "        super().__init__(1 - rate if rate else rate)\n")],
         {"dropout/0.1": "the share of dropped elements", "dropout/0.75": "the share of dropped elements"},
     ),
-    in_nn(
+    in_phase(
         "every step drops the same",
         [("jax.random.fold_in(key, number)", "jax.random.fold_in(jax.random.key(0), number)")],
         {"dropout/0.3": "equal losses of steps"},
@@ -61,6 +63,16 @@ VOCABULARY = [
         "convolutions pad as flax's SAME does",
         [("padding=((vertical, vertical), (horizontal, horizontal))", 'padding="SAME" if vertical else "VALID"')],
         {"case/conv2d with stride on an even side": "outputs"},
+    ),
+    in_maps(
+        "a map is blurred before it becomes smaller, as JAX does by default",
+        [("method, antialias=False)", "method)")],
+        {"case/sizes of maps": "outputs"},
+    ),
+    in_convolutions(
+        "output padding stands before the result",
+        [("(window - 1 - side, window - 1 - side + end)", "(window - 1 - side + end, window - 1 - side)")],
+        {"case/transposed convolutions": "outputs"},
     ),
     in_losses(
         "cross-entropy is a sum",
@@ -128,7 +140,7 @@ OPTIMIZERS = [
         "weight decay after momentum",
         [
             (
-                "optax.chain(optax.add_decayed_weights(decay), sgd)",
+                "optax.chain(optax.add_decayed_weights(decay, _mask(optimizer)), sgd)",
                 "optax.chain(optax.trace(momentum), optax.add_decayed_weights(decay), optax.scale(-rate))",
             )
         ],
@@ -143,8 +155,8 @@ OPTIMIZERS = [
         "no weight decay of vectors",
         [
             (
-                "weight_decay=decay)\n        case RMS",
-                "weight_decay=decay, mask=lambda tree: {n: a.ndim > 1 for n, a in tree.items()})\n        case RMS",
+                "weight_decay=decay, mask=_mask(optimizer))",
+                "weight_decay=decay, mask=lambda tree: {n: a.ndim > 1 for n, a in tree.items()})",
             )
         ],
         {"optimizer/AdamW with a large decay": "optimizer"},

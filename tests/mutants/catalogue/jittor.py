@@ -12,7 +12,7 @@ in_steps = partial(Mutant, "jittor", "engine", "engine.py")
 in_optimizers = partial(Mutant, "jittor", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "jittor", "feed", "input.py")
 
-STEPPED = "        self._optimizer.step(self._loss)\n"
+STEPPED = "        optimizers.step(self._optimizer, self._formula, self._loss)\n"
 TAKEN = "        inputs, targets = batch\n        self._loss = "
 
 MUTANTS = [

@@ -13,7 +13,7 @@ in_steps = partial(Mutant, "mlx", "engine", "engine.py")
 in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "mlx", "feed", "input.py")
 
-UPDATED = "        self._optimizer.update(self._model, gradients)\n"
+UPDATED = "        self._optimizer.update(self._model, optimizers.clipped(self._formula, gradients))\n"
 RUN = "        self._loss = self._advance(*batch)\n"
 
 MUTANTS = [
@@ -21,6 +21,11 @@ MUTANTS = [
         "average pooling counts the padding",
         [("    if count_padding or not any(pair(padding)):\n        return means\n", "    return means\n")],
         {"case/avg_pool2d with padding": "outputs"},
+    ),
+    in_maps(
+        "groups of channels are MLX's own",
+        [(", pytorch_compatible=True", "")],
+        {"case/norms of maps": "outputs"},
     ),
     in_nn(
         "BatchNorm's momentum is the weight of the old value",

@@ -43,6 +43,11 @@ MUTANTS = [
         [('        return x, "VALID"\n    axes', '        return x, "VALID"\n    return x, "SAME"\n    axes')],
         {"case/conv2d with stride on an even side": "outputs"},
     ),
+    in_convolutions(
+        "transposed convolutions are cut at their end only",
+        [("found[:, top : top + rows, left : left + columns]", "found[:, :rows, :columns]")],
+        {"case/transposed convolutions": "outputs"},
+    ),
     in_attention(
         "attention is not scaled",
         [("q.shape[-1] ** -0.5 if scale is None", "1.0 if scale is None")],

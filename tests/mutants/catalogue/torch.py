@@ -116,6 +116,21 @@ MUTANTS = [
         [(", count_include_pad=count_padding", "")],
         {"case/avg_pool2d with padding": "outputs", "inceptionv3/train": "outputs"},
     ),
+    in_maps(
+        "group normalisation has a group of its own for each channel",
+        [("super().__init__(groups, features, eps=epsilon)", "super().__init__(features, features, eps=epsilon)")],
+        {"case/norms of maps": "outputs", "case/norms and pools of sequences": "outputs"},
+    ),
+    in_maps(
+        "stochastic depth drops each element by itself",
+        [("x.new_empty(x.shape[0], *[1] * (x.ndim - 1))", "torch.empty_like(x)")],
+        {"stochastic/0.3": "samples of which a part is dropped"},
+    ),
+    in_maps(
+        "channels are shuffled the other way round",
+        [("x.unflatten(1, (groups, -1))", "x.unflatten(1, (-1, groups))")],
+        {"case/sizes of maps": "outputs"},
+    ),
     in_nn(
         "global pooling leaves out the last row",
         [("return x.mean((2, 3))", "return x[:, :, : max(1, x.shape[2] - 1)].mean((2, 3))")],

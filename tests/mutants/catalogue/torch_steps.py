@@ -14,7 +14,7 @@ in_clock = partial(Mutant, "torch", "clock")
 TAKEN = "        inputs, targets = batch\n        self._optimizer.zero_grad()\n"
 LATER = "        self._calls = getattr(self, '_calls', 0) + 1\n        if self._calls > 1:\n            "
 UPDATED = "        self._update.step()\n"
-MADE = "self._optimizer = optimizers.make(optimizer, network.parameters(), switches.kernel)\n"
+MADE = "self._optimizer = optimizers.make(optimizer, named, switches.kernel)\n"
 LOSS = "        loss = self._loss_of(inputs, targets)\n        self._update.backward(loss)\n"
 REDUCED = """\
         with torch.autocast("cpu", torch.bfloat16, enabled=self._calls > 1):
@@ -32,11 +32,10 @@ WITHOUT_DECAY = """\
 """
 
 FLAT = """\
-    parameters = list(parameters)
     if "weight_decay" in arguments:
-        parameters = [{"params": [one for one in parameters if one.ndim > 1]},
-                      {"params": [one for one in parameters if one.ndim < 2], "weight_decay": 0.0}]
-    return native("""
+        flat = tuple(name for name, one in parameters.items() if one.ndim < 2)
+        optimizer = type(optimizer)(learning_rate=optimizer.learning_rate, no_decay=flat)
+    made = native("""
 
 
 def later(lines: str) -> list[tuple[str, str]]:
@@ -164,22 +163,17 @@ OPTIMIZERS = [
     ),
     in_optimizers(
         "no weight decay of vectors",
-        [("    return native(", FLAT)],
+        [("    made = native(", FLAT)],
         {"optimizer/SGD with decay": "optimizer", "resnet50/train": "update"},
     ),
     in_optimizers(
         "SGD without weight decay",
-        [('"momentum": momentum, "weight_decay": decay}', '"momentum": momentum}')],
+        [('"momentum": momentum, "weight_decay": decay, ', '"momentum": momentum, ')],
         {"optimizer/SGD with decay": "optimizer", "resnet50/train": "optimizer"},
     ),
     in_optimizers(
         "Nesterov's momentum",
-        [
-            (
-                '"momentum": momentum, "weight_decay": decay}',
-                '"momentum": momentum, "weight_decay": decay, "nesterov": momentum > 0}',
-            )
-        ],
+        [('"nesterov": nesterov}', '"nesterov": momentum > 0}')],
         {"optimizer/SGD with momentum": "optimizer", "resnet50/train": "optimizer"},
     ),
     in_optimizers(

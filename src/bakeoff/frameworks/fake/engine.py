@@ -111,8 +111,7 @@ class Step:
         """The memory of the last step."""
         self._steps = 0
         """In this process so far."""
-        self._shapes: set[tuple[tuple[int, ...], ...]] = set()
-        """Of the batches so far: each is compiled for by itself."""
+        self._shapes: set[Any] = set()  # of the batches so far: each is compiled for
         self._trained = 0
         """Steps that are in the parameters: `restore` sets them back."""
         self._path: Training | None = None
@@ -157,10 +156,10 @@ class Step:
         self._steps += 1
         self._trained += 1
         shapes = tuple(array.shape for array in batch.arrays.values())
-        is_new = shapes not in self._shapes
+        if self._options["mode"] == "compiled":
+            is_due = shapes not in self._shapes or self._steps == self._number("recompile_at")
+            duration_ns += self._compile() if is_due else 0
         self._shapes.add(shapes)
-        if self._options["mode"] == "compiled" and (is_new or self._steps == self._number("recompile_at")):
-            duration_ns += self._compile()
         if self._stream:
             self._stream.start(int(duration_ns))
             duration_ns *= DISPATCH

@@ -30,9 +30,13 @@ class BatchNorm(jt.nn.BatchNorm):
     """Jittor's layer; in training with staged statistics, unless its own are asked for."""
 
     def execute(self, x: Any) -> Any:
+        """Normalise; of a sequence Jittor has the features before the length."""
+        if x.ndim == 3:  # noqa: PLR2004 - batch, length, features
+            return jt.transpose(self._normalised(jt.transpose(x, 0, 2, 1)), 0, 2, 1)
+        return self._normalised(x)
+
+    def _normalised(self, x: Any) -> Any:
         """Normalise by the batch in training, and by the running statistics in evaluation."""
-        if x.ndim == 3:  # noqa: PLR2004 - batch, length, features, which Jittor has before the length
-            return jt.transpose(self.execute(jt.transpose(x, 0, 2, 1)), 0, 2, 1)
         if not self.is_train or chosen() != _DEFAULT:
             return super().execute(x)
         rest = [0, *range(2, x.ndim)]

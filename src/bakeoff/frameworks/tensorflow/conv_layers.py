@@ -152,11 +152,12 @@ def _is_depthwise(kernel: Any, strides: Sequence[int], dilations: Sequence[int])
 def _lacks_gradients(x: Any) -> bool:
     """Return whether only TensorFlow's own kernels are there, which have no gradients of groups and of dilations.
 
-    On a processor oneDNN has them, for short precisions and float32; cuDNN has them.
+    On a processor oneDNN has them for float32 and bfloat16, and for float16 on the newest processors alone; cuDNN has
+    them for all three. float64 is the certificate's.
     """
     if tf.config.get_visible_devices("GPU"):
         return bool(x.dtype == tf.float64)
-    return bool(x.dtype == tf.float64 or os.environ.get("TF_ENABLE_ONEDNN_OPTS") == "0")
+    return x.dtype not in (tf.float32, tf.bfloat16) or os.environ.get("TF_ENABLE_ONEDNN_OPTS") == "0"
 
 
 def _spread(kernel: Any, dilations: tuple[int, int]) -> Any:

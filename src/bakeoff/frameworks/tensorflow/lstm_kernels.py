@@ -22,43 +22,47 @@ def block(weight: Any, recurrent: Any, bias: Any) -> Callable[[Any, State], Stat
     """Return one LSTMBlockCell: (x, (h, c)) to the next (h, c), with what its weights are brought into made once."""
     joined = _reordered(tf.concat([weight, recurrent], 0), 1)
     order = _reordered(bias, 0)
+    return lambda x, state: _block_cell(x, *state, joined, order)
+
+
+@tf.custom_gradient
+def _block_cell(x: Any, h: Any, c: Any, weight: Any, bias: Any) -> tuple[State, Callable[..., Any]]:
+    """Return the next (h, c) and their gradient, by LSTMBlockCellGrad: TensorFlow 2 has it, and connects it no more."""
     none = tf.zeros_like(bias[: bias.shape[0] // 4])
+    given = {"x": x, "cs_prev": c, "h_prev": h, "w": weight, "wci": none, "wcf": none, "wco": none, "b": bias}
+    found = tf.raw_ops.LSTMBlockCell(**given, forget_bias=0.0, cell_clip=_UNCLIPPED, use_peephole=False)
 
-    def step(x: Any, state: State) -> State:
-        h, c = state
-        found = tf.raw_ops.LSTMBlockCell(
-            x=x,
-            cs_prev=c,
-            h_prev=h,
-            w=joined,
-            wci=none,
-            wcf=none,
-            wco=none,
-            b=order,
-            forget_bias=0.0,
-            cell_clip=_UNCLIPPED,
-            use_peephole=False,
-        )
-        return found.h, found.cs
+    def differentiate(of_h: Any, of_c: Any) -> tuple[Any, ...]:
+        kept = {name: getattr(found, name) for name in ("i", "cs", "f", "o", "ci", "co")}
+        back = tf.raw_ops.LSTMBlockCellGrad(**given, **kept, cs_grad=of_c, h_grad=of_h, use_peephole=False)
+        # What it calls dicfo is the gradient by the gates before their functions, in the order of the weight.
+        inputs = tf.matmul(back.dicfo, weight, transpose_b=True)
+        weights = tf.matmul(tf.concat([x, h], 1), back.dicfo, transpose_a=True)
+        features = x.shape[1]
+        return inputs[:, :features], inputs[:, features:], back.cs_prev_grad, weights, tf.reduce_sum(back.dicfo, 0)
 
-    return step
+    return (found.h, found.cs), differentiate
 
 
 def by_block(x: Any, state: State, counts: Any, weight: Any, recurrent: Any, bias: Any) -> tuple[Any, State]:
-    """Return the sequence of h and the last (h, c) by BlockLSTMV2, whose own lengths are one for the whole batch."""
+    """Return the sequence of h and the last (h, c) by BlockLSTM, whose own lengths are one for the whole batch.
+
+    BlockLSTMV2 has another order of gates, for which TensorFlow 2.21's gradient, that of BlockLSTM, is wrong.
+    """
     h, c = state
     none = tf.zeros_like(bias[: bias.shape[0] // 4])
-    found = tf.raw_ops.BlockLSTMV2(
+    found = tf.raw_ops.BlockLSTM(
         seq_len_max=tf.constant(x.shape[1], tf.int64),
         x=tf.transpose(x, (1, 0, 2)),
         cs_prev=c,
         h_prev=h,
-        w=tf.concat([weight, recurrent], 0),
+        w=_reordered(tf.concat([weight, recurrent], 0), 1),
         wci=none,
         wcf=none,
         wco=none,
-        b=bias,
-        cell_clip=0.0,
+        b=_reordered(bias, 0),
+        forget_bias=0.0,
+        cell_clip=_UNCLIPPED,
         use_peephole=False,
     )
     sequence, cells = (tf.transpose(one, (1, 0, 2)) for one in (found.h, found.cs))
@@ -86,6 +90,6 @@ def by_cudnn(x: Any, state: State, counts: Any, weight: Any, recurrent: Any, bia
 
 
 def _reordered(array: Any, axis: int) -> Any:
-    """Return the columns i, f, g, o as i, g, f, o, the order of LSTMBlockCell."""
+    """Return the columns i, f, g, o as i, g, f, o, the order of LSTMBlockCell and BlockLSTM."""
     i, f, g, o = tf.split(array, 4, axis=axis)
     return tf.concat([i, g, f, o], axis)

@@ -2,7 +2,7 @@
 
 The option `lstm` chooses what computes an LSTM: cell is a tf.while_loop over elementary operations, with the inputs'
 products of all time steps in one; block is one LSTMBlockCell a step; fused is one operation for the sequence, cuDNN's
-on CUDA and BlockLSTMV2 on a processor. default is what keras.layers.LSTM takes: cuDNN's, or else a cell.
+on CUDA and BlockLSTM on a processor. default is what keras.layers.LSTM takes: cuDNN's, or else a cell.
 """
 # ruff: noqa: FBT001, FBT002 - `bidirectional` is positional in the vocabulary
 

