@@ -149,12 +149,12 @@ MUTANTS = [
     in_attention(
         "causal attention is not causal",
         [("is_causal=causal and added is None", "is_causal=False")],
-        {CAUSAL: "outputs", "gpt2/train": "outputs"},
+        {CAUSAL: "outputs"},
     ),
     in_nn(
         "an embedding's product has the output's features in reverse",
         [("return F.linear(x, self.weight)", "return F.linear(x, self.weight.flip(0))")],
-        {"case/embedding that attends": "outputs", "gpt2/train": "outputs"},
+        {"case/embedding that attends": "outputs"},
     ),
     in_nn(
         "GELU is approximated by tanh",

@@ -13,7 +13,7 @@ from bakeoff.frameworks.engine import Built
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.torch.compilation import compiled, graphs
-from bakeoff.frameworks.torch.precision import Precision
+from bakeoff.frameworks.torch.precision import Precision, Update
 from bakeoff.frameworks.torch.switches import Switches, kernel_of
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
@@ -116,7 +116,7 @@ class Engine:
         """Apply the optimiser to given gradients; return the parameters after each step."""
         tensors = {name: torch.nn.Parameter(self._tensor(array)) for name, array in parameters.items()}
         native = optimizers.make(optimizer, tensors, self._switches.kernel)
-        update = self._precision.update(native, optimizers.clipping(optimizer, tensors.values()))
+        update = Update(native, optimizers.clipping(optimizer, tensors.values()))  # given gradients are not scaled
         trajectory = []
         for step_gradients in gradients:
             for name, tensor in tensors.items():
