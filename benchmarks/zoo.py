@@ -78,7 +78,7 @@ def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path,
         for number in range(1, asked.rounds + 1):
             if number > MIN_VALUES and time.monotonic() > ends_s:
                 break
-            records += runner.run(together(state, comparison.contenders, number, None))
+            records += runner.run(together(state, comparison.contenders, number))
     return row | _told(comparison, certified, records)
 
 
