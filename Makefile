@@ -56,6 +56,7 @@ format: $(READY) ## rewrite the code in the project's format
 
 docs: $(READY) ## write docs/cli.md again from the command line itself, docs/published.md from the studies, docs/reading.md's example
 	$(BIN)/python docs/write_cli.py
+	$(BIN)/python docs/write_vocabulary.py
 	$(BIN)/python docs/write_published.py
 	$(BIN)/python docs/write_reading.py
 

@@ -225,6 +225,13 @@ def test_no_address_of_a_registry_is_written_down() -> None:
     assert not found
 
 
+def test_the_vocabularys_page_is_current() -> None:
+    """docs/vocabulary.md is what spec/vocabulary.py says; `make docs` writes it again."""
+    script = "import sys; sys.path.insert(0, 'docs'); import write_vocabulary as w; sys.stdout.write(w.page())"
+    told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout == (ROOT / "docs" / "vocabulary.md").read_text(encoding="utf-8"), "run `make docs`"
+
+
 def test_the_command_lines_page_is_current() -> None:
     """docs/cli.md is what the commands' own help says; `make docs` writes it again."""
     script = "import sys; sys.path.insert(0, 'docs'); import write_cli; sys.stdout.write(write_cli.page())"

@@ -144,11 +144,14 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
-    work |= {f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, rate) for rate in dropout.RATES}
-    work["dropout in a scan"] = lambda: _moved(_drawn(engine, job.options, dropout.build_in_scan, dropout))
+    work |= {
+        f"dropout/{rate}": lambda rate=rate: _dropout(engine, job.options, dropout.build(rate))
+        for rate in dropout.RATES
+    }
+    work["dropout in a scan"] = lambda: _dropout(engine, job.options, dropout.build_in_scan)
     work["normal"] = lambda: _normal(engine, job.options)
     work |= {
-        f"stochastic/{rate}": lambda rate=rate: _dropout(engine, job.options, rate, "StochasticDepth")
+        f"stochastic/{rate}": lambda rate=rate: _dropout(engine, job.options, dropout.build(rate, "StochasticDepth"))
         for rate in dropout.BY_SAMPLE
     }
     work |= {f"optimizer/{name}": lambda name=name: _optimizer(engine, name) for name in OPTIMIZERS}
@@ -305,13 +308,9 @@ def _is_running(pid: int) -> bool:
     return True
 
 
-def _dropout(engine: Engine, options: dict[str, str], rate: float, layer: str = "Dropout") -> dict[str, Any]:
+def _dropout(engine: Engine, options: dict[str, str], build: Any) -> dict[str, Any]:
     """Return the outputs in evaluation, the losses of steps that change nothing, and how far a step moves elements."""
-    return _moved(_drawn(engine, options, dropout.build(rate, layer), dropout))
-
-
-def _moved(found: dict[str, Any]) -> dict[str, Any]:
-    """Return of what was drawn what the checks of dropped elements take."""
+    found = _drawn(engine, options, build, dropout)
     return {"outputs": found["outputs"], "losses": found["losses"], "moved": found["moved/each"]}
 
 

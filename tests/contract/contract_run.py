@@ -61,6 +61,9 @@ THE_REFERENCE = "the reference"
 IN_EVERY_PRECISION = ("mlp-mnist", "cnn-cifar10")
 """Workloads that are computed with each value of each option."""
 
+WITH_ATTENTION = "text-transformer"
+"""The one that is computed with each value of the option `attention`, in the precisions that stand beside it."""
+
 LIVING = 2
 """How many processes are kept waiting for more work, the reference's and another: each holds up to 2 GB."""
 
@@ -297,7 +300,7 @@ def _cache(framework: str) -> Path:
 def _spreads(loaded: LoadedWorkload) -> tuple[str, ...]:
     """Return the precisions that the tests hold contenders in: short ones in the smallest workloads only."""
     short = ("tf32", "bfloat16", "float16")
-    return ("float64", "float32", *(short if loaded.workload.name in IN_EVERY_PRECISION else ()))
+    return ("float64", "float32", *(short if loaded.workload.name in (*IN_EVERY_PRECISION, WITH_ATTENTION) else ()))
 
 
 @functools.cache

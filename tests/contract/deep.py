@@ -7,11 +7,11 @@ one that convolves, and one that does not: a recurrent one, or one of attention.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from contract_cases.holes import HOLES
-from contract_run import DECLARED, KNOWN, is_deep
+from contract_run import DECLARED, KNOWN, MODELS, WORKLOADS, is_deep
 from tests.drawn import first, sources
 
 from bakeoff.workloads import plan
@@ -26,21 +26,21 @@ CERTIFICATES = ("test_every_framework_computes_the_same", "test_a_model_of_a_use
 """The tests that certify workloads."""
 
 
-def kinds() -> tuple[set[str], set[str]]:
-    """Return the deep workloads that mostly convolve, and the others."""
-    deep = {name for name in KNOWN if is_deep(name)}
+def kinds(names: Iterable[str] = WORKLOADS) -> tuple[set[str], set[str]]:
+    """Return the deep ones among workloads that mostly convolve, and the others."""
+    deep = {name for name in names if is_deep(name)}
     convolving = {name for name in deep if _is_convolving(name)}
     return convolving, deep - convolving
 
 
-def drawn(framework: str, count: int, seed: str | None = None) -> set[str]:
-    """Return the deep workloads that a framework computes: so many of each kind, drawn by the seed.
+def drawn(framework: str, count: int, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:
+    """Return the deep ones among workloads that a framework computes: so many of each kind, drawn by the seed.
 
     What it refuses as a known hole is done at once, and stands for nothing.
     """
-    holes = {work.partition("/")[0] for work in HOLES.get(framework, ())} & KNOWN.keys()
+    holes = {work.partition("/")[0] for work in HOLES.get(framework, ())} & set(names)
     seed = f"{seed or sources()} {framework}"
-    return holes.union(*(first(kind - holes, count, seed) for kind in kinds()))
+    return holes.union(*(first(kind - holes, count, seed) for kind in kinds(names)))
 
 
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
@@ -49,7 +49,7 @@ def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     if framework not in DECLARED or workload not in KNOWN or not is_deep(workload):
         return True
     count = CERTIFIED.get(framework, len(KNOWN)) if test in CERTIFICATES else OTHERWISE
-    return workload in drawn(framework, count)
+    return workload in drawn(framework, count, names=WORKLOADS if workload in WORKLOADS else MODELS)
 
 
 def words() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from contract_run import DECLARED, KNOWN, is_deep
+from contract_run import DECLARED, KNOWN, WORKLOADS, is_deep
 from deep import CERTIFICATES, CERTIFIED, drawn, is_drawn, kinds
 
 
@@ -13,7 +13,7 @@ def test_every_draw_has_both_kinds_and_all_are_drawn_in_time(framework: str) -> 
     draws = [drawn(framework, 1, str(seed)) for seed in range(200)]
     assert draws[7] == drawn(framework, 1, "7") != set().union(*draws)
     assert all(draw & kind for draw in draws for kind in kinds())
-    assert set().union(*draws) == {name for name in KNOWN if is_deep(name)}
+    assert set().union(*draws) == {name for name in WORKLOADS if is_deep(name)}
 
 
 def test_shallow_workloads_are_never_left_out() -> None:

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 import pytest
 from contract_cases.cases import CASES
 from contract_checks import loss_and_gradients, outputs
-from contract_run import DECLARED, IN_EVERY_PRECISION, LIMIT_S, REFERENCE, WORKLOADS, computed, computed_by, reference
+from contract_run import (
+    DECLARED,
+    IN_EVERY_PRECISION,
+    LIMIT_S,
+    REFERENCE,
+    WITH_ATTENTION,
+    WORKLOADS,
+    computed,
+    computed_by,
+    reference,
+)
 from test_workloads import CERTIFY_STEPS
 
 from bakeoff.certify.certificate import certify
@@ -18,15 +28,22 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
 
-SUBJECTS: tuple[tuple[str, Scenario], ...] = tuple((name, "train") for name in IN_EVERY_PRECISION)
-
-OPTIONS = ("precision", "layout", "optimizer_kernel", "conv_algorithm", "graph_optimization", "onednn", "lstm")
+OPTIONS = (
+    "precision",
+    "layout",
+    "optimizer_kernel",
+    "conv_algorithm",
+    "attention",
+    "graph_optimization",
+    "onednn",
+    "lstm",
+)
 
 CONTENDERS = [
-    "torch:precision=bfloat16,layout=nhwc,optimizer_kernel=fused",
-    "torch:precision=float16,optimizer_kernel=foreach,onednn=off",
+    "torch:precision=bfloat16,layout=nhwc,optimizer_kernel=fused,attention=flash",
+    "torch:precision=float16,optimizer_kernel=foreach,onednn=off,attention=math",
     "torch:mode=compiled,graph_optimization=off,onednn=on",
-    "jax:precision=bfloat16,graph_optimization=off",
+    "jax:precision=bfloat16,graph_optimization=off,attention=math",
     "jax:precision=float16,convolution=products",
     "tensorflow:precision=bfloat16,graph_optimization=off,onednn=off",
     "tensorflow:precision=float16,onednn=on",
@@ -52,8 +69,15 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("text", CONTENDERS)
-@pytest.mark.parametrize(("workload", "scenario"), SUBJECTS)
+ATTENDING = [text for text in CONTENDERS if "attention" in text]
+
+SUBJECTS: list[tuple[str, str, Scenario]] = [
+    *((text, name, "train") for name in IN_EVERY_PRECISION for text in CONTENDERS),
+    *((text, WITH_ATTENTION, "train") for text in ATTENDING),
+]
+
+
+@pytest.mark.parametrize(("text", "workload", "scenario"), SUBJECTS)
 def test_every_option_computes_the_same(text: str, workload: str, scenario: Scenario) -> None:
     """With every value of every option a framework gets its certificate."""
     loaded = WORKLOADS[workload]
@@ -92,6 +116,13 @@ def test_every_kernel_of_an_lstm_is_read_back(text: str) -> None:
     assert read["lstm_cell"] is None
 
 
+def test_a_kernel_that_cannot_compute_an_attention_is_refused_with_its_reason() -> None:
+    """Where one kernel alone is allowed, an attention that it has no code for is a hole, and computed by no other."""
+    asked = computed_by("torch:attention=flash")
+    assert asked.refuses("case/attention with mask, bias and scale")
+    assert not asked.refuses("case/attention that is causal, with fewer heads of keys")
+
+
 @pytest.mark.parametrize(("framework", "option", "value"), VALUES)
 def test_every_value_is_computed_or_refused_with_its_reason(framework: str, option: str, value: str) -> None:
     """A value that a framework declares is in a contender above, or is refused on a processor with the reason."""
@@ -114,4 +145,4 @@ def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> No
 @pytest.mark.parametrize("framework", DECLARED)
 def test_the_attention_kernel_is_reported(framework: str) -> None:
     """After a model with attention every framework reports its attention kernel, or those that it chooses from."""
-    assert computed(framework).settings("vit-b16", "train")["attention"]
+    assert computed(framework).settings("attending", "train")["attention"]

@@ -214,3 +214,30 @@ def test_the_number_of_batches_follows_from_all_declared_arrays(
         for name, size in (("labels", labels), ("images", images))
     ]
     assert counts == [32, 16]
+
+
+def sample(length: ArraySpec, places: ArraySpec) -> Size:
+    """Return a size of texts with a length, parts that follow each other, and places within the length."""
+    parts = ArraySpec(shape=(9,), dtype="int32", high=3, order="ascending")
+    return Size(batch_size=50, inputs={"length": length, "parts": parts, "places": places}, classes=2)
+
+
+def test_places_lie_within_a_samples_length(tmp_path: Path) -> None:
+    """Drawn places are different ones in ascending order, below the sample's own length; parts follow each other."""
+    length = ArraySpec(dtype="int32", low=4, high=10)
+    places = ArraySpec(shape=(4,), dtype="int32", high=9, order="places", within="length")
+    data.prepare("synthetic", WORKLOAD, sample(length, places), 50, 0, tmp_path)
+    lengths, parts, found = (np.load(tmp_path / f"{name}.npy") for name in ("length", "parts", "places"))
+    assert (np.diff(found) > 0).all()
+    assert (found.min() == 0) & (found < lengths[..., np.newaxis]).all()
+    assert found.max() == 8
+    assert (np.diff(parts) >= 0).all()
+    assert set(np.unique(parts)) == {0, 1, 2}
+
+
+@pytest.mark.parametrize("within", ["length", ""])
+def test_more_places_than_there_are_is_refused(within: str, tmp_path: Path) -> None:
+    """Five different places of a text of four words, or below four, cannot be drawn."""
+    places = ArraySpec(shape=(5,), dtype="int32", high=9 if within else 4, order="places", within=within)
+    with pytest.raises(UsageError, match="places is to hold 5 different places"):
+        data.prepare("synthetic", WORKLOAD, sample(ArraySpec(dtype="int32", low=4, high=10), places), 5, 0, tmp_path)

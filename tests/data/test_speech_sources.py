@@ -11,6 +11,7 @@ from bakeoff.data.sources import librispeech, ljspeech
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.workload import Size
+from bakeoff.workloads.load import load
 
 NEEDS = "the extra 'data' is not installed: pip install 'bakeoff[data]'"
 SAID = {"1-2-0000": "IT'S ON", "1-2-0001": "A", "1-2-0002": "TOO LONG FOR IT ALL"}
@@ -164,6 +165,17 @@ def test_ljspeech(soundfile: Any, tmp_path: Path) -> None:
     assert [int(row.argmax()) for row in targets["stop"][order]] == [frames[0] - 1, frames[1] - 1]
     assert targets["stop"][:, -1].all()
     assert "80 mels" in found.source
+
+
+def test_shipped_workloads_take_their_sources(soundfile: Any, tmp_path: Path) -> None:
+    """What deepspeech2 and tacotron2 declare, their sources have by the same names."""
+    heard, read = (load(name).size("reduced") for name in ("deepspeech2", "tacotron2"))
+    found = librispeech.load(heard, 10, 0, str(chapter(soundfile, tmp_path / "heard"))).train
+    assert found.arrays.keys() == heard.sample.arrays.keys()
+    assert found.inputs["spectrogram"].shape == (2, 161, 100, 1)
+    found = ljspeech.load(read, 10, 0, str(readings(soundfile, tmp_path / "read"))).train
+    assert found.arrays.keys() == read.sample.arrays.keys()
+    assert found.targets["stop"].dtype == np.int32
 
 
 def test_fewer_symbols(soundfile: Any, tmp_path: Path) -> None:

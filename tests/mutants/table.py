@@ -22,10 +22,11 @@ and writes this page; every run of the tests plants a part of them, which the ha
 that changes no number is marked as equivalent, and its test shows that not a bit differs.
 
 What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`, `dropout`, `normal`, `stochastic`,
-`optimizer`, `input` and `steady` are the contract that every framework is held to; `mlp-mnist/train` is a certificate at
-reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test; `race` is a
-race with the fault in its timed trials alone; `unit` are the tests of a file. A cell has each check that fails, with the
-error against what is allowed where the check has both; "passes" is what a question does not see, where another one does.
+`optimizer`, `input` and `steady` are the contract that every framework is held to; `mlp-mnist/train` is a certificate
+at reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test;
+`race` is a race with the fault in its timed trials alone; `unit` are the tests of a file. A cell has each check that
+fails, with the error against what is allowed where the check has both; "passes" is what a question does not see,
+where another one does.
 
 """
 

@@ -17,7 +17,8 @@ from bakeoff.study.published import SHIPPED, load, names
 COUNTS = {  # rows of the document's table or figure, comparisons, single numbers (repeats and starred runs counted)
     "apx-cnn": (3, 1, 3),
     "dai2022-figure1": (5, 15, 6),
-    "dai2022-table2": (2, 3, 6),
+    "dai2022-figure2": (6, 3, 0),
+    "dai2022-table2": (2, 7, 14),
     "m1-inference": (2, 2, 12),
     "m1-transfer": (2, 2, 12),
     "shootout-table1": (3, 1, 8),
@@ -97,7 +98,8 @@ def test_tables_of_one_document_agree() -> None:
     """Figure 1 at batch 64 has the numbers of table 2; without a switch the notes on M1 repeat their first table."""
     table, figure = figures("dai2022-table2"), figures("dai2022-figure1")
     rows = {"TF-profiling": "TensorFlow", "PT-ori": "PyTorch"}
-    assert {(name.removesuffix(", batch 64"), rows[row]): value for (name, row), value in figure.items()} == table
+    at_64 = {(name.removesuffix(", batch 64"), rows[row]): value for (name, row), value in figure.items()}
+    assert at_64.items() <= table.items()
     for machine in ("M1", "M1 Ultra", "Xeon Gold and RTX 3090"):
         inference, transfer = figures("m1-inference", machine), figures("m1-transfer", machine)
         for model in ("mlp", "resnet50"):

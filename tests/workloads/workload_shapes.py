@@ -26,18 +26,20 @@ class Shape:
         self.shape = shape
 
     def __add__(self, other: Any) -> Shape:
-        """Broadcast axes of length 1, and no others."""
+        """Broadcast axes of length 1, and no others; a number changes nothing."""
         if isinstance(other, int | float):
             return self
-        first = (1,) * (len(self.shape) - len(other.shape)) + other.shape
-        pairs = list(zip(self.shape, first, strict=True))
+        missing = len(self.shape) - len(other.shape)
+        other = Shape(*[1] * missing, *other.shape) if missing > 0 else other
+        assert len(self.shape) == len(other.shape)
+        pairs = list(zip(self.shape, other.shape, strict=True))
         assert all(mine == its or 1 in (mine, its) for mine, its in pairs), pairs
         return Shape(*map(max, pairs))
 
     __mul__ = __truediv__ = __add__
 
     def __getitem__(self, index: tuple[Any, ...]) -> Shape:
-        """Drop the axes that have a number."""
+        """Drop the axes that have a number, and cut those that have a slice."""
         kept = [len(range(n)[i]) for n, i in zip(self.shape, index, strict=False) if isinstance(i, slice)]
         return Shape(*kept, *self.shape[len(index) :])
 
@@ -65,7 +67,7 @@ class Counter:
         return layer
 
     def Conv2d(  # noqa: N802
-        self, inputs: int, outputs: int, kernel: Any, stride: int = 1, padding: Any = 0, **_: Any
+        self, inputs: int, outputs: int, kernel: Any, stride: Any = 1, padding: Any = 0, **_: Any
     ) -> Callable[[Shape], Shape]:
         """Count one for each weight and place of the result."""
 
@@ -88,6 +90,37 @@ class Counter:
             self.macs += x.shape[1] * directions * 4 * hidden * (inputs + hidden)
             last = Shape(x.shape[0], directions * hidden)
             return Shape(*x.shape[:2], directions * hidden), (last, last)
+
+        return layer
+
+    def LSTMCell(self, inputs: int, hidden: int, biases: int = 1) -> Callable[..., Any]:  # noqa: N802
+        """Count one for each weight of the four gates."""
+        del biases
+
+        def layer(x: Shape, state: Any) -> Any:
+            del state
+            assert x.shape[-1] == inputs
+            self.macs += 4 * hidden * (inputs + hidden)
+            return Shape(x.shape[0], hidden), Shape(x.shape[0], hidden)
+
+        return layer
+
+    def scan(self, step: Callable[[Any, Any], Any], state: Any, inputs: Shape) -> Any:
+        """Count one step for each place: the first, times their number."""
+        before = self.macs
+        state, output = step(state, Shape(inputs.shape[0], *inputs.shape[2:]))
+        self.macs += (inputs.shape[1] - 1) * (self.macs - before)
+        return state, Shape(output.shape[0], inputs.shape[1], *output.shape[1:])
+
+    def Conv1d(self, inputs: int, outputs: int, kernel: int, padding: int = 0, bias: bool = True) -> Any:  # noqa: FBT001, FBT002, N802
+        """Count one for each weight and place; the padding keeps all places."""
+        del bias
+        assert padding == kernel // 2
+
+        def layer(x: Shape) -> Shape:
+            assert x.shape[-1] == inputs
+            self.macs += x.shape[1] * kernel * inputs * outputs
+            return Shape(*x.shape[:-1], outputs)
 
         return layer
 
@@ -157,6 +190,16 @@ class Counter:
         return Shape(*size, sum(x.shape[-1] for x in maps))
 
     @staticmethod
+    def stack(arrays: list[Shape], axis: int) -> Shape:
+        """Put a new axis behind the others."""
+        assert axis == len(arrays[0].shape)
+        return Shape(*arrays[0].shape, len(arrays))
+
+    columns = staticmethod(lambda x: Shape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3]))
+    column_mask = staticmethod(lambda x, lengths: Shape(lengths.shape[0], 1, x.shape[2], 1))
+    constant = staticmethod(lambda array: Shape(*array.shape))
+
+    @staticmethod
     def less(a: Shape, b: Shape) -> Shape:
         """Broadcast."""
         return b * a
@@ -167,7 +210,7 @@ class Counter:
         assert isinstance(b, float)
         return a + condition
 
-    arange = Shape
+    arange = staticmethod(Shape)
 
     @staticmethod
     def mean(x: Shape, axis: int | None = None) -> Shape:
@@ -209,12 +252,13 @@ def _pair(number: Any) -> tuple[int, int]:
     return number if isinstance(number, tuple) else (number, number)
 
 
-def _slid(x: Shape, kernel: Any, stride: int, padding: Any) -> Shape:
+def _slid(x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
     """Give the places of a window over a map, padded on both sides."""
 
     def places() -> Iterator[int]:
-        for length, window, edge in zip(x.shape[1:3], _pair(kernel), _pair(padding), strict=True):
-            yield (length + 2 * edge - window) // stride + 1
+        sides = zip(x.shape[1:3], _pair(kernel), _pair(stride), _pair(padding), strict=True)
+        for length, window, step, edge in sides:
+            yield (length + 2 * edge - window) // step + 1
 
     return Shape(x.shape[0], *places(), x.shape[3])
 

@@ -63,16 +63,9 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
     with inputs_folder(_results(request.results)) as folder:
         size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
         whole = request.epochs is not None and request.steps is None
+        seed, padding = request.seed, request.padding
         inputs = data.prepare(
-            source,
-            workload,
-            size,
-            batch_size,
-            request.seed,
-            folder,
-            whole=whole,
-            padding=request.padding,
-            file=loaded.path,
+            source, workload, size, batch_size, seed, folder, whole=whole, padding=padding, file=loaded.path
         )
         check_shapes(loaded, size, _scenario(workload, request.scenario), inputs)
         comparison = _comparison(request, loaded, inputs, plans, excluded, on)

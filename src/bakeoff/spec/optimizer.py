@@ -15,8 +15,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from bakeoff.spec.schedule import Schedule
-from bakeoff.spec.schedule import describe as describe_schedule
+from bakeoff.spec.schedule import Schedule, schedule_words
 
 
 class SGD(msgspec.Struct, frozen=True, tag="sgd", kw_only=True):
@@ -112,7 +111,7 @@ def beside(optimizer: Optimizer) -> list[str]:
     if spared := getattr(optimizer, "no_decay", ()):
         parts.append(f"no decay of {' '.join(spared)}")
     if optimizer.schedule is not None:
-        parts.append(f"the rate {describe_schedule(optimizer.schedule)}")
+        parts.append(f"the rate {schedule_words(optimizer.schedule)}")
     if optimizer.clip_norm is not None:
         parts.append(f"gradients clipped to a norm of {optimizer.clip_norm:g}")
     return parts

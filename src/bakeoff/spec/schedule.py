@@ -51,7 +51,7 @@ class StepDecay(msgspec.Struct, frozen=True, tag="step decay", kw_only=True):
 Schedule = Constant | Linear | Cosine | InverseSquareRoot | StepDecay
 
 
-def describe(schedule: Schedule) -> str:
+def schedule_words(schedule: Schedule) -> str:
     """Return it in words: "cosine to 0.1 of it in step 600000, warm-up of 2000 steps"."""
     match schedule:
         case Linear(steps=steps, final=final):

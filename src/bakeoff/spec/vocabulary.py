@@ -30,9 +30,9 @@ Values are real numbers in the step's precision, integers (int32, where a framew
 Both operands of + - * are of one kind, and those of / and ** real numbers; `to_float` makes real numbers of the others.
 
 Where a function has a kink or a tie (abs at 0, clip at its bounds, the larger of two equal numbers), its gradient is
-any value between those on both sides: each framework has its own. No gradient is a number where the function has none,
-and 0 times that is none either: that of sqrt at 0 is infinite, and `where` passes NaN on from the branch that it does
-not take. Choose the argument, not the result: sqrt(where(less(0, x), x, 1.0)).
+any value between those on both sides: each framework has its own. Where a function has no gradient, as sqrt at 0 where
+it is infinite, its product with zero is no number either: so `where` passes NaN on from the branch that it does not
+take. Choose the argument, not the result: sqrt(where(less(0, x), x, 1.0)).
 """
 
 from __future__ import annotations
@@ -213,7 +213,8 @@ FUNCTIONS: dict[str, str] = {
     "split": "split(x, sizes, axis): a list of parts of these lengths, not cut points; not for feature maps.",
     "take": (
         "take(table, indices, axis=0): what stands at each integer along an axis, which the axes of the indices "
-        "replace. Indices are 0 to length - 1: beyond it some frameworks raise, some give NaN, others read elsewhere."
+        "replace. Indices are 0 to length - 1: beyond it some frameworks raise, some give zeros or NaN, others read "
+        "elsewhere."
     ),
     "take_along_axis": (
         "take_along_axis(x, indices, axis): one element for each integer, in the same place along all other axes, "

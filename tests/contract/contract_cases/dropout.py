@@ -14,7 +14,6 @@ BATCH = 400
 FEATURES = 8
 STEPS = 3
 
-
 BY_SAMPLE = (0.3,)
 """Rates that StochasticDepth is tried with."""
 

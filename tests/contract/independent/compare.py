@@ -29,7 +29,7 @@ ones are within 1e-12, and the smallest of the planted errors is far above."""
 
 NO_GRADIENT = 1e-4
 """Of the largest gradient: one that is smaller is held against this much. That of a key's bias in attention is 0 in
-exact arithmetic, and nothing but rounding in this one."""
+exact arithmetic, as that of a bias before a normalisation, and nothing but rounding in this one."""
 
 GRADIENT = "gradient of "
 
@@ -200,10 +200,15 @@ def _tensors(arrays: dict[str, Any]) -> Any:
 
 
 def _uninitialised(make: Callable[[], Any]) -> Any:
-    """Make a model without drawing the weights that are replaced at once: that would take half of all the time."""
+    """Make a model without drawing the weights that are replaced at once: that would take half of all the time.
+
+    One that holds constants, which nothing replaces, is made as it is.
+    """
     with torch.device("meta"):
         network = make()
-    return network.to_empty(device="cpu")
+    if {name for name, _ in network.named_buffers()} <= network.state_dict().keys():
+        return network.to_empty(device="cpu")
+    return make().double()
 
 
 def _names(network: Any, layers: dict[str, str | None]) -> dict[str, str]:
@@ -231,7 +236,7 @@ def _only_in_one(these: Iterable[str], those: Iterable[str]) -> dict[str, float]
 
 
 def _difference(found: Any, expected: Any, least: float) -> float:
-    """Return the largest difference of two arrays, relative to the largest magnitude of the expected one, or `least`."""
+    """Return the largest difference of two arrays over the largest magnitude of the expected one, or `least`."""
     if found.shape != expected.shape:
         return float("inf")
     difference = float(np.max(np.abs(found - expected)) / max(np.max(np.abs(expected)), least))

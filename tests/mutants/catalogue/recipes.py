@@ -78,7 +78,7 @@ MUTANTS = [
     ),
     in_tensorflow(
         "all decay alike",
-        [("        native.exclude_from_weight_decay(", "        print(")],
+        [("        native.exclude_from_weight_decay(", "        dict(")],
         LINE,
     ),
     in_mlx(

@@ -32,7 +32,6 @@ WITHOUT_DECAY = """\
 """
 
 FLAT = """\
-    parameters = list(parameters)
     if "weight_decay" in arguments:
         flat = tuple(name for name, one in parameters.items() if one.ndim < 2)
         optimizer = type(optimizer)(learning_rate=optimizer.learning_rate, no_decay=flat)

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import bakeoff.workloads.load
 from bakeoff.data.dataset import DataSet
 from bakeoff.spec.batch import HELD_OUT, Batch
 from bakeoff.spec.errors import ModelFileError, UsageError
-from bakeoff.workloads.load import load as load_workload
 from bakeoff.workloads.plan import where
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     if location is None:
         msg = "own data are those of a workload's file: name the file as the workload"
         raise UsageError(msg)
-    loaded = load_workload(location)
+    loaded = bakeoff.workloads.load.load(location)
     if loaded.data is None:
         msg = f"{location}: it has no function data(size, samples, seed), which own data come from"
         raise ModelFileError(msg)

@@ -175,7 +175,7 @@ class Embedding(nnx.Embed):
     canonical: ClassVar[dict[str, str]] = {"embedding": "weight"}
 
     def __init__(self, entries: int, features: int) -> None:
-        """Make the table (entries, features); flax would give rows in the type that it has now, whatever comes."""
+        """Make the table (entries, features), whose type rows have: flax would keep the type of its first zeros."""
         super().__init__(entries, features, embedding_init=nnx.initializers.zeros, rngs=_rngs())
         self.dtype = None
 

@@ -45,12 +45,12 @@ def build(nn, size):
         def __init__(self, channels):
             super().__init__()
             half = channels // 2
-            self.width = half
+            self.portion = half
             self.point = nn.Conv2d(half, half, 1)
             self.depthwise = nn.Conv2d(half, half, 3, padding=1, groups=half)
 
         def forward(self, x):
-            kept, rest = nn.split_channels(x, (self.width, self.width))
+            kept, rest = nn.split_channels(x, (self.portion, self.portion))
             rest = self.depthwise(nn.relu(self.point(rest)))
             return nn.channel_shuffle(nn.concat_channels([kept, rest]), 2)
 

@@ -1,4 +1,4 @@
-"""A variational autoencoder: random draws within the step, and a loss that sees more than the outputs.
+"""A variational autoencoder: random draws within the step, and a loss that sees the inputs.
 
 The encoder gives mean and log variance of each image's code; in training a code is drawn from them, in evaluation it is
 the mean. The loss is the negative evidence lower bound of Kingma and Welling (arXiv 1312.6114), appendix B: the
@@ -47,14 +47,14 @@ def build(nn, size):
             mean, log_variance = self.mean(hidden), self.log_variance(hidden)
             code = mean + nn.exp(0.5 * log_variance) * self.noise(mean)
             logits = self.pixels(nn.tanh(self.decode(code)))
-            return (logits, x, mean, log_variance) if nn.in_training(self) else logits
+            return (logits, mean, log_variance) if nn.in_training(self) else logits
 
     return Autoencoder()
 
 
-def loss(nn, outputs, targets):
+def loss(nn, outputs, targets, inputs):
     """Return the loss of an image: images are their own targets, and the labels that come with them are not used."""
     del targets
-    logits, images, mean, log_variance = outputs
+    logits, mean, log_variance = outputs
     divergence = 0.5 * nn.sum(nn.exp(log_variance) + mean * mean - 1.0 - log_variance, axis=1)
-    return nn.binary_cross_entropy(logits, nn.sigmoid(images)) * images.shape[1] + nn.mean(divergence)
+    return nn.binary_cross_entropy(logits, nn.sigmoid(inputs)) * inputs.shape[1] + nn.mean(divergence)
