@@ -197,7 +197,6 @@ class Counter:
 
     columns = staticmethod(lambda x: Shape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3]))
     column_mask = staticmethod(lambda x, lengths: Shape(lengths.shape[0], 1, x.shape[2], 1))
-    constant = staticmethod(lambda array: Shape(*array.shape))
 
     @staticmethod
     def less(a: Shape, b: Shape) -> Shape:
