@@ -3,6 +3,8 @@
 Shallow workloads are computed by all frameworks in every run. Deep ones, whose compilers work for up to a minute each,
 are all certified in the frameworks that are quick with them; of the others a part is drawn, in which there is always
 one that convolves, and one that does not: a recurrent one, or one of attention.
+
+In a mode that is not a framework's default one value of an option is drawn, where all are tried in the default one.
 """
 
 from __future__ import annotations
@@ -25,6 +27,11 @@ OTHERWISE = 1
 CERTIFICATES = ("test_every_framework_computes_the_same", "test_a_model_of_a_users_own_gets_its_certificate")
 """The tests that certify workloads."""
 
+VALUES_OF = dict.fromkeys(
+    ("test_what_is_asked_is_in_force_in_all_threads", "test_the_certificate_passes_with_every_value"), "denormals"
+)
+"""Tests of each value of an option in each mode: a process each, and in torch Inductor for some 20 s."""
+
 
 def kinds(names: Iterable[str] = WORKLOADS) -> tuple[set[str], set[str]]:
     """Return the deep ones among workloads that mostly convolve, and the others."""
@@ -46,6 +53,9 @@ def drawn(framework: str, count: int, seed: str | None = None, names: Iterable[s
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     """Return whether a test is a part of this run, by its name and parameters."""
     framework, workload = asked.get("framework"), asked.get("workload", asked.get("model"))
+    if test in VALUES_OF and asked["mode"] != DECLARED[asked["framework"]].info.options["mode"].default:
+        values = DECLARED[asked["framework"]].info.options[VALUES_OF[test]].values
+        return asked["value"] in first(values, 1, f"{sources()} {framework}")
     if framework not in DECLARED or workload not in KNOWN or not is_deep(workload):
         return True
     count = CERTIFIED.get(framework, len(KNOWN)) if test in CERTIFICATES else OTHERWISE

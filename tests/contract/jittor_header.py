@@ -54,8 +54,8 @@ def main(folder: str) -> None:
     if not compiled.exists():
         header.write_text(HEADER)
         new = compiled.with_suffix(".new")
-        subprocess.run([*command, "-x", "c++-header", "-o", str(new), str(header)], check=True)
-        new.rename(compiled)
+        if not subprocess.run([*command, "-x", "c++-header", "-o", str(new), str(header)], check=False).returncode:
+            new.rename(compiled)
     sys.stdout.write(f"{header if is_taken(command, header) else ''}\n")
 
 

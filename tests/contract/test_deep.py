@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from contract_run import DECLARED, KNOWN, WORKLOADS, is_deep
-from deep import CERTIFICATES, CERTIFIED, drawn, is_drawn, kinds
+from deep import CERTIFICATES, CERTIFIED, VALUES_OF, drawn, is_drawn, kinds
 
 
 @pytest.mark.parametrize("framework", CERTIFIED)
@@ -32,3 +32,17 @@ def test_what_is_asked_otherwise_was_certified() -> None:
     left_out = [one for one in asked if not is_drawn("test_steps", one)]
     assert left_out
     assert all(is_drawn(CERTIFICATES[0], one) for one in asked if one not in left_out)
+
+
+def test_one_value_is_tried_in_a_mode_that_is_not_the_default() -> None:
+    """Each value of an option is tried in each framework's default mode, and one of them in every other mode."""
+    for name, declared in DECLARED.items():
+        modes, values = declared.info.options["mode"], declared.info.options["denormals"].values
+        for mode in modes.values:
+            tried = [
+                is_drawn(test, {"framework": name, "mode": mode, "value": value})
+                for test in VALUES_OF
+                for value in values
+            ]
+            expected = len(values) if mode == modes.default else 1
+            assert sum(tried) == len(VALUES_OF) * expected

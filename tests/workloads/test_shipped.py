@@ -18,7 +18,7 @@ def test_the_workloads_are_there() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_every_workload_can_be_inferred(name: str) -> None:
-    """Every shipped workload has both scenarios, but for one that is published so, and one that is given its outputs."""
+    """Every shipped workload has both scenarios, but one that is published so, and one that is given its outputs."""
     scenarios = load(name).workload.scenarios
     assert ("infer" in scenarios) == (name != "tacotron2")
     assert ("train" in scenarios) == (name != "mlp-1024")

@@ -54,12 +54,12 @@ WORKLOAD = Workload(
     name="deepspeech2",
     summary="Deep Speech 2 on up to 17 s of speech: convolutions and five bidirectional LSTMs of 1024, CTC",
     source="SeanNaren/deepspeech.pytorch, March 2020, after Amodei et al., arXiv 1512.02595",
+    data=("synthetic", "librispeech"),
     sizes={
         "full": _size(20, 1700, 247, 86_577_440, 82_571_012_800, channels=32, hidden=1024, layers=5),
         "reduced": _size(2, 100, 10, 190_932, 24_089_400, channels=4, hidden=64, layers=2),
     },
     optimizer=Adam(learning_rate=3e-4, clip_norm=400.0),
-    data=("synthetic", "librispeech"),
 )
 
 
@@ -102,6 +102,6 @@ def _frames(nn: Any, lengths: Any) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any, inputs: Any) -> Any:
-    """Give the sum of all samples' CTC over the batch size."""
+    """Return the sum of all samples' CTC over the batch size."""
     frames = _frames(nn, inputs["lengths"])
     return nn.ctc(outputs, targets["labels"], frames, targets["label_lengths"])

@@ -67,12 +67,12 @@ WORKLOAD = Workload(
     name="tacotron2",
     summary="Tacotron 2 from characters to mel spectrograms: attention by location, a step for each of 870 frames",
     source="Dai et al. 2022 and NVIDIA/DeepLearningExamples, after Shen et al., arXiv 1712.05884",
+    data=("synthetic", "ljspeech"),
     sizes={
         "full": _size(32, 187, 870, 26_096_001, 19_893_328_000, mels=80, postnet=512, **_FULL),
         "reduced": _size(2, 12, 20, 246_161, 4_188_160, mels=20, postnet=64, **_REDUCED),
     },
     optimizer=Adam(learning_rate=1e-3, clip_norm=1.0),
-    data=("synthetic", "ljspeech"),
     scenarios=("train",),
 )
 
@@ -222,7 +222,7 @@ def _attention(nn: Any, config: Any) -> Any:
 
 
 def loss(nn: Any, outputs: Any, targets: Any) -> Any:
-    """Give the errors of the mels before and behind the postnet, and of the gate."""
+    """Return the errors of the mels before and behind the postnet, and of the gate."""
     mels = targets["mels"].shape[2]
     before, behind, gate = outputs[:, :, :mels], outputs[:, :, mels : 2 * mels], outputs[:, :, 2 * mels]
     of_mels = nn.mse(before, targets["mels"]) + nn.mse(behind, targets["mels"])
