@@ -93,7 +93,7 @@ def race(labels: list[str], rounds: int, threads: int | None) -> dict[str, list[
             state = State(comparison, Path(results), inputs)
             runner = Runner(state.folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
             for number in range(1, rounds + 1):
-                for record in runner.run(together(state, comparison.contenders, number, None)):
+                for record in runner.run(together(state, comparison.contenders, number)):
                     records[record.trial.contender.label].append(record)
     return records
 

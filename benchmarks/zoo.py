@@ -26,7 +26,7 @@ from scaled import scaled
 from zoo_pairs import SEQUENCES, SIZES, verdict
 
 from bakeoff.judge.counters import flagged_share
-from bakeoff.judge.rounds import round_times
+from bakeoff.judge.rounds import kept_blocks, round_times
 from bakeoff.measure.contention import FOREIGN_LIMIT
 from bakeoff.race.loop import Runner
 from bakeoff.race.prepare import prepared
@@ -38,7 +38,6 @@ from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.request import Request
 from bakeoff.stats.differences import ping_pong_difference
 from bakeoff.stats.intervals import MIN_VALUES, fixed_interval
-from bakeoff.stats.warmup import mser5
 
 if TYPE_CHECKING:
     from bakeoff.spec.comparison import Comparison
@@ -78,7 +77,7 @@ def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path,
         for number in range(1, asked.rounds + 1):
             if number > MIN_VALUES and time.monotonic() > ends_s:
                 break
-            records += runner.run(together(state, comparison.contenders, number, None))
+            records += runner.run(together(state, comparison.contenders, number))
     return row | _told(comparison, certified, records)
 
 
@@ -89,8 +88,8 @@ def _told(comparison: Comparison, certified: dict[str, Record], records: list[Re
     failed = [record.reason for record in records if record.outcome != "done"]
     if failed:
         return {"ratio": "", "same": _same(certified[ours], certified[ready_made]), "told": failed[0]}
-    cut = max(mser5(record.warm_steps_ns).steps for record in records)
-    times = {label: round_times(mine[label], cut) for label in mine}
+    kept = kept_blocks(records)
+    times = {label: round_times(mine[label], kept) for label in mine}
     logs = [ping_pong_difference(times[ready_made][number].turns, times[ours][number].turns) for number in times[ours]]
     interval = fixed_interval([log for log in logs if log is not None], 0.95)
     assert interval is not None
