@@ -8,7 +8,7 @@ from typing import Any
 
 import jittor as jt
 
-from bakeoff.frameworks.jittor.layout import Layout, kernel_layout
+from bakeoff.frameworks.layout import Layout, kernel_layout
 
 Pair = int | tuple[int, int]
 

@@ -18,7 +18,6 @@ from bakeoff.frameworks.jittor import functions, normalisation
 from bakeoff.frameworks.jittor.attention import attention
 from bakeoff.frameworks.jittor.conv_layers import Conv1d, Conv2d, ConvTranspose2d
 from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
-from bakeoff.frameworks.jittor.layout import Layout
 from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jittor.maps import (
     ChannelNorm,
@@ -40,6 +39,7 @@ from bakeoff.frameworks.jittor.recurrent import GRU, LSTM, LSTMCell, scan
 from bakeoff.frameworks.jittor.sequence_losses import ctc
 from bakeoff.frameworks.jittor.tangent import tanh
 from bakeoff.frameworks.jittor.time_maps import column_mask, columns, floor_divide
+from bakeoff.frameworks.layout import Layout
 from bakeoff.spec.errors import ModelFileError
 
 if TYPE_CHECKING:

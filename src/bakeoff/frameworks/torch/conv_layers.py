@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from bakeoff.frameworks.torch.layout import kernel_layout
+from bakeoff.frameworks.layout import kernel_layout
 
 Pair = int | tuple[int, int]
 

@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from bakeoff.frameworks.layout import Layout
 from bakeoff.frameworks.torch import functions, recurrent
 from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch.conv_layers import Conv1d, Conv2d, ConvTranspose2d
-from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary  # noqa: F403 - its names are part of this vocabulary
-from bakeoff.frameworks.torch.layout import Layout
+from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.torch.maps import (
     BatchNorm,

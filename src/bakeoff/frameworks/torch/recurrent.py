@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from bakeoff.frameworks.torch.layout import Layout
+from bakeoff.frameworks.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""How a weight lies in canonical layout, and how in Jittor's."""
+"""How a weight lies in canonical layout, and how where outputs are first, as PyTorch and Jittor have it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Layout(NamedTuple):
-    """How a weight lies in canonical layout, where Jittor has the output first and channels before height and width.
+    """How a weight lies in canonical layout; natively the output is first, and channels are before height and width.
 
     Shapes: canonical (in, out) or (kernel, kernel, in, out); unfolded the same with the inputs' axes apart, such as
     (height, width, channels, out).
@@ -21,11 +21,11 @@ class Layout(NamedTuple):
     unfolded: tuple[int, ...]
 
     def to_native(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring a canonical array into Jittor's order of axes: (out, channels, height, width) or (out, in)."""
+        """Bring a canonical array into the native order of axes: (out, channels, height, width) or (out, in)."""
         return np.moveaxis(array.reshape(self.unfolded), (-1, -2), (0, 1))
 
     def to_canonical(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Bring Jittor's array of a weight into canonical layout."""
+        """Bring a native array of a weight into canonical layout."""
         *spatial, inputs, outputs = self.unfolded
         return np.moveaxis(array.reshape(outputs, inputs, *spatial), (0, 1), (-1, -2)).reshape(self.canonical)
 
