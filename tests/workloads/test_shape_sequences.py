@@ -22,13 +22,13 @@ def test_ctc_gives_one_number_that_hangs_on_its_logits() -> None:
         (0, Shape((4, 9, 2, 5), kind="map"), "a feature map (4, 9, 2, 5)"),
         (0, Shape((4, 5)), "logits (batch, time, classes)"),
         (0, Shape((4, 9, 1)), "class 0 the blank"),
-        (0, Shape((4, 9, 5), integer=True), "takes logits"),
-        (1, Shape((4, 3)), "labels (batch, most labels) of dtype int32"),
+        (0, Shape((4, 9, 5), integer=True), "nn.ctc takes real numbers"),
+        (1, Shape((4, 3)), "nn.ctc takes integers"),
         (1, Shape((3, 3), integer=True), "for a batch of 4"),
         (1, Shape((), integer=True), "labels (batch, most labels)"),
-        (2, Shape((4,)), "logit_lengths (batch,) of dtype int32"),
+        (2, Shape((4,)), "logit_lengths (4,) of dtype int32"),
         (2, Shape((4, 1), integer=True), "this is an array (4, 1)"),
-        (3, Shape((3,), integer=True), "label_lengths (batch,)"),
+        (3, Shape((3,), integer=True), "label_lengths (4,)"),
     ],
 )
 def test_ctc_refuses_what_it_cannot_take(place: int, given: Shape, told: str) -> None:

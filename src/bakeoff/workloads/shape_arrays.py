@@ -8,7 +8,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real, elementwise
+from bakeoff.workloads.shapes import LayoutError, Shape, check_integer, check_kind, check_real, elementwise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -80,17 +80,6 @@ def check_alike(function: str, *arrays: Shape) -> None:
     if len({one.values for one in arrays}) > 1:
         told = ", ".join(f"{one!r} of {one.values}" for one in arrays)
         msg = f"nn.{function} of {told}: nn.to_float(x) makes integers and booleans real numbers"
-        raise LayoutError(msg)
-
-
-def check_integer(function: str, x: Any) -> None:
-    """Raise LayoutError for anything but an array of integers."""
-    check_kind(function, x, "array")
-    if not x.integer:
-        msg = (
-            f"nn.{function} takes integers, as an input of dtype int32, nn.arange(n) or nn.constant of whole numbers "
-            f"give them; this is {x!r} of {x.values}"
-        )
         raise LayoutError(msg)
 
 

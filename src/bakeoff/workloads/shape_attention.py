@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -48,6 +48,7 @@ def _check(asked: Attention) -> None:
     q, k, v = asked.q, asked.k, asked.v
     for one in (q, k, v):
         check_kind("attention", one, "array")
+        check_real("attention", one)
         if one.ndim != AXES:
             msg = f"nn.attention takes (batch, length, heads, features) three times; this is {one!r}"
             raise LayoutError(msg)

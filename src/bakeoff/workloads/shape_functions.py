@@ -54,6 +54,7 @@ class Functions(ArrayFunctions):
         """Count a product of matrices, or of stacks of them."""
         for one in (a, b):
             check_kind("matmul", one, "array")
+            check_real("matmul", one)
         if min(a.ndim, b.ndim) < 2:  # noqa: PLR2004 - rows and columns
             msg = f"nn.matmul takes matrices or stacks of them; these are {a!r} and {b!r}"
             raise LayoutError(msg)
@@ -80,6 +81,7 @@ class Functions(ArrayFunctions):
     def softmax(x: Shape) -> Shape:
         """Return the same shape."""
         check_kind("softmax", x, "array")
+        check_real("softmax", x)
         return x.of(*x.shape)
 
     log_softmax = softmax
@@ -88,6 +90,7 @@ class Functions(ArrayFunctions):
     def global_avg_pool2d(x: Shape) -> Shape:
         """Return one value for each channel."""
         check_kind("global_avg_pool2d", x, "map")
+        check_real("global_avg_pool2d", x)
         return x.of(x.shape[0], x.shape[-1])
 
     flatten = staticmethod(flattened)

@@ -6,7 +6,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
+from bakeoff.workloads.shapes import (
+    LayoutError,
+    Shape,
+    check_integer,
+    check_kind,
+    check_length,
+    check_real,
+    elementwise,
+    in_scan,
+)
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -44,7 +53,8 @@ class Counted(layers.Layer):
     counter: Counter
 
     def product(self, macs: int, x: Shape, saved: int = 1) -> None:
-        """Count a product of the layer's weight with its input."""
+        """Count a product of the layer's weight with its input; raise LayoutError unless that holds real numbers."""
+        check_real(type(self).__name__, x)
         self.counter.product(macs, (True, x.trained), saved)
         self.counter.read(self)
 
@@ -54,10 +64,7 @@ class Embedding(Counted, layers.Embedding):
 
     def __call__(self, x: Shape) -> Shape:
         """Add the axis of features."""
-        check_kind("Embedding", x, "array")
-        if not x.integer:
-            msg = f"nn.Embedding takes integers: an input of dtype int32 in the size's inputs; this is {x!r} of numbers"
-            raise LayoutError(msg)
+        check_integer("Embedding", x)
         return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
 
     def attend(self, x: Shape) -> Shape:
@@ -74,9 +81,9 @@ class EmbeddingBag(Counted, layers.EmbeddingBag):
 
     def __call__(self, x: Shape) -> Shape:
         """Return one row for each sample."""
-        check_kind("EmbeddingBag", x, "array")
-        if not x.integer or x.ndim != 2:  # noqa: PLR2004 - batch, entries of a sample
-            msg = f"nn.EmbeddingBag takes integers (batch, n): an input of dtype int32; this is {x!r} of {x.values}"
+        check_integer("EmbeddingBag", x)
+        if x.ndim != 2:  # noqa: PLR2004 - batch, entries of a sample
+            msg = f"nn.EmbeddingBag takes integers (batch, n); this is {x!r}"
             raise LayoutError(msg)
         return Shape((x.shape[0], self.parameters["weight"].shape[1]), trained=True)
 
@@ -117,6 +124,7 @@ class LayerNorm(Counted, layers.LayerNorm):
     def __call__(self, x: Shape) -> Shape:
         """Return the same shape."""
         check_kind("LayerNorm", x, "array")
+        check_real("LayerNorm", x)
         check_length(f"nn.LayerNorm over the last axis of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
         return Shape(x.shape, trained=True)
 
@@ -132,6 +140,7 @@ class BatchNorm(Counted, layers.BatchNorm):
         if not isinstance(x, Shape) or not (x.kind == "map" or (x.kind == "array" and x.ndim in {2, 3})):
             msg = f"nn.BatchNorm takes a feature map, (batch, features) or (batch, length, features); this is {x!r}"
             raise LayoutError(msg)
+        check_real("BatchNorm", x)
         check_length(f"nn.BatchNorm over the channels of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
         return Shape(x.shape, trained=True, kind=x.kind)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind
+from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_real
 
 _REDUCTIONS = ("mean", "sum", "none")
 
@@ -16,6 +16,7 @@ def cross_entropy(
     if not isinstance(logits, Shape) or logits.kind != "map":
         check_kind("cross_entropy", logits, "array")
     check_kind("cross_entropy", labels, "array")
+    check_real("cross_entropy", logits)
     if logits.kind == "array" and logits.ndim == MAP_AXES:
         msg = f"nn.cross_entropy would take {logits!r} for a feature map; nn.reshape logits and labels to fewer axes"
         raise LayoutError(msg)
@@ -39,6 +40,7 @@ def elementwise_loss(function: str, outputs: Any, targets: Any, weights: Any = N
     for one in (outputs, targets):
         if not isinstance(one, Shape):
             check_kind(function, one, "array")
+    check_real(function, outputs)
     losses = outputs.broadcast_with(targets).like()
     if outputs.shape != targets.shape or outputs.kind != targets.kind:
         msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.layers import count, pair
 from bakeoff.workloads.layers_maps import divided
-from bakeoff.workloads.shape_maps import check_sequence
 from bakeoff.workloads.shape_windows import places, slid
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real, check_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +31,7 @@ def avg_pool2d(x: Shape, kernel: Any, stride: Any = None, padding: Any = 0, coun
 def max_pool1d(x: Shape, kernel: int, stride: int | None = None, padding: int = 0) -> Shape:
     """Return the places of the window along the length."""
     check_sequence("max_pool1d", x)
+    check_real("max_pool1d", x)
     kernel, padding = count("kernel", kernel), count("padding", padding, least=0)
     _check_padding("max_pool1d", (kernel,), (padding,))
     step = kernel if stride is None else count("stride", stride)
@@ -55,12 +55,14 @@ def _check_padding(function: str, kernel: Sequence[int], padding: Sequence[int])
 def adaptive_avg_pool2d(x: Shape, size: tuple[int, int]) -> Shape:
     """Return the size."""
     check_kind("adaptive_avg_pool2d", x, "map")
+    check_real("adaptive_avg_pool2d", x)
     return _sized(x, pair("size", size))
 
 
 def resize(x: Shape, size: tuple[int, int], method: str) -> Shape:
     """Return the size; nearest takes whole factors only."""
     check_kind("resize", x, "map")
+    check_real("resize", x)
     sizes = pair("size", size)
     if method not in RESIZES:
         msg = f"nn.resize by {method!r}; there is {' and '.join(RESIZES)}"
@@ -74,6 +76,7 @@ def resize(x: Shape, size: tuple[int, int], method: str) -> Shape:
 def pad2d(x: Shape, sides: Any) -> Shape:
     """Return the map with its edges."""
     check_kind("pad2d", x, "map")
+    check_real("pad2d", x)
     (top, bottom), (left, right) = edges(sides)
     batch, height, width, channels = x.shape
     return Shape((batch, height + top + bottom, width + left + right, channels), trained=x.trained, kind="map")
@@ -91,6 +94,7 @@ def edges(sides: Any) -> tuple[tuple[int, int], tuple[int, int]]:
 def from_tokens(x: Shape, size: tuple[int, int]) -> Shape:
     """Return a map of this height and width."""
     check_sequence("from_tokens", x)
+    check_real("from_tokens", x)
     height, width = pair("size", size)
     if x.shape[1] != height * width:
         msg = f"nn.from_tokens of {x!r}: {height} x {width} places are {height * width} tokens"
@@ -101,6 +105,7 @@ def from_tokens(x: Shape, size: tuple[int, int]) -> Shape:
 def per_channel(v: Shape) -> Shape:
     """Return one number for each channel, that broadcasts over height and width."""
     check_kind("per_channel", v, "array")
+    check_real("per_channel", v)
     if v.ndim not in {1, 2}:
         msg = f"nn.per_channel takes (channels,) or (batch, channels); this is {v!r}"
         raise LayoutError(msg)
@@ -111,6 +116,7 @@ def per_channel(v: Shape) -> Shape:
 def split_channels(x: Shape, sizes: Sequence[int]) -> list[Shape]:
     """Return a map for each size."""
     check_kind("split_channels", x, "map")
+    check_real("split_channels", x)
     parts = [count("sizes", size) for size in sizes]
     if sum(parts) != x.shape[-1]:
         msg = f"nn.split_channels of {x!r} into {tuple(parts)}: these are {sum(parts)} channels"
@@ -121,6 +127,7 @@ def split_channels(x: Shape, sizes: Sequence[int]) -> list[Shape]:
 def channel_shuffle(x: Shape, groups: int) -> Shape:
     """Return the same shape."""
     check_kind("channel_shuffle", x, "map")
+    check_real("channel_shuffle", x)
     divided("channels", x.shape[-1], groups)
     return Shape(x.shape, trained=x.trained, kind="map")
 

@@ -11,13 +11,19 @@ from bakeoff.workloads import layers_maps
 from bakeoff.workloads.layers import pair
 from bakeoff.workloads.shape_layers import Counted
 from bakeoff.workloads.shape_windows import extent, places, slid
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, elementwise
+from bakeoff.workloads.shapes import (
+    SEQUENCE_AXES,
+    LayoutError,
+    Shape,
+    check_kind,
+    check_length,
+    check_real,
+    check_sequence,
+    elementwise,
+)
 
 if TYPE_CHECKING:
     from bakeoff.workloads.layers import Layer
-
-SEQUENCE_AXES = 3
-"""Batch, length, features."""
 
 
 class Conv1d(Counted, layers_maps.Conv1d):
@@ -131,16 +137,9 @@ class StochasticDepth(Counted, layers_maps.StochasticDepth):
         return elementwise("StochasticDepth", x)
 
 
-def check_sequence(function: str, x: Any) -> None:
-    """Raise LayoutError unless x is (batch, length, features)."""
-    check_kind(function, x, "array")
-    if x.ndim != SEQUENCE_AXES:
-        msg = f"nn.{function} takes (batch, length, features); this is {x!r}"
-        raise LayoutError(msg)
-
-
 def _normalised(layer: Layer, name: str, x: Shape) -> Shape:
     """Return the same shape; raise LayoutError for another number of features than the layer was made for."""
+    check_real(name, x)
     check_length(f"nn.{name} over the features of {x!r}", x.shape[-1], layer.parameters["scale"].shape[0])
     return Shape(x.shape, trained=True, kind=x.kind)
 

@@ -7,12 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers_recurrent
 from bakeoff.workloads.shape_layers import Counted
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, in_scan
+from bakeoff.workloads.shapes import (
+    SEQUENCE_AXES,
+    LayoutError,
+    Shape,
+    check_kind,
+    check_length,
+    check_lengths,
+    check_real,
+    check_sequence,
+    in_scan,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-SEQUENCE_AXES = 3  # batch, length, features
 
 
 class _Recurrent(Counted):
@@ -38,6 +46,7 @@ class _Recurrent(Counted):
         """Raise LayoutError unless an array of the state is (batch, hidden), both directions' side by side."""
         width = self.directions * self.hidden
         check_kind(self._name, state, "array")
+        check_real(self._name, state)
         if state.shape != (batch, width):
             each = ", the forward direction's and then the backward's" if self.directions > 1 else ""
             msg = f"nn.{self._name} has states of shape ({batch}, {width}){each}; this one is {state!r}"
@@ -45,19 +54,10 @@ class _Recurrent(Counted):
 
     def _sequence(self, x: Any, lengths: Any) -> Shape:
         """Count what a sequence takes and return the outputs; raise LayoutError for what is none."""
-        check_kind(self._name, x, "array")
-        if x.ndim != SEQUENCE_AXES:
-            msg = f"nn.{self._name} takes (batch, length, features); this is {x!r}"
-            raise LayoutError(msg)
+        check_sequence(self._name, x)
         check_length(f"nn.{self._name} over the last axis of {x!r}", x.shape[-1], self.in_features)
-        if lengths is not None and not (
-            isinstance(lengths, Shape) and lengths.integer and lengths.shape == x.shape[:1]
-        ):
-            msg = (
-                f"nn.{self._name} takes lengths ({x.shape[0]},) of dtype int32, from 1 to {x.shape[1]}: an input of "
-                f"the size's inputs; this is {lengths!r}"
-            )
-            raise LayoutError(msg)
+        if lengths is not None:
+            check_lengths(self._name, lengths, x.shape[0])
         self._count(x)
         return Shape((*x.shape[:2], self.directions * self.hidden), trained=True)
 

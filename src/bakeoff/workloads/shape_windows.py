@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.workloads.layers import pair
-from bakeoff.workloads.shapes import LayoutError, Shape
+from bakeoff.workloads.shapes import LayoutError, Shape, check_real
 
 
 def extent(kernel: int, dilation: int) -> int:
@@ -24,6 +24,7 @@ def places(function: str, x: Shape, length: int, window: int, stride: int, paddi
 
 def slid(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
     """Return the places of a window over a map that is padded on both sides."""
+    check_real(function, x)
     batch, *lengths, channels = x.shape
     sides = zip(lengths, pair("kernel", kernel), pair("stride", stride), pair("padding", padding, least=0), strict=True)
     found = [places(function, x, length, window, step, edge) for length, window, step, edge in sides]

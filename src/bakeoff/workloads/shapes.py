@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MAP_AXES = 4
 """An array of a batch with so many axes is a feature map, by the convention of `spec.batch.Batch`."""
 
+SEQUENCE_AXES = 3
+"""Of a sequence: batch, length, features."""
+
 Kind = Literal["map", "flat", "array"]
 
 
@@ -244,6 +247,36 @@ def check_real(function: str, x: Shape) -> None:
     """Raise LayoutError for an array of integers or booleans, where a function takes real numbers."""
     if x.integer or x.boolean:
         msg = f"nn.{function} takes real numbers; this is {x!r} of {x.values}: nn.to_float(x) makes them real numbers"
+        raise LayoutError(msg)
+
+
+def check_integer(function: str, x: Any) -> None:
+    """Raise LayoutError for anything but an array of integers."""
+    check_kind(function, x, "array")
+    if not x.integer:
+        msg = (
+            f"nn.{function} takes integers, as an input of dtype int32, nn.arange(n) or nn.constant of whole numbers "
+            f"give them; this is {x!r} of {x.values}"
+        )
+        raise LayoutError(msg)
+
+
+def check_sequence(function: str, x: Any) -> None:
+    """Raise LayoutError unless x is (batch, length, features)."""
+    check_kind(function, x, "array")
+    if x.ndim != SEQUENCE_AXES:
+        msg = f"nn.{function} takes (batch, length, features); this is {x!r}"
+        raise LayoutError(msg)
+
+
+def check_lengths(function: str, x: Any, batch: int, name: str = "lengths") -> None:
+    """Raise LayoutError unless x is an integer for each sample."""
+    check_kind(function, x, "array")
+    if x.shape != (batch,) or not x.integer:
+        msg = (
+            f"nn.{function} takes {name} ({batch},) of dtype int32, an input of the size's inputs; this is {x!r} "
+            f"of {x.values}"
+        )
         raise LayoutError(msg)
 
 
