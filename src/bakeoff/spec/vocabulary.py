@@ -24,7 +24,7 @@ Parameter it is the path alone: `class_token`. A layer or module that stands und
 which has the name of the first path, in the order of attributes; its gradients add up. A Parameter stands under one
 path: share the module that holds it. State is what training changes beside the parameters: it has no
 gradient, no optimiser updates it, it does not count as a parameter, and evaluation reads it. Arrays take indices and
-slices as NumPy's do: `x[:, 0]`.
+slices as NumPy's do, but none that goes backward: `x[:, 0]`.
 
 Values are real numbers in the step's precision, integers (int32, where a framework's own are not wider) or booleans.
 Both operands of + - * are of one kind, and those of / and ** real numbers; `to_float` makes real numbers of the others.
@@ -204,8 +204,8 @@ FUNCTIONS: dict[str, str] = {
         "the columns before each sample's length and 0 from there on; times the map, it leaves what is no padding."
     ),
     "floor_divide": (
-        "floor_divide(x, number): integers, none below 0, over a whole number from 1 on, without what is left: a "
-        "length behind a stride."
+        "floor_divide(x, number): integers, none below 0, divided by a whole number from 1 on and rounded down, as "
+        "lengths are by a stride."
     ),
     "concat": "concat(arrays, axis): not for feature maps.",
     "concat_channels": "concat_channels(maps): feature maps of one height and width, joined by their channels.",

@@ -20,7 +20,7 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from bakeoff.spec.batch import ArraySpec
 
@@ -39,6 +39,16 @@ in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
 
 class LayoutError(TypeError):
     """An operation that has no one meaning in all frameworks, or none at all; the text says what to do instead."""
+
+
+def _written(operator: str, name: str) -> Callable[..., NoReturn]:
+    """Return the method of an operator that is refused, with how it is written in the vocabulary."""
+
+    def refuse(*_: object) -> NoReturn:
+        msg = f"{operator} is nn.{name} in the vocabulary"
+        raise LayoutError(msg)
+
+    return refuse
 
 
 class Shape:
@@ -102,6 +112,9 @@ class Shape:
             raise LayoutError(msg)
         if self.kind != "array" and not (len(places) == 1 and isinstance(places[0], slice)):
             self.refuse("is indexed")
+        if any(isinstance(place, slice) and isinstance(place.step, int) and place.step < 0 for place in places):
+            msg = f"{index!r} of {self!r} goes backward, which not every framework has: nn.flip(x, axis)"
+            raise LayoutError(msg)
         lengths: list[tuple[Any, Any]] = list(zip_longest(self.shape, places, fillvalue=slice(None)))
         for length, place in lengths:
             if type(place) is int and not -length <= place < length:
@@ -125,12 +138,11 @@ class Shape:
     __array_ufunc__ = None
     """NumPy's numbers leave an operation to this class."""
 
-    def __matmul__(self, other: object) -> NoReturn:
-        """Refuse the operator, whose products could not be counted."""
-        msg = "a @ b is nn.matmul(a, b) in the vocabulary"
-        raise LayoutError(msg)
-
-    __rmatmul__ = __matmul__
+    __matmul__ = __rmatmul__ = _written("a @ b", "matmul(a, b)")  # its products could not be counted
+    __floordiv__ = __rfloordiv__ = _written("a // b", "floor_divide(x, number)")
+    __and__ = __rand__ = _written("a & b", "logical_and(a, b)")
+    __or__ = __ror__ = _written("a | b", "logical_or(a, b)")
+    __invert__ = _written("~a", "logical_not(a)")
 
     def __iter__(self) -> NoReturn:
         """Refuse to be taken apart: traced arrays of some frameworks cannot be."""

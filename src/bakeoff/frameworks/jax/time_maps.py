@@ -18,5 +18,5 @@ def column_mask(x: jax.Array, lengths: jax.Array) -> jax.Array:
 
 
 def floor_divide(x: jax.Array, number: int) -> jax.Array:
-    """Divide integers and leave out what is left."""
+    """Divide integers, rounded down."""
     return jnp.floor_divide(x, number)

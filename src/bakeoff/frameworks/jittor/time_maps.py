@@ -19,5 +19,5 @@ def column_mask(x: Any, lengths: Any) -> Any:
 
 
 def floor_divide(x: Any, number: int) -> Any:
-    """Divide integers and leave out what is left."""
+    """Divide integers, rounded down."""
     return jt.floor_divide(x, number)

@@ -17,5 +17,5 @@ def column_mask(x: mx.array, lengths: mx.array) -> mx.array:
 
 
 def floor_divide(x: mx.array, number: int) -> mx.array:
-    """Divide integers and leave out what is left."""
+    """Divide integers, rounded down."""
     return mx.floor_divide(x, number)

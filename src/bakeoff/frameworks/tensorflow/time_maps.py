@@ -18,5 +18,5 @@ def column_mask(x: Any, lengths: Any) -> Any:
 
 
 def floor_divide(x: Any, number: int) -> Any:
-    """Divide integers and leave out what is left."""
+    """Divide integers, rounded down."""
     return tf.math.floordiv(x, number)
