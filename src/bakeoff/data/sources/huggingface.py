@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.data.dataset import DataSet
+from bakeoff.data.reading import library, split_of
 from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UsageError
 
@@ -27,10 +28,7 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
     `location` is a folder as `datasets` reads or saves it; without one, the data set is found by the shape.
     """
     splits, source = _open(size, location)
-    if "train" not in splits:
-        msg = f"{source} has no split 'train'; it has {', '.join(splits)}"
-        raise UsageError(msg)
-    train = _samples(splits["train"], size, count, seed, source)
+    train = _samples(split_of(source, splits, "train"), size, count, seed, source)
     test = _samples(splits["test"], size, _TEST_SAMPLES, seed, source) if "test" in splits else None
     return DataSet(source=source, train=train, test=test)
 
@@ -40,12 +38,8 @@ def _open(size: Size, location: str | None) -> tuple[Any, str]:
     if size.inputs or size.targets:
         msg = f"data from Hugging Face are one image and one class a sample; this workload takes {size.sample}"
         raise UsageError(msg)
-    try:
-        import datasets
-        import PIL.Image  # noqa: F401 - what `datasets` decodes images with, and does not itself depend on
-    except ImportError as error:
-        msg = "data from Hugging Face needs the extra 'data': pip install 'bakeoff[data]'. Or use another source"
-        raise UsageError(msg) from error
+    datasets = library("datasets", "huggingface")
+    library("PIL.Image", "huggingface")  # what `datasets` decodes images with, and does not itself depend on
     name = location or _by_shape(size)
     if location is not None and not Path(location).expanduser().is_dir():
         msg = f"huggingface:{location}: there is no such folder"
