@@ -1,4 +1,4 @@
-"""Matrices by which a map's height or width becomes another, in NumPy: for frameworks that have no operation for it."""
+"""What becomes of a map's height and width: in NumPy, for frameworks that have no operation for it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+Pair = int | tuple[int, int]
+"""A number for both axes of a map, or (vertical, horizontal)."""
 
 
 def windows(length: int, size: int) -> list[tuple[int, int]]:
@@ -43,6 +46,6 @@ def counted(length: int, kernel: int, stride: int, padding: int) -> NDArray[Any]
     return np.minimum(starts + kernel, length) - np.maximum(starts, 0)
 
 
-def pair(number: int | tuple[int, int]) -> tuple[int, int]:
+def pair(number: Pair) -> tuple[int, int]:
     """Return (vertical, horizontal)."""
     return number if isinstance(number, tuple) else (number, number)

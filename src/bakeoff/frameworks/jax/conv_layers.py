@@ -9,9 +9,7 @@ from typing import ClassVar
 from flax import nnx
 
 from bakeoff.frameworks.jax.convolution import convolve
-from bakeoff.frameworks.sampling import pair
-
-Pair = int | tuple[int, int]
+from bakeoff.frameworks.sampling import Pair, pair
 
 
 class Conv1d(nnx.Conv):

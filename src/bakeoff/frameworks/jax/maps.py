@@ -10,12 +10,10 @@ import jax.numpy as jnp
 from flax import nnx
 
 from bakeoff.frameworks import sampling
-from bakeoff.frameworks.sampling import pair
+from bakeoff.frameworks.sampling import Pair, pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-Pair = int | tuple[int, int]
 
 
 class GroupNorm(nnx.GroupNorm):

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jittor as jt
 
 from bakeoff.frameworks.layout import Layout, kernel_layout
 
-Pair = int | tuple[int, int]
+if TYPE_CHECKING:
+    from bakeoff.frameworks.sampling import Pair
 
 
 class Conv1d(jt.nn.Conv2d):

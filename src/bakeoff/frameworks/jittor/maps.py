@@ -12,12 +12,11 @@ import jittor as jt
 import numpy as np
 
 from bakeoff.frameworks import sampling
-from bakeoff.frameworks.sampling import pair
+from bakeoff.frameworks.sampling import Pair, pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Pair = int | tuple[int, int]
 
 _LOWEST = float(np.finfo(np.float32).min)
 

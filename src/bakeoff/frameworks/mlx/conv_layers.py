@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import mlx.nn
 
-Pair = int | tuple[int, int]
+if TYPE_CHECKING:
+    from bakeoff.frameworks.sampling import Pair
 
 
 class Conv1d(mlx.nn.Conv1d):

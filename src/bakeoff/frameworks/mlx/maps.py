@@ -12,12 +12,10 @@ import mlx.nn
 import numpy as np
 
 from bakeoff.frameworks import sampling
-from bakeoff.frameworks.sampling import pair
+from bakeoff.frameworks.sampling import Pair, pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-Pair = int | tuple[int, int]
 
 
 class GroupNorm(mlx.nn.GroupNorm):

@@ -15,13 +15,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import keras
 import tensorflow as tf
 
-from bakeoff.frameworks.sampling import pair
+from bakeoff.frameworks.sampling import Pair, pair
 from bakeoff.frameworks.tensorflow.padding import padded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-Pair = int | tuple[int, int]
 
 
 class Conv1d(keras.layers.Conv1D):

@@ -11,13 +11,11 @@ import keras
 import tensorflow as tf
 
 from bakeoff.frameworks import sampling
-from bakeoff.frameworks.sampling import pair
+from bakeoff.frameworks.sampling import Pair, pair
 from bakeoff.frameworks.tensorflow.padding import around, padded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-Pair = int | tuple[int, int]
 
 
 class GroupNorm(keras.layers.GroupNormalization):

@@ -4,13 +4,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from bakeoff.frameworks.layout import kernel_layout
 
-Pair = int | tuple[int, int]
+if TYPE_CHECKING:
+    from bakeoff.frameworks.sampling import Pair
 
 
 class Conv1d(torch.nn.Conv1d):

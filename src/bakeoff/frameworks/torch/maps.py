@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch.nn import functional as F
 
-from bakeoff.frameworks.sampling import pair
-
-Pair = int | tuple[int, int]
+from bakeoff.frameworks.sampling import Pair, pair
 
 
 class BatchNorm(torch.nn.BatchNorm2d):
