@@ -12,6 +12,7 @@ from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop, decay_of
 from bakeoff.spec.record import Evidence, Spread
 from bakeoff.spec.schedule import Constant, Linear
 from bakeoff.workloads.optimizers import clipped_share, norm_of, updated
+from bakeoff.workloads.schedules import rate
 
 if TYPE_CHECKING:
     from bakeoff.spec.optimizer import Optimizer
@@ -63,6 +64,32 @@ def test_a_float32_step_is_within_a_tenth_of_what_is_allowed(optimizer: Optimize
     assert check.passed
     assert check.error is not None
     assert check.error < UpdateTolerance().median / 10
+
+
+LONG_WARMUP = AdamW(learning_rate=6e-4, weight_decay=0.1, schedule=Constant(warmup_steps=2000))
+
+
+def decayed_by_a_rounded_factor(skip: int | None = None) -> Any:
+    """Return rows of a normalisation's scales that follow AdamW as PyTorch has it in float32, in three roundings."""
+    random = np.random.RandomState(1)
+    p = random.uniform(1.0, 1.05, POSITIONS).astype(np.float32)  # where a rounding is largest beside the number
+    m, v = np.zeros(POSITIONS), np.zeros(POSITIONS)
+    rows = [p.astype(np.float64)]
+    for t in range(1, STEPS + 1):
+        gradient = 0.01 * random.standard_normal(POSITIONS)
+        still, m, v = updated(LONG_WARMUP, np.zeros(POSITIONS), gradient, m, v, t)  # without decay: the step alone
+        factor = np.float32(1 - rate(LONG_WARMUP, t) * 0.1)
+        p = p if t - 1 == skip else p * factor + still.astype(np.float32)
+        rows += [gradient, p.astype(np.float64)]
+    return np.stack(rows)
+
+
+def test_a_long_warm_up_begins_with_steps_of_few_roundings() -> None:
+    """A first rate of 3e-7 moves a 1 by five roundings: AdamW's own three pass, a step left out does not."""
+    check = checked(LONG_WARMUP, decayed_by_a_rounded_factor())
+    assert check.passed, check.detail
+    for skip in range(STEPS):
+        assert not checked(LONG_WARMUP, decayed_by_a_rounded_factor(skip)).passed
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
