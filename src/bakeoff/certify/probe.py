@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import numpy as np
 
-from bakeoff.spec.optimizer import SGD, AdamW
+from bakeoff.spec.optimizer import RMSprop
 from bakeoff.spec.schedule import Cosine, Linear, StepDecay
 from bakeoff.workloads.optimizers import norm_of
 
@@ -44,7 +44,7 @@ def probed(optimizer: Optimizer) -> Optimizer:
     """
     if optimizer.schedule is not None:
         optimizer = msgspec.structs.replace(optimizer, schedule=_short(optimizer.schedule))
-    if isinstance(optimizer, SGD | AdamW) and optimizer.no_decay:
+    if not isinstance(optimizer, RMSprop) and optimizer.no_decay:
         optimizer = msgspec.structs.replace(optimizer, no_decay=("sc*e",))
     return optimizer
 

@@ -37,6 +37,7 @@ class SGD(msgspec.Struct, frozen=True, tag="sgd", kw_only=True):
 class Adam(msgspec.Struct, frozen=True, tag="adam", kw_only=True):
     """Adam with epsilon added after bias correction, outside the root (Kingma and Ba 2015, algorithm 1).
 
+    g += weight_decay * p, which is not AdamW's decay;
     m = beta1 * m + (1 - beta1) * g;  v = beta2 * v + (1 - beta2) * g * g
     p -= lr * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + epsilon)
     """
@@ -45,6 +46,8 @@ class Adam(msgspec.Struct, frozen=True, tag="adam", kw_only=True):
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    weight_decay: float = 0.0
+    no_decay: tuple[str, ...] = ()
     clip_norm: float | None = None
     schedule: Schedule | None = None
 
@@ -83,14 +86,14 @@ Optimizer = SGD | Adam | AdamW | RMSprop
 
 def decay_of(optimizer: Optimizer, parameter: str) -> float:
     """Return the weight decay of a parameter by its canonical name; 0 where the optimiser has none."""
-    if not isinstance(optimizer, SGD | AdamW) or any(fnmatchcase(parameter, one) for one in optimizer.no_decay):
+    if isinstance(optimizer, RMSprop) or any(fnmatchcase(parameter, one) for one in optimizer.no_decay):
         return 0.0
     return optimizer.weight_decay
 
 
 def exempt(optimizer: Optimizer, parameters: list[str]) -> list[str]:
     """Return the parameters among these that `no_decay` names, in their order."""
-    if not isinstance(optimizer, SGD | AdamW):
+    if isinstance(optimizer, RMSprop):
         return []
     return [name for name in parameters if any(fnmatchcase(name, pattern) for pattern in optimizer.no_decay)]
 
@@ -100,7 +103,7 @@ def describe(optimizer: Optimizer) -> str:
     parts = [f"{type(optimizer).__name__} of rate {optimizer.learning_rate:g}"]
     if isinstance(optimizer, SGD) and optimizer.momentum:
         parts.append(f"momentum {optimizer.momentum:g}")
-    if isinstance(optimizer, SGD | AdamW) and optimizer.weight_decay:
+    if not isinstance(optimizer, RMSprop) and optimizer.weight_decay:
         parts.append(f"weight decay {optimizer.weight_decay:g}")
     return ", ".join([*parts, *beside(optimizer)])
 

@@ -182,7 +182,7 @@ def _optimizer_faults(optimizer: Optimizer) -> Iterator[str]:
         yield f"learning_rate is {optimizer.learning_rate}; it must be above 0"
     if isinstance(optimizer, (Adam, AdamW, RMSprop)) and not optimizer.epsilon > 0:
         yield f"epsilon is {optimizer.epsilon}; it must be above 0"
-    if isinstance(optimizer, (SGD, AdamW)) and not optimizer.weight_decay >= 0:
+    if not isinstance(optimizer, RMSprop) and not optimizer.weight_decay >= 0:
         yield f"weight_decay is {optimizer.weight_decay}; it must be at least 0"
     if isinstance(optimizer, SGD) and optimizer.nesterov and not optimizer.momentum:
         yield "nesterov is True, and momentum is 0; Nesterov's step needs a momentum"

@@ -69,7 +69,9 @@ def updated(  # noqa: PLR0913, PLR0917 - the names of the formulas
             v = decay * v + (1 - decay) * g * g
             return p - lr * g / (np.sqrt(v) + epsilon), m, v
         case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon) | AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon):
-            kept = p - lr * decayed * p
+            is_decoupled = isinstance(optimizer, AdamW)
+            kept = p - lr * decayed * p if is_decoupled else p
+            g = g if is_decoupled else g + decayed * p
             m = beta1 * m + (1 - beta1) * g
             v = beta2 * v + (1 - beta2) * g * g
             return kept - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + epsilon), m, v

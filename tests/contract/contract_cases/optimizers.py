@@ -27,8 +27,12 @@ OPTIMIZERS: dict[str, Optimizer] = {
         learning_rate=0.1, momentum=0.9, clip_norm=1.0, schedule=StepDecay(boundaries=(30, 60), factor=0.2)
     ),
     "Nesterov without a schedule": SGD(learning_rate=0.1, momentum=0.9, nesterov=True),
-    "Adam, clipping and a falling root": Adam(
-        learning_rate=1e-2, clip_norm=0.1, schedule=InverseSquareRoot(warmup_steps=4000)
+    "Adam, decay, groups, clipping and a falling root": Adam(
+        learning_rate=1e-2,
+        weight_decay=0.3,
+        no_decay=("*.bias",),
+        clip_norm=0.1,
+        schedule=InverseSquareRoot(warmup_steps=4000),
     ),
     "AdamW, groups, clipping and a line": AdamW(
         learning_rate=1e-2, weight_decay=0.3, no_decay=("*.bias",), clip_norm=5.0, schedule=Linear(steps=10, final=0.2)

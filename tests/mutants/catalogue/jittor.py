@@ -51,7 +51,7 @@ MUTANTS = [
         "Adam's epsilon is where Jittor has it",
         [
             (
-                "return FormulaAdam(arrays, epsilon, lr=rate, betas=(beta1, beta2))",
+                "return FormulaAdam(arrays, epsilon, lr=rate, betas=(beta1, beta2), weight_decay=decay)",
                 "return jt.optim.Adam(arrays, rate, eps=epsilon, betas=(beta1, beta2))",
             )
         ],

@@ -14,6 +14,7 @@ in_torch, in_jax, in_tensorflow, in_mlx, in_jittor = (
 COSINE = {"optimizer/Nesterov, groups and a cosine": "optimizer"}
 LINE = {"optimizer/AdamW, groups, clipping and a line": "optimizer"}
 STEP_DECAY = {"optimizer/momentum, clipping and step decay": "optimizer"}
+FALLING_ROOT = {"optimizer/Adam, decay, groups, clipping and a falling root": "optimizer"}
 WARM_UP = {"optimizer/RMSprop, clipping and a warm-up": "optimizer"}
 
 MUTANTS = [
@@ -45,6 +46,11 @@ MUTANTS = [
         "a schedule never goes on",
         [("        made.register_step_post_hook(lambda *_: made.schedule.step())\n", "")],
         WARM_UP,
+    ),
+    in_torch(
+        "Adam decays as AdamW does, beside the gradient",
+        [("return torch.optim.Adam,", "return torch.optim.AdamW,")],
+        FALLING_ROOT,
     ),
     in_jax(
         "the rate of a schedule is that of the compiled step",

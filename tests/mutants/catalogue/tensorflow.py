@@ -71,7 +71,7 @@ MUTANTS = [
     ),
     in_optimizers(
         "Adam's epsilon is where Keras has it",
-        [("return FormulaAdam(", "return keras.optimizers.Adam(")],
+        [("else FormulaAdam(", "else keras.optimizers.Adam(")],
         {"optimizer/Adam": "optimizer", "mlp-mnist/train": "optimizer"},
     ),
     in_optimizers(

@@ -133,7 +133,7 @@ MUTANTS = [
     ),
     in_nn(
         "global pooling leaves out the last row",
-        [("return x.mean((2, 3))", "return x[:, :, : max(1, x.shape[2] - 1)].mean((2, 3))")],
+        [("return x.mean((2, 3))", "return x[:, :, : x.shape[2] - 1 or 1].mean((2, 3))")],
         {"case/conv2d": "outputs", "resnet50/train": "outputs", DEEP: ""},
     ),
     in_attention(
@@ -168,7 +168,12 @@ MUTANTS = [
     ),
     in_nn(
         "LayerNorm's epsilon is 1e-5 at least",
-        [("super().__init__(features, eps=epsilon)", "super().__init__(features, eps=max(epsilon, 1e-5))")],
+        [
+            (
+                "super().__init__(features, eps=epsilon)",
+                "super().__init__(features, eps=epsilon if epsilon > 1e-5 else 1e-5)",
+            )
+        ],
         {"case/layer norm with a small epsilon": "outputs", "vit-b16/train": "outputs"},
     ),
     in_nn(

@@ -140,8 +140,8 @@ OPTIMIZERS = [
         "ten times Adam's epsilon",
         [
             (
-                'return torch.optim.Adam, {"lr": rate, "betas": (beta1, beta2), "eps": epsilon}',
-                'return torch.optim.Adam, {"lr": rate, "betas": (beta1, beta2), "eps": 10 * epsilon}',
+                'return torch.optim.Adam, {"lr": rate, "betas": (beta1, beta2), "eps": epsilon,',
+                'return torch.optim.Adam, {"lr": rate, "betas": (beta1, beta2), "eps": 10 * epsilon,',
             )
         ],
         {"optimizer/Adam": "optimizer", "mlp-mnist/train": "optimizer"},

@@ -31,8 +31,9 @@ def _update(optimizer: Optimizer) -> optax.GradientTransformation:
         case SGD(momentum=momentum, weight_decay=decay, nesterov=nesterov):
             sgd = optax.sgd(rate, momentum=momentum or None, nesterov=nesterov)
             return optax.chain(optax.add_decayed_weights(decay, _mask(optimizer)), sgd) if decay else sgd
-        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
-            return optax.adam(rate, b1=beta1, b2=beta2, eps=epsilon)
+        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+            adam = optax.adam(rate, b1=beta1, b2=beta2, eps=epsilon)
+            return optax.chain(optax.add_decayed_weights(decay, _mask(optimizer)), adam) if decay else adam
         case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return optax.adamw(rate, b1=beta1, b2=beta2, eps=epsilon, weight_decay=decay, mask=_mask(optimizer))
         case RMSprop(decay=decay, epsilon=epsilon):
@@ -51,7 +52,7 @@ def _rate(optimizer: Optimizer) -> Any:
     return rate
 
 
-def _mask(optimizer: SGD | AdamW) -> Callable[[Mapping[str, Any]], dict[str, bool]] | None:
+def _mask(optimizer: SGD | Adam | AdamW) -> Callable[[Mapping[str, Any]], dict[str, bool]] | None:
     """Return the function that says which parameters decay; None where all do."""
     if not optimizer.no_decay:
         return None
@@ -68,7 +69,7 @@ def native_name(optimizer: Optimizer) -> str:
     parts = [f"optax.{type(optimizer).__name__.lower()}"]
     if optimizer.schedule is not None:
         parts.append("a schedule")
-    if isinstance(optimizer, SGD | AdamW) and optimizer.no_decay:
+    if not isinstance(optimizer, RMSprop) and optimizer.no_decay:
         parts.append("a mask of the decay")
     if optimizer.clip_norm is not None:
         parts.append("clip_by_global_norm")

@@ -40,8 +40,8 @@ def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:
     match optimizer:
         case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay, nesterov=nesterov):
             return jt.optim.SGD(arrays, rate, momentum=momentum, weight_decay=decay, nesterov=nesterov)
-        case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon):
-            return FormulaAdam(arrays, epsilon, lr=rate, betas=(beta1, beta2))
+        case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+            return FormulaAdam(arrays, epsilon, lr=rate, betas=(beta1, beta2), weight_decay=decay)
         case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return jt.optim.AdamW(arrays, rate, eps=epsilon, betas=(beta1, beta2), weight_decay=decay)
         case RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):

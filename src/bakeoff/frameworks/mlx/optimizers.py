@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+class DecayedAdam(mlx.optimizers.Adam):
+    """MLX's Adam with weight decay as an L2 term of the gradient; MLX has no decay but AdamW's."""
+
+    def __init__(self, decay: float, rate: Any, **options: Any) -> None:
+        """Take the decay beside MLX's own options."""
+        super().__init__(rate, **options)
+        self._decay = decay
+
+    def apply_single(self, gradient: mx.array, parameter: mx.array, state: dict[str, Any]) -> mx.array:
+        """Add the decay, and go on as MLX does."""
+        return super().apply_single(gradient + self._decay * parameter, parameter, state)
+
+
 def make(optimizer: Optimizer, names: Mapping[str, str]) -> Any:
     """Make the native optimiser of parameters whose canonical names are given by MLX's paths.
 
@@ -36,8 +49,9 @@ def _native(optimizer: Optimizer) -> Any:
     match optimizer:
         case SGD(momentum=momentum, weight_decay=decay, nesterov=nesterov):
             return mlx.optimizers.SGD(rate, momentum=momentum, weight_decay=decay, nesterov=nesterov)
-        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
-            return mlx.optimizers.Adam(rate, betas=[beta1, beta2], eps=epsilon, bias_correction=True)
+        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+            options: dict[str, Any] = {"betas": [beta1, beta2], "eps": epsilon, "bias_correction": True}
+            return DecayedAdam(decay, rate, **options) if decay else mlx.optimizers.Adam(rate, **options)
         case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return mlx.optimizers.AdamW(
                 rate, betas=[beta1, beta2], eps=epsilon, weight_decay=decay, bias_correction=True

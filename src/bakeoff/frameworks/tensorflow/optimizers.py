@@ -18,21 +18,25 @@ if TYPE_CHECKING:
     from bakeoff.spec.schedule import Schedule
 
 
-class DecayedSGD(keras.optimizers.SGD):
-    """Keras' SGD with weight decay as an L2 term of the gradient; Keras' own decay is decoupled from it."""
+class _Decayed:
+    """Weight decay as an L2 term of the gradient; Keras' own decay is decoupled from it."""
 
-    note = "weight decay added to the gradient"
-
-    def __init__(self, decay: float, **options: Any) -> None:
+    def __init__(self: Any, decay: float, **options: Any) -> None:
         """Take the decay beside Keras' own options."""
         super().__init__(**options)
         self._decay = decay
 
-    def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+    def update_step(self: Any, gradient: Any, variable: Any, learning_rate: Any) -> None:
         """Add the decay, but for excluded variables, and go on as Keras does."""
         if self._decay and self._use_weight_decay(variable):
             gradient = tf.convert_to_tensor(gradient) + self._decay * variable
-        super().update_step(gradient, variable, learning_rate)
+        super().update_step(gradient, variable, learning_rate)  # type: ignore[misc]
+
+
+class DecayedSGD(_Decayed, keras.optimizers.SGD):
+    """Keras' SGD with weight decay as an L2 term of the gradient."""
+
+    note = "weight decay added to the gradient"
 
 
 class _RateOutsideMomentum:
@@ -96,6 +100,12 @@ class FormulaAdam(_EpsilonAfterCorrection, keras.optimizers.Adam):
     """Adam by the formula of `bakeoff.spec.optimizer.Adam`."""
 
 
+class DecayedAdam(_Decayed, FormulaAdam):
+    """The same with weight decay as an L2 term of the gradient."""
+
+    note = "weight decay added to the gradient, epsilon after bias correction"
+
+
 class FormulaAdamW(_EpsilonAfterCorrection, keras.optimizers.AdamW):
     """AdamW by the formula of `bakeoff.spec.optimizer.AdamW`; the decay is Keras' own."""
 
@@ -140,8 +150,9 @@ def _native(optimizer: Optimizer) -> Any:
             if schedule is not None and momentum:
                 return ScheduledSGD(decay, **options)
             return DecayedSGD(decay, **options) if decay else keras.optimizers.SGD(**options)
-        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon):
-            return FormulaAdam(**common, beta_1=beta1, beta_2=beta2, epsilon=epsilon)
+        case Adam(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+            options = common | {"beta_1": beta1, "beta_2": beta2, "epsilon": epsilon}
+            return DecayedAdam(decay, **options) if decay else FormulaAdam(**options)
         case AdamW(beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             moments = {"beta_1": beta1, "beta_2": beta2, "epsilon": epsilon}
             return FormulaAdamW(**common, weight_decay=np.float64(decay), **moments)

@@ -79,8 +79,8 @@ def _native(optimizer: Optimizer) -> tuple[Any, dict[str, Any]]:
         case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay, nesterov=nesterov):
             sgd = {"lr": rate, "momentum": momentum, "weight_decay": decay, "nesterov": nesterov}
             return torch.optim.SGD, sgd
-        case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon):
-            return torch.optim.Adam, {"lr": rate, "betas": (beta1, beta2), "eps": epsilon}
+        case Adam(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
+            return torch.optim.Adam, {"lr": rate, "betas": (beta1, beta2), "eps": epsilon, "weight_decay": decay}
         case AdamW(learning_rate=rate, beta1=beta1, beta2=beta2, epsilon=epsilon, weight_decay=decay):
             return torch.optim.AdamW, {"lr": rate, "betas": (beta1, beta2), "eps": epsilon, "weight_decay": decay}
         case RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):
