@@ -6,7 +6,16 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
+from bakeoff.workloads.shapes import (
+    LayoutError,
+    Shape,
+    check_kind,
+    check_length,
+    check_range,
+    check_real,
+    elementwise,
+    in_scan,
+)
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -58,7 +67,9 @@ class Embedding(Counted, layers.Embedding):
         if not x.integer:
             msg = f"nn.Embedding takes integers: an input of dtype int32 in the size's inputs; this is {x!r} of numbers"
             raise LayoutError(msg)
-        return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
+        entries, features = self.parameters["weight"].shape
+        check_range(f"nn.Embedding({entries}, {features})", x, entries)
+        return Shape((*x.shape, features), trained=True)
 
     def attend(self, x: Shape) -> Shape:
         """Count one for each weight and position."""
@@ -78,7 +89,9 @@ class EmbeddingBag(Counted, layers.EmbeddingBag):
         if not x.integer or x.ndim != 2:  # noqa: PLR2004 - batch, entries of a sample
             msg = f"nn.EmbeddingBag takes integers (batch, n): an input of dtype int32; this is {x!r} of {x.values}"
             raise LayoutError(msg)
-        return Shape((x.shape[0], self.parameters["weight"].shape[1]), trained=True)
+        entries, features = self.parameters["weight"].shape
+        check_range(f"nn.EmbeddingBag({entries}, {features})", x, entries)
+        return Shape((x.shape[0], features), trained=True)
 
 
 class Linear(Counted, layers.Linear):

@@ -34,6 +34,10 @@ in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
 """Whether a step of `scan` is being run."""
 
 
+NUMPY = "NumPy's own arrays go into a model by nn.constant(array) in __init__, and its functions are those of nn"
+"""What to do where NumPy is given an array of the model."""
+
+
 class LayoutError(TypeError):
     """An operation that has no one meaning in all frameworks, or none at all; the text says what to do instead."""
 
@@ -59,6 +63,8 @@ class Shape:
         self.unfolded = unfolded
         self.integer = integer
         self.boolean = boolean
+        self.high: int | None = None
+        """Of integers whose range is known, the first that is too large."""
 
     @property
     def values(self) -> str:
@@ -95,7 +101,7 @@ class Shape:
         """Return what indices and slices leave of each axis."""
         places = index if isinstance(index, tuple) else (index,)
         if len(places) > self.ndim or not all(type(place) is int or isinstance(place, slice) for place in places):
-            msg = f"{index!r} is no index of {self!r}; indices are whole numbers and slices"
+            msg = f"{index!r} is no index of {self!r}; indices are whole numbers and slices{_instead(places)}"
             raise LayoutError(msg)
         if self.kind != "array" and not (len(places) == 1 and isinstance(places[0], slice)):
             self.refuse("is indexed")
@@ -107,6 +113,7 @@ class Shape:
         kept = [len(range(length)[place]) for length, place in lengths if isinstance(place, slice)]
         found = self.of(*kept)
         found.kind, found.unfolded = self.kind, self.unfolded
+        found.high = self.high if self.ndim > 1 else None  # a part of nn.arange(n) may lack the last
         return found
 
     def __eq__(self, other: object) -> NoReturn:
@@ -119,8 +126,31 @@ class Shape:
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
     __hash__ = object.__hash__
+
     __array_ufunc__ = None
     """NumPy's numbers leave an operation to this class."""
+
+    def __array_function__(self, function: Any, *_: Any) -> NoReturn:
+        """Refuse NumPy's functions."""
+        msg = f"NumPy's {function.__name__} computes on {self!r}; {NUMPY}"
+        raise LayoutError(msg)
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to become an array of NumPy's."""
+        msg = f"{self!r} is made an array of NumPy's; {NUMPY}"
+        raise LayoutError(msg)
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        """Refuse to be changed in place, which arrays of some frameworks cannot be."""
+        msg = f"{self!r} is changed in place, which not every framework can; nn.where and nn.concat give new arrays"
+        raise LayoutError(msg)
+
+    def __float__(self) -> NoReturn:
+        """Refuse to be a number of Python's: a compiled program has no values while it is made."""
+        msg = f"{self!r} is made a number of Python's, which a compiled program does not have while it is made"
+        raise LayoutError(msg)
+
+    __int__ = __index__ = __float__
 
     def __matmul__(self, other: object) -> NoReturn:
         """Refuse the operator, whose products could not be counted."""
@@ -206,7 +236,9 @@ def of_batch(array: ArraySpec, samples: int) -> Shape:
     """Return an array of a batch: a feature map where it has four axes."""
     shape = (samples, *array.shape)
     kind: Kind = "map" if len(shape) == MAP_AXES else "array"
-    return Shape(shape, kind=kind, integer=array.dtype == "int32", boolean=array.dtype == "bool")
+    found = Shape(shape, kind=kind, integer=array.dtype == "int32", boolean=array.dtype == "bool")
+    found.high = array.high if found.integer else None
+    return found
 
 
 def flattened(x: Shape) -> Shape:
@@ -247,6 +279,13 @@ def check_real(function: str, x: Shape) -> None:
         raise LayoutError(msg)
 
 
+def check_range(what: str, x: Shape, entries: int) -> None:
+    """Raise LayoutError for integers that may be too large, which frameworks make different things of."""
+    if x.high is not None and x.high > entries:
+        msg = f"{what} takes integers from 0 to {entries - 1}; {x!r} has them up to {x.high - 1}, by its high or length"
+        raise LayoutError(msg)
+
+
 def check_length(what: str, found: int, expected: int) -> None:
     """Raise LayoutError where an axis has not the length that a layer was made for."""
     if found != expected:
@@ -259,6 +298,19 @@ def _is_column(x: Shape, axes: int) -> bool:
     return x.kind == "array" and (math.prod(x.shape) == 1 or (x.ndim == axes and math.prod(x.shape[1:]) == 1))
 
 
+def _instead(places: tuple[Any, ...]) -> str:
+    """Return what to do in place of an index that NumPy has, and the vocabulary has not."""
+    if any(place is None for place in places):
+        return "; nn.reshape(x, shape) adds an axis of length 1"
+    if any(isinstance(place, Shape) for place in places):
+        return (
+            "; nn.take(x, indices, axis) takes what stands at integers, nn.where(condition, a, b) chooses by booleans"
+        )
+    if any(place is Ellipsis for place in places):
+        return "; say a slice for each axis: x[:, :, 0]"
+    return ""
+
+
 def _told(other: Any) -> str:
     """Write an operand with what its values are."""
     return f"{other!r} of {other.values}" if isinstance(other, Shape) else repr(other)
@@ -268,4 +320,8 @@ def _check_number(other: Any) -> None:
     """Raise LayoutError for an operand that is neither an array nor a number."""
     if isinstance(other, bool) or not isinstance(other, Real):
         msg = f"an array is combined with {other!r}; it goes with arrays of the model and with numbers"
+        if type(other).__module__ == "numpy":
+            msg += f". {NUMPY}"
+        elif isinstance(other, tuple):
+            msg += ". What a layer gives several of is taken apart first: sequence, state = self.lstm(x)"
         raise LayoutError(msg)
