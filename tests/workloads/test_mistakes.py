@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_interpreter import MAP, TOKENS, VECTOR, checked, write
+from test_interpreter import CONV, MAP, TOKENS, VECTOR, checked, write
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LAYERS, LOSSES
@@ -71,6 +71,14 @@ HABITS = {
     ),
     "a class that is too large": (TOKENS, TABLE, "return nn.mean(nn.one_hot(x, 9), 1)", 18, "nn.one_hot(x, 9) takes"),
     "an index beyond a table": (TOKENS, TABLE, "return nn.take(self.table(x), nn.arange(8), 1)", 18, "from 0 to 6"),
+    "a map's axes taken apart": (
+        MAP,
+        CONV,
+        "n, c, h, w = self.conv(x).shape; return nn.global_avg_pool2d(x)",
+        18,
+        "an axis of a feature map (4, 16, 16, 16) is asked for by its place",
+    ),
+    "a map's axis by its place": (MAP, CONV, "return nn.resize(x, (x.shape[2] * 2, 32), 'nearest')", 18, "x.shape[0]"),
     "nothing returned": (VECTOR, WIDE, "self.head(x)", 17, "this one returned None"),
 }
 
@@ -84,6 +92,12 @@ def test_a_habit_is_told_with_its_line_and_what_to_do(name: str, tmp_path: Path)
         checked(path)
     assert str(refused.value).startswith(f"{path}:{line}: in {'build' if line == 15 else 'forward'}: ")
     assert told in str(refused.value)
+
+
+def test_what_all_frameworks_have_alike_of_a_shape(tmp_path: Path) -> None:
+    """The samples of a map, its number of axes, and every axis of an array."""
+    forward = "y = nn.tokens(x); return nn.reshape(y, (x.shape[0], y.shape[1] * y.shape[2] * (x.ndim - 3)))"
+    checked(write(tmp_path, MAP, CONV, forward))
 
 
 def test_fewer_logits_than_labels_are_told(tmp_path: Path) -> None:

@@ -14,13 +14,14 @@ kinds together (TensorFlow refuses them, PyTorch converts, and divides integers 
 from __future__ import annotations
 
 import math
+import sys
 from contextvars import ContextVar
 from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from bakeoff.spec.batch import ArraySpec
 
@@ -40,6 +41,31 @@ NUMPY = "NumPy's own arrays go into a model by nn.constant(array) in __init__, a
 
 class LayoutError(TypeError):
     """An operation that has no one meaning in all frameworks, or none at all; the text says what to do instead."""
+
+
+class MapShape(tuple[int, ...]):
+    """The shape of a feature map as a model sees it: which axis is which is each framework's own, but for the first."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the number of samples; raise LayoutError for the other axes."""
+        if type(index) is int and index in (0, -len(self)):
+            return super().__getitem__(0)
+        return self._refuse()
+
+    def __iter__(self) -> Iterator[int]:
+        """Raise LayoutError."""
+        return self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        """Raise LayoutError, with what a model may ask."""
+        msg = (
+            f"an axis of a feature map {tuple.__repr__(self)} is asked for by its place: which axis holds its channels "
+            "is each framework's own. x.shape[0] counts the samples; height, width and channels are what the layers "
+            "before make of the size's: write them as numbers"
+        )
+        raise LayoutError(msg)
 
 
 class Shape:
@@ -65,6 +91,17 @@ class Shape:
         self.boolean = boolean
         self.high: int | None = None
         """Of integers whose range is known, the first that is too large."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the length of every axis; a model is refused all but the first one of a feature map."""
+        is_models = not str(sys._getframe(1).f_globals.get("__name__")).startswith("bakeoff.")  # noqa: SLF001 - a workload's file is run under another name
+        return MapShape(self._shape) if is_models and self.kind == "map" else self._shape
+
+    @shape.setter
+    def shape(self, lengths: tuple[int, ...]) -> None:
+        """Set the length of every axis."""
+        self._shape = lengths
 
     @property
     def values(self) -> str:
