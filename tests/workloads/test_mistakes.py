@@ -79,6 +79,7 @@ HABITS = {
         "an axis of a feature map (4, 16, 16, 16) is asked for by its place",
     ),
     "a map's axis by its place": (MAP, CONV, "return nn.resize(x, (x.shape[2] * 2, 32), 'nearest')", 18, "x.shape[0]"),
+    "a layer's weight": (TOKENS, TABLE, "return self.table.weight[:4]", 18, "embedding.attend(x)"),
     "nothing returned": (VECTOR, WIDE, "self.head(x)", 17, "this one returned None"),
 }
 
@@ -133,6 +134,22 @@ def test_a_forward_with_too_few_arguments_is_told(tmp_path: Path) -> None:
     """No line of the file is running then."""
     path = write(tmp_path, VECTOR, "self.forward = lambda: 0", "return x")
     with pytest.raises(ModelFileError, match=r"mine\.py: in forward: TypeError: .* positional argument"):
+        checked(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("SGD(learning_rate=0.1)", "SGD(lr=0.1)", "mine.py:7: .*'lr'. SGD has learning_rate, momentum,"),
+        ("batch_size=4", "batchsize=4", "mine.py:6: .*'batchsize'. Size has batch_size, input_shape,"),
+        ('dtype="int32"', 'dtype="int64"', "'int64' .*dtype; valid: float32, int32, bool"),
+    ],
+)
+def test_a_declaration_is_told_what_it_has(old: str, new: str, told: str, tmp_path: Path) -> None:
+    """A field's name or word that is not there comes with those that are."""
+    path = write(tmp_path, TOKENS, TABLE, "return self.table(x)[:, 0]")
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(ModelFileError, match=told):
         checked(path)
 
 
