@@ -153,7 +153,7 @@ class _Named(dict[str, Shape]):
     """The inputs or the targets by name."""
 
     def __missing__(self, name: object) -> NoReturn:
-        """Tell which names there are."""
+        """Raise LayoutError, which lists the names that there are."""
         msg = f"the size declares no array {name!r} here; it declares {', '.join(self)}"
         raise LayoutError(msg)
 
