@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -215,5 +217,14 @@ def test_by_name_without_a_network(module: Any, size: Size, address: str, monkey
         raise ConnectionError(msg)
 
     monkeypatch.setattr(datasets.DownloadManager, "download_and_extract", refuse)
+    monkeypatch.setitem(sys.modules, "aiohttp", ModuleType("aiohttp"))
     with pytest.raises(UsageError, match=rf"cannot fetch .*{address}.*no route to host.*:/path/to/folder"):
         module.load(size, 4, 0, None)
+
+
+def test_by_name_without_what_fetches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library that datasets fetches archives by is named, with how to install it."""
+    pytest.importorskip("datasets", reason=NEEDS)
+    monkeypatch.setitem(sys.modules, "aiohttp", None)
+    with pytest.raises(UsageError, match=r"librispeech needs the extra 'data' \(aiohttp: .*bakeoff\[data\]"):
+        librispeech.load(recognition(40, 161), 4, 0, None)

@@ -62,6 +62,7 @@ def splits_named(source: str, name: str, configuration: str) -> tuple[Any, str]:
 def downloaded(source: str, address: str) -> Path:
     """Return the folder of an archive that is fetched and unpacked into the cache of `datasets`, unless it is there."""
     datasets = library("datasets", source)
+    library("aiohttp", source)  # by which datasets fetches what is not on its own server
     try:
         return Path(datasets.DownloadManager().download_and_extract(address))
     except (OSError, ValueError, RuntimeError) as error:

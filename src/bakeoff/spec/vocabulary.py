@@ -24,7 +24,8 @@ Parameter it is the path alone: `class_token`. A layer or module that stands und
 which has the name of the first path, in the order of attributes; its gradients add up. A Parameter stands under one
 path: share the module that holds it. State is what training changes beside the parameters: it has no
 gradient, no optimiser updates it, it does not count as a parameter, and evaluation reads it. Arrays take indices and
-slices as NumPy's do, but none that goes backward: `x[:, 0]`.
+slices as NumPy's do, but none that goes backward: `x[:, 0]`; no None, for which there is reshape, and no arrays, for
+which there are take and where.
 
 Values are real numbers in the step's precision, integers (int32, where a framework's own are not wider) or booleans.
 Both operands of + - * are of one kind, and those of / and ** real numbers; `to_float` makes real numbers of the others.

@@ -7,11 +7,11 @@ import difflib
 import math
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 import msgspec
 
-from bakeoff.spec.batch import HELD_OUT
+from bakeoff.spec.batch import HELD_OUT, ArraySpec, Law
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.scenario import SCENARIOS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bakeoff.spec.batch import ArraySpec, SampleSpec
+    from bakeoff.spec.batch import SampleSpec
 
 
 def check_fields(path: Path, declared: Any) -> Workload:
@@ -35,12 +35,22 @@ def check_fields(path: Path, declared: Any) -> Workload:
         # Structs take any value when they are made; converting checks the types.
         workload = msgspec.convert(msgspec.to_builtins(declared), Workload)
     except (msgspec.ValidationError, TypeError) as error:
-        msg = f"{path}: WORKLOAD: {str(error).replace('`', '')}"
+        msg = f"{path}: WORKLOAD: {str(error).replace('`', '')}{_valid(str(error))}"
         raise ModelFileError(msg) from error
     if faults := list(_faults(workload)):
         msg = "\n".join(f"{path}: WORKLOAD: {fault}" for fault in faults)
         raise ModelFileError(msg)
     return workload
+
+
+def _valid(error: str) -> str:
+    """Return the words that the field takes which an error of msgspec ends with; nothing where it takes others."""
+    field = error.rstrip("`").rpartition(".")[2]
+    for kind in (ArraySpec, Law):
+        words = get_args(get_type_hints(kind).get(field))
+        if words and all(isinstance(word, str) for word in words):
+            return f"; valid: {', '.join(words)}"
+    return ""
 
 
 def check_names(path: Path, text: bytes, **functions: Any) -> None:

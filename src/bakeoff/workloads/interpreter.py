@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import plan, shape_layers, shape_map_functions, shape_maps, shape_recurrent
+from bakeoff.workloads.layers import constant
 from bakeoff.workloads.losses import given_inputs
+from bakeoff.workloads.mistakes import where
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, of_batch
 
@@ -42,7 +44,7 @@ def check_model(
     _check_groups(loaded, list(parameters))
     trains, loss = SCENARIOS[scenario].trains, loaded.loss
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=False, entries=entries))
-    _told(path, "forward", lambda: _check_outputs(outputs, size))
+    _check_outputs(_forward_at(loaded.build, size), outputs, size)
     if not trains or loss is None:
         return
     sample = size.sample.cut(entries or {})
@@ -53,7 +55,8 @@ def check_model(
     nn = vocabulary(counter, trains=True)
     found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
     if not isinstance(found, Shape) or found.shape != ():
-        msg = f"{path}: loss returned {found!r}; it must return one number that hangs on the outputs"
+        line = loss.__code__.co_firstlineno
+        msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on the outputs"
         raise ModelFileError(msg)
 
 
@@ -93,7 +96,9 @@ def _on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Sh
 
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     """Return the vocabulary: layers that count, and functions of shapes."""
-    layers: dict[str, Any] = {kind.__name__: type(kind.__name__, (kind,), {"counter": counter}) for kind in _LAYERS}
+    layers: dict[str, Any] = {
+        kind.__name__: type(kind.__name__, (_MadeWithTheModel, kind), {"counter": counter}) for kind in _LAYERS
+    }
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
     more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
     functions = {name: getattr(Functions(counter), name) for name in FUNCTIONS.keys() - more}
@@ -103,7 +108,7 @@ def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
 
 def _one_or_named(arrays: dict[str, Shape]) -> Shape | dict[str, Shape]:
     """Return the array where there is one, else all by name: what a model is called with, and a loss."""
-    return next(iter(arrays.values())) if len(arrays) == 1 else arrays
+    return next(iter(arrays.values())) if len(arrays) == 1 else _Named(arrays)
 
 
 def _told(path: str, function: str, called: Callable[[], Any]) -> Any:
@@ -111,10 +116,25 @@ def _told(path: str, function: str, called: Callable[[], Any]) -> Any:
     try:
         return called()
     except Exception as error:
-        raise ModelFileError(plan.where(path, function, error)) from error
+        raise ModelFileError(where(path, function, error)) from error
 
 
-def _check_outputs(outputs: Any, size: Size) -> None:
+def _forward_at(build: Callable[[Any, Size], Any], size: Size) -> str:
+    """Return the file and the line of a model's own forward, as every mistake in it begins."""
+    code = type(build(vocabulary(Counter(), trains=False), size)).forward.__code__
+    return f"{code.co_filename}:{code.co_firstlineno}: in forward"
+
+
+def _check_outputs(at: str, outputs: Any, size: Size) -> None:
+    """Raise ModelFileError unless the outputs are one array, samples first, whose axes all frameworks have alike."""
+    try:
+        _check_layout(outputs, size)
+    except LayoutError as error:
+        msg = f"{at}: {error}"
+        raise ModelFileError(msg) from error
+
+
+def _check_layout(outputs: Any, size: Size) -> None:
     """Raise LayoutError unless the outputs are one array, samples first, whose axes all frameworks have alike."""
     if not isinstance(outputs, Shape):
         msg = f"a model returns one array in evaluation; this one returned {outputs!r}"
@@ -127,6 +147,31 @@ def _check_outputs(outputs: Any, size: Size) -> None:
     if outputs.shape[:1] != (size.batch_size,):
         msg = f"the model returns {outputs!r} for {size.batch_size} samples; its first axis must count them"
         raise LayoutError(msg)
+
+
+class _Named(dict[str, Shape]):
+    """The inputs or the targets by name."""
+
+    def __missing__(self, name: object) -> NoReturn:
+        """Raise LayoutError, which lists the names that there are."""
+        msg = f"the size declares no array {name!r} here; it declares {', '.join(self)}"
+        raise LayoutError(msg)
+
+
+class _MadeWithTheModel:
+    """What every layer is: a model has it before its first step, or nothing trains it."""
+
+    counter: Counter
+
+    def __new__(cls, *_: Any, **__: Any) -> Any:
+        """Make one while the model is built; raise LayoutError later."""
+        if cls.counter.is_built and not issubclass(cls, constant):  # which says what else there is
+            msg = (
+                f"nn.{cls.__name__} is a layer: make it once, while the model is built, as an attribute "
+                f"(self.layer = nn.{cls.__name__}(...) in __init__), and use that in forward"
+            )
+            raise LayoutError(msg)
+        return super().__new__(cls)
 
 
 class _Module(plan.Module):

@@ -29,6 +29,7 @@ from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.workload import Size, Workload
 from bakeoff.workloads.check import check_fields, check_names
 from bakeoff.workloads.losses import ARGUMENTS, WITH_INPUTS, takes_inputs
+from bakeoff.workloads.mistakes import fields_told
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -151,12 +152,15 @@ def _execute(path: Path, text: bytes) -> ModuleType:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # sys.exit() in a file must not look like bakeoff's own end.
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
-        msg = f"{path}:{lines[-1] if lines else '?'}: importing it failed: {type(error).__name__}: {_text_of(error)}"
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        line = frames[-1].lineno if frames else "?"
+        msg = f"{path}:{line}: importing it failed: {type(error).__name__}: {_text_of(error)}"
         if isinstance(error, ImportError | TypeError) and "olerance" in str(error):
             msg += ". How closely contenders agree is measured, not declared: take the tolerance out"
         elif isinstance(error, ImportError):
             msg += ". A workload is one file; it may import the standard library, NumPy and bakeoff"
+        elif isinstance(error, TypeError) and frames:
+            msg += fields_told(frames[-1], vars(module), error)
         raise ModelFileError(msg) from error
     return module
 

@@ -6,7 +6,6 @@ before any framework starts, and so that all frameworks get the same weights und
 
 from __future__ import annotations
 
-import traceback
 import zlib
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES
 from bakeoff.workloads import layers, layers_maps, layers_recurrent
 from bakeoff.workloads.layers import Array, Dropout, Layer, Parameter, RandomNormal, constant
-from bakeoff.workloads.shapes import LayoutError
+from bakeoff.workloads.mistakes import where
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -191,13 +190,6 @@ def _walk(part: Any, name: str, seen: set[int] | None = None) -> Iterator[tuple[
         children = ((key, child) for key, child in vars(part).items() if _holds_layers(child))
     for key, child in children:
         yield from _walk(child, f"{name}.{key}" if name else key, seen)
-
-
-def where(path: str, function: str, error: Exception) -> str:
-    """Return what went wrong in a function of the user's file, and in which line."""
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    kind = "" if isinstance(error, LayoutError) else f"{type(error).__name__}: "
-    return f"{path}:{lines[-1] if lines else '?'}: in {function}: {kind}{error}"
 
 
 def _only_in_forward(name: str) -> Callable[..., Any]:

@@ -8,7 +8,8 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shapes import LayoutError, Shape, check_integer, check_kind, check_real, elementwise
+from bakeoff.workloads.shape_checks import check_integer, check_range
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real, elementwise
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,7 +126,9 @@ class ArrayFunctions:
     @staticmethod
     def arange(stop: int) -> Shape:
         """Return integers."""
-        return Shape((layers.count("stop", stop),), integer=True)
+        found = Shape((layers.count("stop", stop),), integer=True)
+        found.high = stop
+        return found
 
     @staticmethod
     def to_float(x: Shape) -> Shape:
@@ -139,7 +142,8 @@ class ArrayFunctions:
     def one_hot(x: Shape, n: int) -> Shape:
         """Add an axis."""
         check_integer("one_hot", x)
-        return Shape((*x.shape, layers.count("n", n)))
+        check_range(f"nn.one_hot(x, {n})", x, layers.count("n", n))
+        return Shape((*x.shape, n))
 
     @staticmethod
     def where(condition: Shape, a: Any, b: Any) -> Shape:
@@ -181,6 +185,7 @@ class ArrayFunctions:
         check_kind("take", table, "array")
         check_integer("take", indices)
         axis = _axis("take", table, axis)
+        check_range(f"nn.take along axis {axis} of {table!r}", indices, table.shape[axis])
         return table.of(*table.shape[:axis], *indices.shape, *table.shape[axis + 1 :])
 
     @staticmethod

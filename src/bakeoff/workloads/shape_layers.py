@@ -6,16 +6,8 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
-from bakeoff.workloads.shapes import (
-    LayoutError,
-    Shape,
-    check_integer,
-    check_kind,
-    check_length,
-    check_real,
-    elementwise,
-    in_scan,
-)
+from bakeoff.workloads.shape_checks import check_integer, check_range
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_length, check_real, elementwise, in_scan
 
 if TYPE_CHECKING:
     from bakeoff.workloads.shape_functions import Counter
@@ -65,7 +57,9 @@ class Embedding(Counted, layers.Embedding):
     def __call__(self, x: Shape) -> Shape:
         """Add the axis of features."""
         check_integer("Embedding", x)
-        return Shape((*x.shape, self.parameters["weight"].shape[1]), trained=True)
+        entries, features = self.parameters["weight"].shape
+        check_range(f"nn.Embedding({entries}, {features})", x, entries)
+        return Shape((*x.shape, features), trained=True)
 
     def attend(self, x: Shape) -> Shape:
         """Count one for each weight and position."""
@@ -85,7 +79,9 @@ class EmbeddingBag(Counted, layers.EmbeddingBag):
         if x.ndim != 2:  # noqa: PLR2004 - batch, entries of a sample
             msg = f"nn.EmbeddingBag takes integers (batch, n); this is {x!r}"
             raise LayoutError(msg)
-        return Shape((x.shape[0], self.parameters["weight"].shape[1]), trained=True)
+        entries, features = self.parameters["weight"].shape
+        check_range(f"nn.EmbeddingBag({entries}, {features})", x, entries)
+        return Shape((x.shape[0], features), trained=True)
 
 
 class Linear(Counted, layers.Linear):

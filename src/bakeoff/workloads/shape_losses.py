@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bakeoff.workloads.shape_checks import check_range
 from bakeoff.workloads.shapes import MAP_AXES, LayoutError, Shape, check_kind, check_real
 
 _REDUCTIONS = ("mean", "sum", "none")
@@ -26,6 +27,8 @@ def cross_entropy(
             f"labels of the shape before it, such as (batch,); these are {logits!r} and {labels!r}"
         )
         raise LayoutError(msg)
+    if ignore is None:
+        check_range(f"nn.cross_entropy of logits {logits.shape}", labels, logits.shape[-1])
     if type(label_smoothing) not in (int, float) or not 0 <= label_smoothing < 1:
         msg = f"nn.cross_entropy: label_smoothing={label_smoothing!r}; it must be at least 0 and below 1"
         raise LayoutError(msg)

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.layers import count, pair
 from bakeoff.workloads.layers_maps import divided
+from bakeoff.workloads.shape_checks import check_sequence
 from bakeoff.workloads.shape_windows import places, slid
-from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real, check_sequence
+from bakeoff.workloads.shapes import LayoutError, Shape, check_kind, check_real
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

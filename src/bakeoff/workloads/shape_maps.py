@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers_maps
 from bakeoff.workloads.layers import pair
+from bakeoff.workloads.shape_checks import check_sequence
 from bakeoff.workloads.shape_layers import Counted
 from bakeoff.workloads.shape_windows import extent, places, slid
 from bakeoff.workloads.shapes import (
@@ -18,7 +19,6 @@ from bakeoff.workloads.shapes import (
     check_kind,
     check_length,
     check_real,
-    check_sequence,
     elementwise,
 )
 

@@ -6,18 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers_recurrent
+from bakeoff.workloads.shape_checks import check_lengths, check_sequence
 from bakeoff.workloads.shape_layers import Counted
-from bakeoff.workloads.shapes import (
-    SEQUENCE_AXES,
-    LayoutError,
-    Shape,
-    check_kind,
-    check_length,
-    check_lengths,
-    check_real,
-    check_sequence,
-    in_scan,
-)
+from bakeoff.workloads.shapes import SEQUENCE_AXES, LayoutError, Shape, check_kind, check_length, check_real, in_scan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.workloads.layers import count
-from bakeoff.workloads.shapes import (
-    SEQUENCE_AXES,
-    LayoutError,
-    Shape,
-    check_integer,
-    check_kind,
-    check_lengths,
-    check_real,
-)
+from bakeoff.workloads.shape_checks import check_integer, check_lengths
+from bakeoff.workloads.shapes import SEQUENCE_AXES, LayoutError, Shape, check_kind, check_real
 
 
 def columns(x: Shape) -> Shape:

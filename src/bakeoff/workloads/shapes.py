@@ -14,13 +14,14 @@ kinds together (TensorFlow refuses them, PyTorch converts, and divides integers 
 from __future__ import annotations
 
 import math
+import sys
 from contextvars import ContextVar
 from itertools import zip_longest
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from bakeoff.spec.batch import ArraySpec
 
@@ -37,6 +38,10 @@ in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
 """Whether a step of `scan` is being run."""
 
 
+NUMPY = "NumPy's own arrays go into a model by nn.constant(array) in __init__, and its functions are those of nn"
+"""What to do where NumPy is given an array of the model."""
+
+
 class LayoutError(TypeError):
     """An operation that has no one meaning in all frameworks, or none at all; the text says what to do instead."""
 
@@ -49,6 +54,31 @@ def _written(operator: str, name: str) -> Callable[..., NoReturn]:
         raise LayoutError(msg)
 
     return refuse
+
+
+class MapShape(tuple[int, ...]):
+    """The shape of a feature map as a model sees it: which axis is which is each framework's own, but for the first."""
+
+    __slots__ = ()
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the number of samples; raise LayoutError for the other axes."""
+        if type(index) is int and index in (0, -len(self)):
+            return super().__getitem__(0)
+        return self._refuse()
+
+    def __iter__(self) -> Iterator[int]:
+        """Raise LayoutError."""
+        return self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        """Raise LayoutError, with what a model may ask."""
+        msg = (
+            f"an axis of a feature map {tuple.__repr__(self)} is asked for by its place: which axis holds its channels "
+            "is each framework's own. x.shape[0] counts the samples; height, width and channels are what the layers "
+            "before make of the size's: write them as numbers"
+        )
+        raise LayoutError(msg)
 
 
 class Shape:
@@ -72,6 +102,19 @@ class Shape:
         self.unfolded = unfolded
         self.integer = integer
         self.boolean = boolean
+        self.high: int | None = None
+        """Of integers whose range is known, the first that is too large."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the length of every axis; a model is refused all but the first one of a feature map."""
+        is_models = not str(sys._getframe(1).f_globals.get("__name__")).startswith("bakeoff.")  # noqa: SLF001 - a workload's file is run under another name
+        return MapShape(self._shape) if is_models and self.kind == "map" else self._shape
+
+    @shape.setter
+    def shape(self, lengths: tuple[int, ...]) -> None:
+        """Set the length of every axis."""
+        self._shape = lengths
 
     @property
     def values(self) -> str:
@@ -108,7 +151,7 @@ class Shape:
         """Return what indices and slices leave of each axis."""
         places = index if isinstance(index, tuple) else (index,)
         if len(places) > self.ndim or not all(type(place) is int or isinstance(place, slice) for place in places):
-            msg = f"{index!r} is no index of {self!r}; indices are whole numbers and slices"
+            msg = f"{index!r} is no index of {self!r}; indices are whole numbers and slices{_instead(places)}"
             raise LayoutError(msg)
         if self.kind != "array" and not (len(places) == 1 and isinstance(places[0], slice)):
             self.refuse("is indexed")
@@ -123,6 +166,7 @@ class Shape:
         kept = [len(range(length)[place]) for length, place in lengths if isinstance(place, slice)]
         found = self.of(*kept)
         found.kind, found.unfolded = self.kind, self.unfolded
+        found.high = self.high if self.ndim > 1 else None  # a part of nn.arange(n) may lack the last
         return found
 
     def __eq__(self, other: object) -> NoReturn:
@@ -135,6 +179,7 @@ class Shape:
 
     __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__
     __hash__ = object.__hash__
+
     __array_ufunc__ = None
     """NumPy's numbers leave an operation to this class."""
 
@@ -143,6 +188,28 @@ class Shape:
     __and__ = __rand__ = _written("a & b", "logical_and(a, b)")
     __or__ = __ror__ = _written("a | b", "logical_or(a, b)")
     __invert__ = _written("~a", "logical_not(a)")
+
+    def __array_function__(self, function: Any, *_: Any) -> NoReturn:
+        """Refuse NumPy's functions."""
+        msg = f"NumPy's {function.__name__} computes on {self!r}; {NUMPY}"
+        raise LayoutError(msg)
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to become an array of NumPy's."""
+        msg = f"{self!r} is made an array of NumPy's; {NUMPY}"
+        raise LayoutError(msg)
+
+    def __setitem__(self, index: Any, value: Any) -> NoReturn:
+        """Refuse to be changed in place, which arrays of some frameworks cannot be."""
+        msg = f"{self!r} is changed in place, which not every framework can; nn.where and nn.concat give new arrays"
+        raise LayoutError(msg)
+
+    def __float__(self) -> NoReturn:
+        """Refuse to be a number of Python's: a compiled program has no values while it is made."""
+        msg = f"{self!r} is made a number of Python's, which a compiled program does not have while it is made"
+        raise LayoutError(msg)
+
+    __int__ = __index__ = __float__
 
     def __iter__(self) -> NoReturn:
         """Refuse to be taken apart: traced arrays of some frameworks cannot be."""
@@ -221,7 +288,9 @@ def of_batch(array: ArraySpec, samples: int) -> Shape:
     """Return an array of a batch: a feature map where it has four axes."""
     shape = (samples, *array.shape)
     kind: Kind = "map" if len(shape) == MAP_AXES else "array"
-    return Shape(shape, kind=kind, integer=array.dtype == "int32", boolean=array.dtype == "bool")
+    found = Shape(shape, kind=kind, integer=array.dtype == "int32", boolean=array.dtype == "bool")
+    found.high = array.high if found.integer else None
+    return found
 
 
 def flattened(x: Shape) -> Shape:
@@ -262,36 +331,6 @@ def check_real(function: str, x: Shape) -> None:
         raise LayoutError(msg)
 
 
-def check_integer(function: str, x: Any) -> None:
-    """Raise LayoutError for anything but an array of integers."""
-    check_kind(function, x, "array")
-    if not x.integer:
-        msg = (
-            f"nn.{function} takes integers, as an input of dtype int32, nn.arange(n) or nn.constant of whole numbers "
-            f"give them; this is {x!r} of {x.values}"
-        )
-        raise LayoutError(msg)
-
-
-def check_sequence(function: str, x: Any) -> None:
-    """Raise LayoutError unless x is (batch, length, features)."""
-    check_kind(function, x, "array")
-    if x.ndim != SEQUENCE_AXES:
-        msg = f"nn.{function} takes (batch, length, features); this is {x!r}"
-        raise LayoutError(msg)
-
-
-def check_lengths(function: str, x: Any, batch: int, name: str = "lengths") -> None:
-    """Raise LayoutError unless x is an integer for each sample."""
-    check_kind(function, x, "array")
-    if x.shape != (batch,) or not x.integer:
-        msg = (
-            f"nn.{function} takes {name} ({batch},) of dtype int32, an input of the size's inputs; this is {x!r} "
-            f"of {x.values}"
-        )
-        raise LayoutError(msg)
-
-
 def check_length(what: str, found: int, expected: int) -> None:
     """Raise LayoutError where an axis has not the length that a layer was made for."""
     if found != expected:
@@ -304,6 +343,19 @@ def _is_column(x: Shape, axes: int) -> bool:
     return x.kind == "array" and (math.prod(x.shape) == 1 or (x.ndim == axes and math.prod(x.shape[1:]) == 1))
 
 
+def _instead(places: tuple[Any, ...]) -> str:
+    """Return what to do in place of an index that NumPy has, and the vocabulary has not."""
+    if any(place is None for place in places):
+        return "; nn.reshape(x, shape) adds an axis of length 1"
+    if any(isinstance(place, Shape) for place in places):
+        return (
+            "; nn.take(x, indices, axis) takes what stands at integers, nn.where(condition, a, b) chooses by booleans"
+        )
+    if any(place is Ellipsis for place in places):
+        return "; say a slice for each axis: x[:, :, 0]"
+    return ""
+
+
 def _told(other: Any) -> str:
     """Write an operand with what its values are."""
     return f"{other!r} of {other.values}" if isinstance(other, Shape) else repr(other)
@@ -313,4 +365,8 @@ def _check_number(other: Any) -> None:
     """Raise LayoutError for an operand that is neither an array nor a number."""
     if isinstance(other, bool) or not isinstance(other, Real):
         msg = f"an array is combined with {other!r}; it goes with arrays of the model and with numbers"
+        if type(other).__module__ == "numpy":
+            msg += f". {NUMPY}"
+        elif isinstance(other, tuple):
+            msg += ". What a layer gives several of is taken apart first: sequence, state = self.lstm(x)"
         raise LayoutError(msg)

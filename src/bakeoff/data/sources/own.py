@@ -14,7 +14,7 @@ import bakeoff.workloads.load
 from bakeoff.data.dataset import DataSet
 from bakeoff.spec.batch import HELD_OUT, Batch
 from bakeoff.spec.errors import ModelFileError, UsageError
-from bakeoff.workloads.plan import where
+from bakeoff.workloads.mistakes import where
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,84 @@
+"""What went wrong in a function of a user's file, in the user's words: the line, the name, and what it takes."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
+from bakeoff.workloads.shapes import NUMPY, LayoutError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_BOUND = re.compile(r"^[\w.]+\(\) (?=got |takes |missing )")
+"""How Python begins to tell that a call does not fit a function, by the name that it has in bakeoff."""
+
+_SIGNATURE = re.compile(r"^\w+\(.*?\)(?=[.:]| *$)")
+"""What a meaning in the vocabulary begins with."""
+
+
+def where(path: str, function: str, error: Exception) -> str:
+    """Return what went wrong in a function of the user's file, and in which line."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == path]
+    place = f"{path}:{lines[-1]}" if lines else path
+    return f"{place}: in {function}: {_text(path, frames, error)}"
+
+
+def _text(path: str, frames: Sequence[traceback.FrameSummary], error: Exception) -> str:
+    """Return the text of an error, with what to do where Python's own does not say it."""
+    if isinstance(error, LayoutError):
+        return str(error)
+    is_users = bool(frames) and frames[-1].filename == path
+    if isinstance(error, TypeError) and is_users and (found := _BOUND.match(str(error))):
+        name = _called(frames[-1])
+        if name in VOCABULARY and (signature := _SIGNATURE.match(VOCABULARY[name])):
+            return f"nn.{name} {str(error)[found.end() :]}; it is nn.{signature[0]}"
+    told = f"{type(error).__name__}: {error}"
+    if isinstance(error, ImportError):
+        told += ". A model computes by the names of nn; its file may import the standard library, NumPy and bakeoff"
+    if isinstance(error, AttributeError) and type(error.obj).__name__ in LAYERS:
+        told += ". In a model a layer is called, and its weights are the framework's own; a product with the rows of an"
+        return told + " nn.Embedding is embedding.attend(x), an array that is trained by itself nn.Parameter(shape)"
+    if isinstance(error, TypeError) and "__array_ufunc__" in str(error):
+        return f"a function of NumPy's computes on an array of the model; {NUMPY}"
+    return told
+
+
+def fields_told(frame: traceback.FrameSummary, names: Mapping[str, Any], error: Exception) -> str:
+    """Return which fields a declaration of a user's file could have, where it has one that is not there; else nothing.
+
+    `names` are the file's own, by which the declaration's class is found.
+    """
+    called = _expression(frame)
+    kind = names.get(called.id) if isinstance(called, ast.Name) else None
+    fields: Sequence[str] = getattr(kind, "__struct_fields__", ())
+    if not isinstance(error, TypeError) or "argument" not in str(error) or not fields:
+        return ""
+    return f". {getattr(kind, '__name__', '')} has {', '.join(fields)}"
+
+
+def _called(frame: traceback.FrameSummary) -> str:
+    """Return the name that the expression of a frame calls as `nn.name(...)`; empty where it calls something else."""
+    called = _expression(frame)
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name) and called.value.id != "self":
+        return called.attr
+    return ""
+
+
+def _expression(frame: traceback.FrameSummary) -> ast.expr | None:
+    """Return what the expression calls that a frame is in; None where it calls nothing."""
+    if frame.lineno is None or frame.colno is None or frame.end_lineno is None or frame.end_colno is None:
+        return None
+    lines = [linecache.getline(frame.filename, line).encode() for line in range(frame.lineno, frame.end_lineno + 1)]
+    lines[-1] = lines[-1][: frame.end_colno]
+    lines[0] = lines[0][frame.colno :]
+    try:
+        expression = ast.parse(b"(" + b"".join(lines) + b")", mode="eval").body
+    except SyntaxError:
+        return None
+    return expression.func if isinstance(expression, ast.Call) else None

@@ -1,0 +1,159 @@
+"""What users write by habit from one framework is told in the vocabulary's words, with the line and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_interpreter import CONV, MAP, TOKENS, VECTOR, checked, write
+
+from bakeoff.spec.errors import ModelFileError
+from bakeoff.spec.vocabulary import FUNCTIONS, LAYERS, LOSSES
+from bakeoff.workloads.mistakes import _SIGNATURE
+
+TABLE = "self.table = nn.Embedding(11, 5)"
+WIDE = "self.head = nn.Linear(6, 5)"
+
+HABITS = {
+    "an argument of another library": (
+        VECTOR,
+        "self.norm = nn.LayerNorm(6, eps=1e-6)",
+        "return x",
+        15,
+        "nn.LayerNorm got an unexpected keyword argument 'eps'; it is nn.LayerNorm(features, epsilon=1e-5)",
+    ),
+    "a function's argument of another library": (
+        VECTOR,
+        WIDE,
+        "return nn.gelu(self.head(x), approximate='tanh')",
+        18,
+        "nn.gelu got an unexpected keyword argument 'approximate'; it is nn.gelu(x)",
+    ),
+    "an argument that is missing": (VECTOR, "self.head = nn.Linear(6)", "return x", 15, "it is nn.Linear(in_features,"),
+    "a layer made in forward": (VECTOR, WIDE, "return nn.Linear(6, 5)(x)", 18, "nn.Linear is a layer: make it once"),
+    "a parameter made in forward": (VECTOR, WIDE, "return self.head(x) + nn.Parameter((5,))", 18, "in __init__"),
+    "an axis by None": (VECTOR, WIDE, "return self.head(x[:, None])[:, 0]", 18, "nn.reshape(x, shape) adds an axis"),
+    "an index by an array": (VECTOR, WIDE, "return self.head(x)[nn.arange(4)]", 18, "nn.take(x, indices, axis)"),
+    "an index with dots": (VECTOR, WIDE, "return self.head(x)[..., 0]", 18, "say a slice for each axis"),
+    "a change in place": (VECTOR, WIDE, "x[:, 0] = 0.0; return self.head(x)", 18, "is changed in place"),
+    "a number of Python's": (VECTOR, WIDE, "return self.head(x) * float(nn.mean(x))", 18, "a number of Python's"),
+    "a function of NumPy's": (VECTOR, WIDE, "import numpy; return numpy.tanh(self.head(x))", 18, "nn.constant(array)"),
+    "NumPy puts together": (VECTOR, WIDE, "import numpy; return numpy.concatenate([x, x])", 18, "NumPy's concatenate"),
+    "NumPy takes an array": (VECTOR, WIDE, "import numpy; return numpy.asarray(x)", 18, "an array of NumPy's"),
+    "an array of NumPy's": (
+        VECTOR,
+        WIDE,
+        "import numpy; return self.head(x) * numpy.ones(5)",
+        18,
+        "NumPy's own arrays go into a model by nn.constant(array)",
+    ),
+    "several that stand for one": (
+        TOKENS,
+        f"{TABLE}; self.lstm = nn.LSTM(5, 5)",
+        "x = self.table(x); return (x + self.lstm(x))[:, 0]",
+        18,
+        "sequence, state = self.lstm(x)",
+    ),
+    "a module that cannot be imported": (VECTOR, WIDE, "import nothing_of_this_name", 18, "by the names of nn"),
+    "a table that is too small": (
+        TOKENS,
+        "self.table = nn.Embedding(10, 5)",
+        "return self.table(x)[:, 0]",
+        18,
+        "nn.Embedding(10, 5) takes integers from 0 to 9; an array (4, 7) has them up to 10",
+    ),
+    "more positions than there are": (
+        TOKENS,
+        f"{TABLE}; self.places = nn.Embedding(6, 5)",
+        "return (self.table(x) + self.places(nn.arange(7)))[:, 0]",
+        18,
+        "nn.Embedding(6, 5) takes integers from 0 to 5",
+    ),
+    "a class that is too large": (TOKENS, TABLE, "return nn.mean(nn.one_hot(x, 9), 1)", 18, "nn.one_hot(x, 9) takes"),
+    "an index beyond a table": (TOKENS, TABLE, "return nn.take(self.table(x), nn.arange(8), 1)", 18, "from 0 to 6"),
+    "a map's axes taken apart": (
+        MAP,
+        CONV,
+        "n, c, h, w = self.conv(x).shape; return nn.global_avg_pool2d(x)",
+        18,
+        "an axis of a feature map (4, 16, 16, 16) is asked for by its place",
+    ),
+    "a map's axis by its place": (MAP, CONV, "return nn.resize(x, (x.shape[2] * 2, 32), 'nearest')", 18, "x.shape[0]"),
+    "a layer's weight": (TOKENS, TABLE, "return self.table.weight[:4]", 18, "embedding.attend(x)"),
+    "nothing returned": (VECTOR, WIDE, "self.head(x)", 17, "this one returned None"),
+}
+
+
+@pytest.mark.parametrize("name", HABITS)
+def test_a_habit_is_told_with_its_line_and_what_to_do(name: str, tmp_path: Path) -> None:
+    """Each is refused before any framework starts."""
+    sample, layers, forward, line, told = HABITS[name]
+    path = write(tmp_path, sample, layers, forward)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{path}:{line}: in {'build' if line == 15 else 'forward'}: ")
+    assert told in str(refused.value)
+
+
+def test_what_all_frameworks_have_alike_of_a_shape(tmp_path: Path) -> None:
+    """The samples of a map, its number of axes, and every axis of an array."""
+    forward = "y = nn.tokens(x); return nn.reshape(y, (x.shape[0], y.shape[1] * y.shape[2] * (x.ndim - 3)))"
+    checked(write(tmp_path, MAP, CONV, forward))
+
+
+def test_fewer_logits_than_labels_are_told(tmp_path: Path) -> None:
+    """Frameworks make NaN, zero or an error of a label beyond the logits."""
+    path = write(tmp_path, MAP, "self.head = nn.Linear(3, 4)", "return self.head(nn.global_avg_pool2d(x))")
+    with pytest.raises(
+        ModelFileError, match=r"in loss: nn.cross_entropy of logits \(4, 4\) takes integers from 0 to 3"
+    ):
+        checked(path)
+
+
+def test_a_label_that_is_ignored_may_be_beyond_the_logits(tmp_path: Path) -> None:
+    """As 255 is in many segmentations."""
+    loss = "return nn.cross_entropy(outputs, targets, ignore=4)"
+    checked(write(tmp_path, MAP, "self.head = nn.Linear(3, 4)", "return self.head(nn.global_avg_pool2d(x))", loss))
+
+
+def test_a_part_of_the_positions_may_be_in_range(tmp_path: Path) -> None:
+    """What a slice leaves of nn.arange(n) is not taken for all of it."""
+    forward = "return self.table(nn.arange(12)[:7] + x * 0)[:, 0]"
+    checked(write(tmp_path, TOKENS, TABLE, forward))
+
+
+def test_a_name_that_is_no_input_is_told(tmp_path: Path) -> None:
+    """With the names that there are."""
+    sample = 'inputs={"a": ArraySpec(shape=(6,)), "b": ArraySpec(shape=(6,))}, classes=5'
+    path = write(tmp_path, sample, WIDE, 'return self.head(x["c"])')
+    with pytest.raises(ModelFileError, match="no array 'c' here; it declares a, b"):
+        checked(path)
+
+
+def test_a_forward_with_too_few_arguments_is_told(tmp_path: Path) -> None:
+    """No line of the file is running then."""
+    path = write(tmp_path, VECTOR, "self.forward = lambda: 0", "return x")
+    with pytest.raises(ModelFileError, match=r"mine\.py: in forward: TypeError: .* positional argument"):
+        checked(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("SGD(learning_rate=0.1)", "SGD(lr=0.1)", "mine.py:7: .*'lr'. SGD has learning_rate, momentum,"),
+        ("batch_size=4", "batchsize=4", "mine.py:6: .*'batchsize'. Size has batch_size, input_shape,"),
+        ('dtype="int32"', 'dtype="int64"', "'int64' .*dtype; valid: float32, int32, bool"),
+    ],
+)
+def test_a_declaration_is_told_what_it_has(old: str, new: str, told: str, tmp_path: Path) -> None:
+    """A field's name or word that is not there comes with those that are."""
+    path = write(tmp_path, TOKENS, TABLE, "return self.table(x)[:, 0]")
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(ModelFileError, match=told):
+        checked(path)
+
+
+def test_every_name_has_a_signature_to_tell() -> None:
+    """A call that does not fit is told with what would."""
+    without = [name for name, text in (LAYERS | FUNCTIONS | LOSSES).items() if not _SIGNATURE.match(text)]
+    assert without == ["Module"]
