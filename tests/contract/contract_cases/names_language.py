@@ -47,7 +47,7 @@ def causal_in_numpy(weights: Weights, x: Array) -> Array:
 
 
 def masked(nn: Any) -> Any:
-    """Attend by a mask alone, and by a mask that is causal too, with a trained bias and a scale."""
+    """Attend by a mask alone, by all at once, with a trained bias and a scale, and by that bias with and without causal."""
     layers = {name: nn.Parameter((1, LENGTH, HEADS, FEATURES)) for name in "qkv"}
     layers |= {"bias": nn.Parameter((1, HEADS, LENGTH, LENGTH)), "head": nn.Linear(HEADS * FEATURES, CLASSES)}
 
@@ -56,6 +56,7 @@ def masked(nn: Any) -> Any:
         q, k, v = (nn.broadcast_to(one, (BATCH, *one.shape[1:])) for one in (m.q, m.k, m.v))
         attended = nn.attention(q, k, v, mask=mask)
         attended = attended + nn.attention(q, k, v, causal=True, mask=mask, bias=m.bias, scale=0.4)
+        attended = attended + nn.attention(q, k, v, bias=m.bias) * nn.attention(q, k, v, causal=True, bias=m.bias)
         return m.head(nn.mean(nn.reshape(attended, (BATCH, LENGTH, HEADS * FEATURES)), 1))
 
     return model(nn, layers, forward)
@@ -66,6 +67,7 @@ def masked_in_numpy(weights: Weights, x: Array) -> Array:
     mask = x[:, None] > 0
     q, k, v = (np.repeat(weights[name], len(x), 0) for name in "qkv")
     attended = in_numpy(q, k, v, mask) + in_numpy(q, k, v, mask & EARLIER, weights["bias"], 0.4)
+    attended += in_numpy(q, k, v, bias=weights["bias"]) * in_numpy(q, k, v, EARLIER, weights["bias"])
     return linear(weights, "head", attended.reshape(len(x), LENGTH, -1).mean(1))
 
 
