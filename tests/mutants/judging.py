@@ -1,6 +1,7 @@
 """What is asked about a mutant, and the project's own check that answers.
 
-case/NAME, dropout/RATE, input/WAY/MODEL, optimizer/NAME   the contract of vocabulary, input and optimisers
+case/NAME, dropout/RATE, dropout in a scan, input/WAY/MODEL, optimizer/NAME   the contract of vocabulary, input and
+                    optimisers
 WORKLOAD/SCENARIO   the certificate at reduced size
 steady/WORKLOAD     the contract of snapshots
 independent/NAME    the independent implementation of a workload
@@ -26,6 +27,7 @@ import contract_checks
 import msgspec
 import numpy as np
 import pytest
+from contract_cases.dropout import IN_SCAN
 from contract_cases.optimizers import OPTIMIZERS
 from contract_run import REFERENCE, WORKLOADS, Computed, Session, computed_by, program, reference
 from independent.messages import Request as Comparison
@@ -121,6 +123,13 @@ def _of_dropout(framework: str, rate: str, copy: Path | None) -> Iterator[Findin
     found = contender(framework).of(f"dropout/{rate}", folder=copy)
     yield from _each(contract_checks.dropped(float(rate), found))
     yield from _each(contract_checks.evaluated(float(rate), found))
+
+
+def _of_dropout_in_a_scan(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield what the contract says of dropout in the steps of a loop."""
+    found = contender(framework).of("dropout in a scan", folder=copy)
+    yield from _each(contract_checks.dropped(IN_SCAN, found))
+    yield from _each(contract_checks.evaluated(IN_SCAN, found))
 
 
 def _of_normal(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
@@ -265,6 +274,7 @@ are asked by tests/contract/test_profilers.py and by every race."""
 _ANSWERS: dict[str, Any] = {
     "case": _of_case,
     "dropout": _of_dropout,
+    "dropout in a scan": _of_dropout_in_a_scan,
     "normal": _of_normal,
     "stochastic": _of_stochastic,
     "input": _of_input,

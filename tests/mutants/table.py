@@ -21,7 +21,8 @@ and writes this page; every run of the tests plants a part of them, which the ha
 ([tests/mutants/catalogue](../tests/mutants/catalogue)); where the text is gone, its test fails and says so. A fault
 that changes no number is marked as equivalent, and its test shows that not a bit differs.
 
-What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`, `dropout`, `normal`, `stochastic`,
+What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`, `dropout`, `dropout in a scan`,
+`normal`, `stochastic`,
 `optimizer`, `input` and `steady` are the contract that every framework is held to; `mlp-mnist/train` is a certificate
 at reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test;
 `race` is a race with the fault in its timed trials alone; `unit` are the tests of a file. A cell has each check that
@@ -33,6 +34,7 @@ where another one does.
 _KINDS = {
     "case": "the contract of the vocabulary",
     "dropout": "the contract of the vocabulary",
+    "dropout in a scan": "the contract of the vocabulary",
     "normal": "the contract of the vocabulary",
     "stochastic": "the contract of the vocabulary",
     "optimizer": "the contract of the optimisers",

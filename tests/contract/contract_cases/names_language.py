@@ -47,16 +47,25 @@ def causal_in_numpy(weights: Weights, x: Array) -> Array:
 
 
 def masked(nn: Any) -> Any:
-    """Attend by a mask alone, and by a mask that is causal too, with a trained bias and a scale."""
+    """Attend by a mask, by all at once with a trained bias and a scale, and by that bias with and without causal.
+
+    Behind it to fewer places, in fewer heads, whose values have other features than the keys.
+    """
     layers = {name: nn.Parameter((1, LENGTH, HEADS, FEATURES)) for name in "qkv"}
-    layers |= {"bias": nn.Parameter((1, HEADS, LENGTH, LENGTH)), "head": nn.Linear(HEADS * FEATURES, CLASSES)}
+    layers |= {"bias": nn.Parameter((1, HEADS, LENGTH, LENGTH)), "head": nn.Linear(HEADS * (FEATURES + 2), CLASSES)}
+    layers |= {"few": nn.Parameter((1, 3, 2, FEATURES)), "narrow": nn.Parameter((1, 3, 2, 2))}
+    layers |= {"near": nn.Parameter((1, 1, LENGTH, 3))}
 
     def forward(m: Any, x: Any) -> Any:
         mask = nn.reshape(x, (BATCH, 1, LENGTH, LENGTH))
-        q, k, v = (nn.broadcast_to(one, (BATCH, *one.shape[1:])) for one in (m.q, m.k, m.v))
+        q, k, v, few, narrow = (
+            nn.broadcast_to(one, (BATCH, *one.shape[1:])) for one in (m.q, m.k, m.v, m.few, m.narrow)
+        )
         attended = nn.attention(q, k, v, mask=mask)
         attended = attended + nn.attention(q, k, v, causal=True, mask=mask, bias=m.bias, scale=0.4)
-        return m.head(nn.mean(nn.reshape(attended, (BATCH, LENGTH, HEADS * FEATURES)), 1))
+        attended = attended + nn.attention(q, k, v, bias=m.bias) * nn.attention(q, k, v, causal=True, bias=m.bias)
+        attended = nn.concat([attended, nn.attention(q, few, narrow, bias=m.near)], 3)
+        return m.head(nn.mean(nn.reshape(attended, (BATCH, LENGTH, HEADS * (FEATURES + 2))), 1))
 
     return model(nn, layers, forward)
 
@@ -64,8 +73,10 @@ def masked(nn: Any) -> Any:
 def masked_in_numpy(weights: Weights, x: Array) -> Array:
     """Return the same."""
     mask = x[:, None] > 0
-    q, k, v = (np.repeat(weights[name], len(x), 0) for name in "qkv")
+    q, k, v, few, narrow = (np.repeat(weights[name], len(x), 0) for name in ("q", "k", "v", "few", "narrow"))
     attended = in_numpy(q, k, v, mask) + in_numpy(q, k, v, mask & EARLIER, weights["bias"], 0.4)
+    attended += in_numpy(q, k, v, bias=weights["bias"]) * in_numpy(q, k, v, EARLIER, weights["bias"])
+    attended = np.concatenate([attended, in_numpy(q, few, narrow, bias=weights["near"])], 3)
     return linear(weights, "head", attended.reshape(len(x), LENGTH, -1).mean(1))
 
 

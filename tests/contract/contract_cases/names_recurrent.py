@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from contract_cases.vocabulary import Array, Weights
 
 HIDDEN = 3
+STEPS = 4
 TOKENS = np.array([[4, 0, 1, 2, 3], [1, 3, 3, 3, 3], [2, 4, 0, 1, 1], [3, 2, 4, 0, 2]], np.int32)
 """For each sample its length, from 1 to all, and then its tokens."""
 
@@ -76,19 +77,19 @@ def whole(x: Array) -> Array:
 
 
 def plain(nn: Any) -> Any:
-    """Use every output of one direction, and both arrays of the last state."""
+    """Use every output of one direction, each with a weight of its place, and both arrays of the last state."""
 
     def forward(m: Any, x: Any) -> Any:
         sequence, (h, c) = m.lstm(x)
-        return nn.mean(sequence * sequence, 1) + h * c
+        return nn.mean(sequence * m.each, 1) + h * c
 
-    return model(nn, {"lstm": nn.LSTM(2, HIDDEN)}, forward)
+    return model(nn, {"lstm": nn.LSTM(2, HIDDEN), "each": nn.Parameter((STEPS, 1))}, forward)
 
 
 def plain_in_numpy(weights: Weights, x: Array) -> Array:
     """Return the same."""
     sequence, (h, c) = one_direction(lstm_step, weights, "lstm.", x, zeros(x, HIDDEN, 2), whole(x))
-    return (sequence**2).mean(1) + h * c
+    return (sequence * weights["each"]).mean(1) + h * c
 
 
 def with_lengths(nn: Any) -> Any:
@@ -97,6 +98,7 @@ def with_lengths(nn: Any) -> Any:
         "table": nn.Embedding(5, 2),
         "first": nn.Linear(2, 4),
         "lstm": nn.LSTM(2, 2, bidirectional=True, biases=2),
+        "each": nn.Parameter((STEPS, 1)),
         "head": nn.Linear(4, CLASSES),
     }
 
@@ -104,7 +106,7 @@ def with_lengths(nn: Any) -> Any:
         seen = m.table(x[:, 1:])
         first = m.first(seen[:, 0])
         sequence, (h, c) = m.lstm(seen, (first, nn.tanh(first)), x[:, 0])
-        return m.head(nn.sum(sequence, 1) + h * c)
+        return m.head(nn.sum(sequence * m.each, 1) + h * c)
 
     return model(nn, layers, forward)
 
@@ -116,25 +118,26 @@ def with_lengths_in_numpy(weights: Weights, x: Array) -> Array:
     first = linear(weights, "first", seen[:, 0])
     state = (first, np.tanh(first))
     sequence, (h, c) = both_directions(lstm_step, weights, "lstm", seen, state, tokens[:, 0])
-    return linear(weights, "head", sequence.sum(1) + h * c)
+    return linear(weights, "head", (sequence * weights["each"]).sum(1) + h * c)
 
 
 # --- GRUs -------------------------------------------------------------------------------------------------------------
 
 
 def grus(nn: Any) -> Any:
-    """Put a GRU with one bias, over whole sequences, behind one in both directions within lengths."""
+    """Put a GRU with one bias, over whole sequences, behind one in both directions within lengths, from a state."""
     layers = {
         "table": nn.Embedding(5, 2),
+        "start": nn.Linear(2, 4),
         "first": nn.GRU(2, 2, bidirectional=True),
         "second": nn.GRU(4, CLASSES, biases=1),
     }
 
     def forward(m: Any, x: Any) -> Any:
         seen = m.table(x[:, 1:])
-        sequence, h = m.first(seen, lengths=x[:, 0])
-        last, end = m.second(sequence, h[:, :CLASSES])
-        return last[:, 1] + end
+        sequence, h = m.first(seen, m.start(seen[:, 0]), lengths=x[:, 0])
+        last, end = m.second(sequence)
+        return last[:, 1] + end * h[:, :CLASSES]
 
     return model(nn, layers, forward)
 
@@ -143,10 +146,11 @@ def grus_in_numpy(weights: Weights, x: Array) -> Array:
     """Return the same."""
     tokens = x.astype(int)
     seen = weights["table.weight"][tokens[:, 1:]]
-    sequence, (h,) = both_directions(gru_step, weights, "first", seen, zeros(x, 4, 1), tokens[:, 0])
-    state = (h[:, :CLASSES],)
+    start = (linear(weights, "start", seen[:, 0]),)
+    sequence, (h,) = both_directions(gru_step, weights, "first", seen, start, tokens[:, 0])
+    state = zeros(x, CLASSES, 1)
     last, (end,) = one_direction(gru_step, weights, "second.", sequence, state, whole(sequence))
-    return last[:, 1] + end
+    return last[:, 1] + end * h[:, :CLASSES]
 
 
 # --- A loop of a model's own ------------------------------------------------------------------------------------------
@@ -189,10 +193,12 @@ def decoder_in_numpy(weights: Weights, x: Array) -> Array:
 
 
 CASES: dict[str, Case] = {
-    "lstm": Case(names=("LSTM",), build=plain, forward=plain_in_numpy, x=random(BATCH, 4, 2)),
+    "lstm": Case(names=("LSTM",), build=plain, forward=plain_in_numpy, x=random(BATCH, STEPS, 2)),
     "lstm in both directions with lengths": Case(
         names=("LSTM",), build=with_lengths, forward=with_lengths_in_numpy, x=TOKENS
     ),
     "gru": Case(names=("GRU",), build=grus, forward=grus_in_numpy, x=TOKENS),
-    "scan of a cell": Case(names=("LSTMCell", "scan"), build=decoder, forward=decoder_in_numpy, x=random(BATCH, 4, 2)),
+    "scan of a cell": Case(
+        names=("LSTMCell", "scan"), build=decoder, forward=decoder_in_numpy, x=random(BATCH, STEPS, 2)
+    ),
 }

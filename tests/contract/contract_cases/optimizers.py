@@ -24,7 +24,11 @@ OPTIMIZERS: dict[str, Optimizer] = {
         schedule=Cosine(steps=1000, warmup_steps=100, final=0.1),
     ),
     "momentum, clipping and step decay": SGD(
-        learning_rate=0.1, momentum=0.9, clip_norm=1.0, schedule=StepDecay(boundaries=(30, 60), factor=0.2)
+        learning_rate=0.1,
+        momentum=0.9,
+        weight_decay=0.1,
+        clip_norm=1.0,
+        schedule=StepDecay(boundaries=(30, 60), factor=0.2),
     ),
     "Nesterov without a schedule": SGD(learning_rate=0.1, momentum=0.9, nesterov=True),
     "Adam, decay, groups, clipping and a falling root": Adam(

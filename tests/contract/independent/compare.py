@@ -97,6 +97,7 @@ class _Pair:
         )
         self.loaded, self.implementations, self.implementation = loaded, implementations, implementation
         self.arrays = plan.weights(loaded.build, self.size, SEED) | plan.state_values(loaded.build, self.size, SEED)
+        self.arrays |= {name: by * self.arrays[name] for name, by in implementation.magnified.items()}
         drawn = synthetic.load(self.size, self.size.batch_size, SEED, None).train
         self.inputs, self.targets = (_tensors(arrays) for arrays in (drawn.inputs, drawn.targets))
 

@@ -32,6 +32,8 @@ class Implementation(msgspec.Struct, frozen=True, kw_only=True):
     computed_batch: int = 2
     config: dict[str, int | tuple[int, ...]] = {}
     """What SMALL changes in the config of the workload's size `full`."""
+    magnified: dict[str, float] = {}
+    """By what drawn arrays are multiplied, by canonical name, where else a function's far piece is not reached."""
     flattened: dict[str, tuple[int, int, int]] = {}
     """Dense weights that take a flattened map, by the network's own name: the map's (height, width, channels)."""
 

@@ -1,4 +1,4 @@
-"""Every planted fault: a file for each framework, one each for snapshots, workloads and the clock."""
+"""Every planted fault: a file for each framework, one each for snapshots, sequences, workloads and the clock."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from catalogue import (
     jittor,
     mlx,
     recipes,
+    sequences,
     snapshots,
     tensorflow,
     torch,
@@ -31,6 +32,7 @@ _EVERY: list[Mutant] = [
         clock,
         snapshots,
         recipes,
+        sequences,
     )
     for mutant in module.MUTANTS
 ]

@@ -17,6 +17,8 @@ STEP_DECAY = {"optimizer/momentum, clipping and step decay": "optimizer"}
 FALLING_ROOT = {"optimizer/Adam, decay, groups, clipping and a falling root": "optimizer"}
 WARM_UP = {"optimizer/RMSprop, clipping and a warm-up": "optimizer"}
 
+DECAYED = "        [one.grad.add_(one.detach(), alpha=optimizer.weight_decay) for one in clipped]\n"
+
 MUTANTS = [
     in_torch(
         "gradients are not clipped",
@@ -37,6 +39,14 @@ MUTANTS = [
             )
         ],
         LINE,
+    ),
+    in_torch(
+        "what is clipped has the decay in it",
+        [
+            ("        norm = torch.nn.utils", f"{DECAYED}        norm = torch.nn.utils"),
+            ('"weight_decay": decay, "nesterov"', '"weight_decay": 0.0, "nesterov"'),
+        ],
+        STEP_DECAY,
     ),
     in_torch("norms and biases decay, too", [("spared = exempt(optimizer, list(parameters))", "spared = []")], COSINE),
     in_torch(
