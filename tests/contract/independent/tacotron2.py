@@ -23,6 +23,7 @@ OPTIMIZER = {
     "beta2": 0.999,
     "epsilon": 1e-8,
     "clip_norm": 1.0,
+    "weight_decay": 1e-6,
     "schedule": None,
 }
 
