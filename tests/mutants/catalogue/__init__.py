@@ -37,9 +37,15 @@ _EVERY: list[Mutant] = [
     for mutant in module.MUTANTS
 ]
 
-_FRAMEWORKS = list(dict.fromkeys(mutant.framework for mutant in _EVERY))
+
+def _group(mutant: Mutant) -> str:
+    """Return the section of docs/mutants.md that a fault stands in."""
+    return mutant.framework or mutant.where
+
+
+_GROUPS = list(dict.fromkeys(map(_group, _EVERY)))
 
 MUTANTS: dict[str, Mutant] = {
-    mutant.id: mutant for mutant in sorted(_EVERY, key=lambda mutant: _FRAMEWORKS.index(mutant.framework))
+    mutant.id: mutant for mutant in sorted(_EVERY, key=lambda mutant: _GROUPS.index(_group(mutant)))
 }
-"""By their ids; those of a framework stand together."""
+"""By their ids; those of a group stand together."""
