@@ -10,10 +10,13 @@ import pytest
 from contract_cases.lowered import HIGHEST, LOWERED
 from contract_run import DECLARED, IN_EVERY_PRECISION, LIMIT_S, MODES, WORKLOADS, computed
 
-from bakeoff.workloads import plan
+from bakeoff.workloads.interpreter import forward
+from bakeoff.workloads.shape_functions import Counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from bakeoff.workloads.layers import Layer
 
 pytestmark = pytest.mark.timeout(LIMIT_S)
 
@@ -51,11 +54,24 @@ def at_highest(products: Iterable[str]) -> list[bool]:
     return [str(product).split()[1:] == [HIGHEST, HIGHEST] for product in products]
 
 
+class Reading(Counter):
+    """Notes which layers multiply by their weights; an embedding's rows are taken, unless it is an output, too."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.found: dict[int, Layer] = {}
+
+    def read(self, layer: Layer) -> None:
+        """Note a layer."""
+        self.found[id(layer)] = layer
+
+
 def layers(workload: str) -> int:
     """Count a workload's weights that are multiplied."""
-    loaded = WORKLOADS[workload]
-    arrays = plan.parameters(loaded.build, loaded.size("reduced"))
-    return sum(name.endswith("weight") and len(array.shape) in (2, 4) for name, array in arrays.items())
+    loaded, counter = WORKLOADS[workload], Reading()
+    forward(loaded.build, loaded.size("reduced"), counter, trains=True)
+    arrays = [named for layer in counter.found.values() for named in layer.parameters.items()]
+    return sum(name.endswith("weight") and len(array.shape) in (2, 4) for name, array in arrays)
 
 
 def planted(framework: str, file: str, text: str, fault: str, folder: Path) -> Path:
