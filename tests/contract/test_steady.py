@@ -24,6 +24,10 @@ def subjects() -> list[tuple[str, str, str]]:
     ]
 
 
+LOOPS_COMPILED_ANEW = ("jax", "eager", "imdb-lstm")
+"""JAX's eager mode differentiates a loop into a new program at each call, and compiles it; its compiled mode does not."""
+
+
 def keeps_arrays(workload: str) -> bool:
     """Return whether a workload's optimiser has a state beside its step count."""
     optimizer = WORKLOADS[workload].workload.optimizer
@@ -37,7 +41,8 @@ def test_steps_after_a_restore_are_the_same_steps(framework: str, mode: str, wor
     kinds = {name.split("/")[1] for name in found if name.startswith(f"{PASSES[0]}/")}
     assert {"losses", "parameter"} <= kinds
     assert {"optimizer", "optimizer before"} <= kinds or not keeps_arrays(workload)
-    assert not [held for held in contract_checks.repeats(found) if not held.passed]
+    failed = [held.what for held in contract_checks.repeats(found) if not held.passed]
+    assert failed == (["compiled after a restore"] if (framework, mode, workload) == LOOPS_COMPILED_ANEW else [])
 
 
 @pytest.mark.parametrize(("framework", "mode"), MODES)

@@ -26,6 +26,7 @@ OPTIONS = {
     "graph_optimization": "on",
     "onednn": "default",
     "attention": "default",
+    "lstm": "cell",
 }
 
 

@@ -29,6 +29,7 @@ OPTIONS = {
     "graph_optimization": "on",
     "onednn": "default",
     "attention": "default",
+    "lstm": "cell",
 }
 SIZE = Size(batch_size=2, input_shape=(4, 4, 3), classes=5)
 BATCHES = 3

@@ -8,6 +8,7 @@ takes the latter where the device has it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     State = tuple[jax.Array, jax.Array]
+    Following = Callable[[Any, jax.Array, Any], Any]  # recurrent arrays, inputs' part of the gates, state: the next one
 
 FUSED, CELL = "fused", "cell"
 
@@ -46,8 +48,29 @@ def settings() -> dict[str, str | None]:
     return dict(_InForce.traced)
 
 
+def next_lstm(recurrent: Any, projected: jax.Array, state: State) -> State:
+    """Return the next (h, c) of an LSTM."""
+    h, c = state
+    i, f, g, o = jnp.split(projected + _recurred(recurrent, h), len(LSTM_GATES), -1)
+    c = nnx.sigmoid(f) * c + nnx.sigmoid(i) * jnp.tanh(g)
+    return nnx.sigmoid(o) * jnp.tanh(c), c
+
+
+def next_gru(recurrent: Any, projected: jax.Array, state: tuple[jax.Array]) -> tuple[jax.Array]:
+    """Return the next h of a GRU, with the reset after the product."""
+    (h,) = state
+    x_r, x_z, x_n = jnp.split(projected, len(GRU_GATES), -1)
+    h_r, h_z, h_n = jnp.split(_recurred(recurrent, h), len(GRU_GATES), -1)
+    z = nnx.sigmoid(x_z + h_z)
+    n = jnp.tanh(x_n + nnx.sigmoid(x_r + h_r) * h_n)
+    return ((1 - z) * n + z * h,)
+
+
 class _Recurrent(nnx.Module):
     """Arrays by their canonical names, and the way through time."""
+
+    following: Following
+    """What a step does."""
 
     def __init__(self, in_features: int, hidden: int, gates: int, biases: int, *, bidirectional: bool = False) -> None:
         """Make the arrays; loaded ones take their place."""
@@ -65,15 +88,9 @@ class _Recurrent(nnx.Module):
         """Return the inputs' part of the gates, of one time step or of all."""
         return jnp.matmul(x, self._array(direction, "input_weight")) + self._array(direction, "bias")
 
-    def _recurred(self, direction: str, h: jax.Array) -> jax.Array:
-        """Return the hidden state's part of the gates."""
-        product = jnp.matmul(h, self._array(direction, "recurrent_weight"))
-        bias = self._array(direction, "recurrent_bias")
-        return product if bias is None else product + bias
-
-    def _next(self, direction: str, projected: jax.Array, state: Any) -> Any:
-        """Return the next state, a tuple whose first array is h."""
-        raise NotImplementedError
+    def _recurrent(self, direction: str) -> tuple[jax.Array, jax.Array | None]:
+        """Return what the hidden state is multiplied with, and the second bias."""
+        return self._array(direction, "recurrent_weight"), self._array(direction, "recurrent_bias")
 
     def _scanned(self, x: jax.Array, states: tuple[jax.Array, ...], lengths: jax.Array | None) -> tuple[Any, Any]:
         """Return the sequence of h and the last state, both directions side by side."""
@@ -91,15 +108,9 @@ class _Recurrent(nnx.Module):
         projected = jnp.swapaxes(self._projected(direction, x), 0, 1)
         is_inside = None if lengths is None else (jnp.arange(x.shape[1])[:, None] < lengths)[..., None]
 
-        def step(before: Any, now: Any) -> tuple[Any, jax.Array]:
-            gates, inside = now
-            after = self._next(direction, gates, before)
-            if inside is None:
-                return after, after[0]
-            kept = tuple(jnp.where(inside, new, old) for new, old in zip(after, before, strict=True))
-            return kept, jnp.where(inside, after[0], 0)
-
-        last, outputs = lax.scan(step, state, (projected, is_inside), reverse=bool(direction))
+        last, outputs = _looped(
+            self.following, self._recurrent(direction), state, (projected, is_inside), is_reverse=bool(direction)
+        )
         return jnp.swapaxes(outputs, 0, 1), last
 
     def _zeros(self, x: jax.Array) -> jax.Array:
@@ -110,6 +121,8 @@ class _Recurrent(nnx.Module):
 
 class LSTM(_Recurrent):
     """One layer of an LSTM over (batch, length, features)."""
+
+    following = staticmethod(next_lstm)
 
     def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 1) -> None:
         """Make the arrays."""
@@ -124,11 +137,6 @@ class LSTM(_Recurrent):
         is_fused = x.dtype == jnp.float32 and jax.default_backend() == "gpu" and _InForce.name != CELL
         _InForce.traced["lstm"] = FUSED if is_fused else CELL
         return self._by_cudnn(x, first, lengths) if is_fused else self._scanned(x, first, lengths)
-
-    def _next(self, direction: str, projected: jax.Array, state: State) -> State:
-        """Return the next (h, c)."""
-        h, c = state
-        return _lstm(projected + self._recurred(direction, h), c)
 
     def _by_cudnn(self, x: jax.Array, state: State, lengths: jax.Array | None) -> tuple[jax.Array, State]:
         """Return the same by cuDNN; its weights lie in one array, all weights before all biases."""
@@ -159,6 +167,8 @@ class LSTM(_Recurrent):
 class GRU(_Recurrent):
     """One layer of a GRU over (batch, length, features), with the reset after the product."""
 
+    following = staticmethod(next_gru)
+
     def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 2) -> None:
         """Make the arrays."""
         super().__init__(in_features, hidden, len(GRU_GATES), biases, bidirectional=bidirectional)
@@ -169,15 +179,6 @@ class GRU(_Recurrent):
         """Return the sequence of h, and the last h."""
         sequence, (h,) = self._scanned(x, (self._zeros(x) if state is None else state,), lengths)
         return sequence, h
-
-    def _next(self, direction: str, projected: jax.Array, state: tuple[jax.Array]) -> tuple[jax.Array]:
-        """Return the next h."""
-        (h,) = state
-        x_r, x_z, x_n = jnp.split(projected, len(GRU_GATES), -1)
-        h_r, h_z, h_n = jnp.split(self._recurred(direction, h), len(GRU_GATES), -1)
-        z = nnx.sigmoid(x_z + h_z)
-        n = jnp.tanh(x_n + nnx.sigmoid(x_r + h_r) * h_n)
-        return ((1 - z) * n + z * h,)
 
 
 class LSTMCell(_Recurrent):
@@ -191,14 +192,29 @@ class LSTMCell(_Recurrent):
         """Return the next (h, c)."""
         _InForce.traced["lstm_cell"] = CELL
         h, c = state
-        return _lstm(self._projected("", x) + self._recurred("", h), c)
+        return next_lstm(self._recurrent(""), self._projected("", x), (h, c))
 
 
-def _lstm(gates: jax.Array, c: jax.Array) -> State:
-    """Return the next (h, c) from the gates before their functions."""
-    i, f, g, o = jnp.split(gates, len(LSTM_GATES), -1)
-    c = nnx.sigmoid(f) * c + nnx.sigmoid(i) * jnp.tanh(g)
-    return nnx.sigmoid(o) * jnp.tanh(c), c
+@partial(jax.jit, static_argnums=0, static_argnames="is_reverse", inline=True)
+def _looped(following: Following, recurrent: Any, state: Any, inputs: Any, *, is_reverse: bool) -> tuple[Any, Any]:
+    """Return the last state and all outputs; a function of its own, so that it is compiled once in mode=eager, too."""
+
+    def step(before: Any, now: Any) -> tuple[Any, jax.Array]:
+        gates, inside = now
+        after = following(recurrent, gates, before)
+        if inside is None:
+            return after, after[0]
+        kept = tuple(jnp.where(inside, new, old) for new, old in zip(after, before, strict=True))
+        return kept, jnp.where(inside, after[0], 0)
+
+    return lax.scan(step, state, inputs, reverse=is_reverse)
+
+
+def _recurred(recurrent: Any, h: jax.Array) -> jax.Array:
+    """Return the hidden state's part of the gates."""
+    weight, bias = recurrent
+    product = jnp.matmul(h, weight)
+    return product if bias is None else product + bias
 
 
 def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:

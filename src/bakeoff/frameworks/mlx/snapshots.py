@@ -54,7 +54,7 @@ def put_back(snapshot: Snapshot, model: Any, optimizer: Any) -> None:
 def optimizer_arrays(optimizer: Any, names: Mapping[str, str]) -> Iterator[tuple[str, NDArray[Any]]]:
     """Return the optimiser's arrays one by one, by slot and canonical parameter, in their own precision and layout."""
     for one in getattr(optimizer, "optimizers", [optimizer]):
-        slots = _SLOTS[type(one)]
+        slots = next(_SLOTS[kind] for kind in type(one).__mro__ if kind in _SLOTS)
         for path, array in tree_flatten(one.state):
             parameter, _, own = path.rpartition(".")
             if parameter and own in slots:
