@@ -29,7 +29,7 @@ demo: environments ## race the frameworks on handwritten digits: verdict, chart 
 	@echo
 	@$(CALL)
 
-test: check ## every check and every test, with every framework (25 minutes on 2 cores after set-up)
+test: check ## every check and every test, with every framework (27 minutes on 2 cores after set-up)
 	$(BIN)/bakeoff env create $(TESTED)
 	$(BIN)/python tests/report/browser/tools.py
 	$(BIN)/pytest $(SPREAD) --durations=20

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from contract_cases.holes import HOLES
+from contract_cases.optimizers import OPTIMIZERS
 from contract_run import DECLARED, KNOWN, MODELS, WORKLOADS, is_deep
 from tests.drawn import first, sources
 
@@ -24,8 +25,17 @@ CERTIFIED = {"tensorflow": 2, "jax": 1, "jittor": 1}
 OTHERWISE = 1
 """How many of each kind, among those for certificates, are asked for anything else, in every framework."""
 
+BESIDE = 5
+"""How many kinds of optimiser are tried in a mode that is not a framework's default; in that one all are."""
+
+WHOLE = 8
+"""How many workloads are held at full size against their independent implementation; at a small one all are."""
+
 CERTIFICATES = ("test_every_framework_computes_the_same", "test_a_model_of_a_users_own_gets_its_certificate")
 """The tests that certify workloads."""
+
+AT_FULL_SIZE = ("test_a_workload_computes_what_it_is_called", "test_a_workload_declares_what_its_document_says")
+"""The tests that hold a workload against its independent implementation as its document has it."""
 
 VALUES_OF = dict.fromkeys(
     ("test_what_is_asked_is_in_force_in_all_threads", "test_the_certificate_passes_with_every_value"), "denormals"
@@ -53,6 +63,11 @@ def drawn(framework: str, count: int, seed: str | None = None, names: Iterable[s
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     """Return whether a test is a part of this run, by its name and parameters."""
     framework, workload = asked.get("framework"), asked.get("workload", asked.get("model"))
+    if test == "test_optimizer_computes_its_formula":
+        is_default = asked["mode"] == DECLARED[asked["framework"]].info.options["mode"].default
+        return is_default or asked["name"] in first(OPTIMIZERS, BESIDE, f"{sources()} {framework} {asked['mode']}")
+    if test in AT_FULL_SIZE:
+        return asked["name"] in first(WORKLOADS, WHOLE, sources())
     if test in VALUES_OF and asked["mode"] != DECLARED[asked["framework"]].info.options["mode"].default:
         values = DECLARED[asked["framework"]].info.options[VALUES_OF[test]].values
         return asked["value"] in first(values, 1, f"{sources()} {framework}")

@@ -25,7 +25,7 @@ def subjects() -> list[tuple[str, str, str]]:
 
 
 LOOPS_COMPILED_ANEW = ("jax", "eager", "imdb-lstm")
-"""JAX's eager mode differentiates a loop into a new program at each call, and compiles it; its compiled mode does not."""
+"""JAX's eager mode makes a new program of a loop's gradient at each call, and compiles it; compiled, a step has one."""
 
 
 def keeps_arrays(workload: str) -> bool:
