@@ -6,6 +6,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,7 @@ def compare(name: str, path: Path, size_name: str) -> Answer:
     loaded = load(path)
     is_small = size_name == "small"
     implementation: Implementation = implementations.SMALL if is_small else implementations.SIZES[size_name]
-    declared = list(_declared(loaded, implementations))
-    if not is_small:
-        declared += _declared_of_size(loaded, size_name, implementation)
+    declared = _declared(loaded, implementations)
     torch.set_default_dtype(torch.float64)
     differences = _Pair(loaded, "full" if is_small else size_name, implementations, implementation).differences()
     computed = [f"{what}: {difference:.1e}" for what, difference in differences.items() if not difference <= LIMIT]
@@ -62,9 +61,13 @@ def _declared(loaded: LoadedWorkload, implementations: Any) -> list[str]:
     """Return how the declared optimiser and sizes differ from the document's."""
     optimizer = msgspec.convert(implementations.OPTIMIZER, Optimizer | None)
     sizes = sorted(loaded.workload.sizes.keys() - {"reduced"})
-    return _differing(
-        {"optimizer": (loaded.workload.optimizer, optimizer), "sizes": (sizes, sorted(implementations.SIZES))}
-    )
+    both = sorted(implementations.SIZES.keys() & loaded.workload.sizes.keys())
+    return [
+        *_differing(
+            {"optimizer": (loaded.workload.optimizer, optimizer), "sizes": (sizes, sorted(implementations.SIZES))}
+        ),
+        *chain.from_iterable(_declared_of_size(loaded, name, implementations.SIZES[name]) for name in both),
+    ]
 
 
 def _declared_of_size(loaded: LoadedWorkload, name: str, implementation: Implementation) -> list[str]:
