@@ -54,7 +54,7 @@ def check_model(
     counter.is_built = True
     nn = vocabulary(counter, trains=True)
     found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
-    if not isinstance(found, Shape) or found.shape != ():
+    if not isinstance(found, Shape) or found.dims != ():
         line = loss.__code__.co_firstlineno
         msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on the outputs"
         raise ModelFileError(msg)
@@ -144,7 +144,7 @@ def _check_layout(outputs: Any, size: Size) -> None:
     if outputs.kind == "array" and outputs.ndim == MAP_AXES:
         msg = f"the model returns {outputs!r}, which would be taken for a feature map; reshape it to three axes"
         raise LayoutError(msg)
-    if outputs.shape[:1] != (size.batch_size,):
+    if outputs.dims[:1] != (size.batch_size,):
         msg = f"the model returns {outputs!r} for {size.batch_size} samples; its first axis must count them"
         raise LayoutError(msg)
 

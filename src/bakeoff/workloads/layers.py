@@ -147,7 +147,12 @@ class constant(Layer):  # noqa: N801 - the vocabulary's name for it
             msg = f"nn.constant of integers from {array.min()} to {array.max()}: int32 cannot hold them"
             raise ValueError(msg)
         self.parameters = {}
-        self.shape = array.shape
+        self.dims: tuple[int, ...] = array.shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Return the length of every axis, which a model may ask for while it is built."""
+        return self.dims
 
 
 LARGEST = 2**31

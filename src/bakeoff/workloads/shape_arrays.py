@@ -73,7 +73,7 @@ def without(function: str, x: Shape, axis: int | tuple[int, ...] | None) -> Shap
         msg = f"axis {axis} of {x!r}: it has axes from 0 to {x.ndim - 1}"
         raise LayoutError(msg)
     dropped = {one % x.ndim for one in axes}
-    return x.of(*(length for place, length in enumerate(x.shape) if place not in dropped))
+    return x.of(*(length for place, length in enumerate(x.dims) if place not in dropped))
 
 
 def check_alike(function: str, *arrays: Shape) -> None:
@@ -143,7 +143,7 @@ class ArrayFunctions:
         """Add an axis."""
         check_integer("one_hot", x)
         check_range(f"nn.one_hot(x, {n})", x, layers.count("n", n))
-        return Shape((*x.shape, n))
+        return Shape((*x.dims, n))
 
     @staticmethod
     def where(condition: Shape, a: Any, b: Any) -> Shape:
@@ -185,8 +185,8 @@ class ArrayFunctions:
         check_kind("take", table, "array")
         check_integer("take", indices)
         axis = _axis("take", table, axis)
-        check_range(f"nn.take along axis {axis} of {table!r}", indices, table.shape[axis])
-        return table.of(*table.shape[:axis], *indices.shape, *table.shape[axis + 1 :])
+        check_range(f"nn.take along axis {axis} of {table!r}", indices, table.dims[axis])
+        return table.of(*table.dims[:axis], *indices.dims, *table.dims[axis + 1 :])
 
     @staticmethod
     def take_along_axis(x: Shape, indices: Shape, axis: int) -> Shape:
@@ -194,11 +194,11 @@ class ArrayFunctions:
         check_kind("take_along_axis", x, "array")
         check_integer("take_along_axis", indices)
         axis = _axis("take_along_axis", x, axis)
-        others = [shape[:axis] + shape[axis + 1 :] for shape in (x.shape, indices.shape)]
+        others = [shape[:axis] + shape[axis + 1 :] for shape in (x.dims, indices.dims)]
         if x.ndim != indices.ndim or others[0] != others[1]:
             msg = f"nn.take_along_axis of {x!r} by {indices!r}: they may differ in the length of axis {axis} alone"
             raise LayoutError(msg)
-        return x.of(*indices.shape)
+        return x.of(*indices.dims)
 
     @staticmethod
     def segment_sum(x: Shape, segments: Shape, count: int) -> Shape:
@@ -206,10 +206,10 @@ class ArrayFunctions:
         check_kind("segment_sum", x, "array")
         check_real("segment_sum", x)
         check_integer("segment_sum", segments)
-        if not x.ndim or segments.shape != x.shape[:1]:
+        if not x.ndim or segments.dims != x.dims[:1]:
             msg = f"nn.segment_sum of {x!r} by {segments!r}: it takes one segment for each row"
             raise LayoutError(msg)
-        return x.of(layers.count("count", count), *x.shape[1:])
+        return x.of(layers.count("count", count), *x.dims[1:])
 
     @staticmethod
     def stack(arrays: Iterable[Shape], axis: int) -> Shape:
@@ -221,12 +221,12 @@ class ArrayFunctions:
         for part in parts:
             check_kind("stack", part, "array")
         check_alike("stack", *parts)
-        if len({part.shape for part in parts}) > 1:
+        if len({part.dims for part in parts}) > 1:
             msg = f"nn.stack of {', '.join(map(repr, parts))}: they must be of one shape"
             raise LayoutError(msg)
         first = parts[0]
-        place = _axis("stack", Shape((*first.shape, 1)), axis)
-        found = first.of(*first.shape[:place], len(parts), *first.shape[place:])
+        place = _axis("stack", Shape((*first.dims, 1)), axis)
+        found = first.of(*first.dims[:place], len(parts), *first.dims[place:])
         found.trained = any(part.trained for part in parts)
         return found
 
@@ -235,10 +235,10 @@ class ArrayFunctions:
         """Return the parts of these lengths."""
         check_kind("split", x, "array")
         place = _axis("split", x, axis)
-        if not isinstance(sizes, (tuple, list)) or sum(layers.count("sizes", size) for size in sizes) != x.shape[place]:
+        if not isinstance(sizes, (tuple, list)) or sum(layers.count("sizes", size) for size in sizes) != x.dims[place]:
             msg = f"nn.split of {x!r} to {sizes!r}: it takes the lengths of all parts, together those of axis {axis}"
             raise LayoutError(msg)
-        return [x.of(*x.shape[:place], size, *x.shape[place + 1 :]) for size in sizes]
+        return [x.of(*x.dims[:place], size, *x.dims[place + 1 :]) for size in sizes]
 
     @staticmethod
     def cumsum(x: Shape, axis: int) -> Shape:
@@ -247,7 +247,7 @@ class ArrayFunctions:
         if x.boolean:
             check_real("cumsum", x)
         _axis("cumsum", x, axis)
-        return x.of(*x.shape)
+        return x.of(*x.dims)
 
     @staticmethod
     def max(x: Shape, axis: int | tuple[int, ...] | None = None) -> Shape:
@@ -261,7 +261,7 @@ class ArrayFunctions:
         """Return the same shape."""
         check_kind("flip", x, "array")
         _axis("flip", x, axis)
-        return x.of(*x.shape)
+        return x.of(*x.dims)
 
     @staticmethod
     def roll(x: Shape, shift: int, axis: int) -> Shape:
@@ -271,7 +271,7 @@ class ArrayFunctions:
             raise LayoutError(msg)
         check_kind("roll", x, "array")
         _axis("roll", x, axis)
-        return x.of(*x.shape)
+        return x.of(*x.dims)
 
     @staticmethod
     def pad(x: Shape, widths: Sequence[tuple[int, int]], value: float = 0.0) -> Shape:
@@ -286,4 +286,4 @@ class ArrayFunctions:
             msg = f"nn.pad fills with a finite number; this is {value!r}"
             raise LayoutError(msg)
         added = [sum(layers.count("widths", width, 0) for width in pair) for pair in widths]
-        return x.of(*(length + more for length, more in zip(x.shape, added, strict=True)))
+        return x.of(*(length + more for length, more in zip(x.dims, added, strict=True)))

@@ -34,13 +34,13 @@ def attended(counter: Counter, asked: Attention) -> Shape:
     """
     _check(asked)
     q, k, v, bias = asked.q, asked.k, asked.v, asked.bias
-    batch, length, heads, features = q.shape
-    pairs = batch * heads * length * k.shape[1]
+    batch, length, heads, features = q.dims
+    pairs = batch * heads * length * k.dims[1]
     are_trained = q.trained or k.trained
     counter.product(pairs * features, (q.trained, k.trained))
     are_trained = are_trained or (bias is not None and bias.trained)
-    counter.product(pairs * v.shape[-1], (are_trained, v.trained))
-    return Shape((batch, length, heads, v.shape[-1]), trained=are_trained or v.trained)
+    counter.product(pairs * v.dims[-1], (are_trained, v.trained))
+    return Shape((batch, length, heads, v.dims[-1]), trained=are_trained or v.trained)
 
 
 def _check(asked: Attention) -> None:
@@ -52,22 +52,22 @@ def _check(asked: Attention) -> None:
         if one.ndim != AXES:
             msg = f"nn.attention takes (batch, length, heads, features) three times; this is {one!r}"
             raise LayoutError(msg)
-    batch, length, heads, features = q.shape
-    if (k.shape[0], k.shape[3]) != (batch, features) or v.shape[:3] != k.shape[:3]:
-        msg = f"nn.attention of q {q.shape}, k {k.shape} and v {v.shape}: they do not fit"
+    batch, length, heads, features = q.dims
+    if (k.dims[0], k.dims[3]) != (batch, features) or v.dims[:3] != k.dims[:3]:
+        msg = f"nn.attention of q {q.dims}, k {k.dims} and v {v.dims}: they do not fit"
         raise LayoutError(msg)
-    if heads % k.shape[2]:
-        msg = f"nn.attention of q with {heads} heads and k with {k.shape[2]}: the heads of q must be a multiple"
+    if heads % k.dims[2]:
+        msg = f"nn.attention of q with {heads} heads and k with {k.dims[2]}: the heads of q must be a multiple"
         raise LayoutError(msg)
     if not isinstance(asked.causal, bool):
         msg = f"nn.attention: causal={asked.causal!r}: it must be True or False"
         raise LayoutError(msg)
-    if asked.causal and length != k.shape[1]:
-        msg = f"nn.attention: causal of {length} queries and {k.shape[1]} keys: both must be of one length"
+    if asked.causal and length != k.dims[1]:
+        msg = f"nn.attention: causal of {length} queries and {k.dims[1]} keys: both must be of one length"
         raise LayoutError(msg)
     _check_scale(asked.scale)
-    _check_added("mask", asked.mask, (batch, heads, length, k.shape[1]))
-    _check_added("bias", asked.bias, (batch, heads, length, k.shape[1]))
+    _check_added("mask", asked.mask, (batch, heads, length, k.dims[1]))
+    _check_added("bias", asked.bias, (batch, heads, length, k.dims[1]))
 
 
 def _check_scale(scale: Any) -> None:
@@ -86,7 +86,7 @@ def _check_added(name: str, x: Any, pairs: tuple[int, ...]) -> None:
         wanted = "a mask is boolean, True attends" if name == "mask" else "a bias is of numbers; a boolean goes to mask"
         msg = f"nn.attention: {name} is {x!r}; {wanted}"
         raise LayoutError(msg)
-    if x.ndim != AXES or any(found not in (1, wanted) for found, wanted in zip(x.shape, pairs, strict=True)):
+    if x.ndim != AXES or any(found not in (1, wanted) for found, wanted in zip(x.dims, pairs, strict=True)):
         msg = (
             f"nn.attention: {name} is {x!r}; it goes with (batch, heads, length of q, length of k) = {pairs}, in which "
             "an axis may be 1: nn.reshape brings it there"

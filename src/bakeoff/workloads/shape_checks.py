@@ -29,7 +29,7 @@ def check_sequence(function: str, x: Any) -> None:
 def check_lengths(function: str, x: Any, batch: int, name: str = "lengths") -> None:
     """Raise LayoutError unless x is an integer for each sample."""
     check_kind(function, x, "array")
-    if x.shape != (batch,) or not x.integer:
+    if x.dims != (batch,) or not x.integer:
         msg = (
             f"nn.{function} takes {name} ({batch},) of dtype int32, an input of the size's inputs; this is {x!r} "
             f"of {x.values}"

@@ -58,10 +58,10 @@ class Functions(ArrayFunctions):
         if min(a.ndim, b.ndim) < 2:  # noqa: PLR2004 - rows and columns
             msg = f"nn.matmul takes matrices or stacks of them; these are {a!r} and {b!r}"
             raise LayoutError(msg)
-        check_length(f"nn.matmul of {a!r} and {b!r}", b.shape[-2], a.shape[-1])
-        stacks = Shape(a.shape[:-2], trained=a.trained) + Shape(b.shape[:-2], trained=b.trained)
-        found = stacks.of(*stacks.shape, a.shape[-2], b.shape[-1])
-        self._counter.product(math.prod(found.shape) * a.shape[-1], (a.trained, b.trained))
+        check_length(f"nn.matmul of {a!r} and {b!r}", b.dims[-2], a.dims[-1])
+        stacks = Shape(a.dims[:-2], trained=a.trained) + Shape(b.dims[:-2], trained=b.trained)
+        found = stacks.of(*stacks.dims, a.dims[-2], b.dims[-1])
+        self._counter.product(math.prod(found.dims) * a.dims[-1], (a.trained, b.trained))
         return found
 
     def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
@@ -82,7 +82,7 @@ class Functions(ArrayFunctions):
         """Return the same shape."""
         check_kind("softmax", x, "array")
         check_real("softmax", x)
-        return x.of(*x.shape)
+        return x.of(*x.dims)
 
     log_softmax = softmax
 
@@ -91,7 +91,7 @@ class Functions(ArrayFunctions):
         """Return one value for each channel."""
         check_kind("global_avg_pool2d", x, "map")
         check_real("global_avg_pool2d", x)
-        return x.of(x.shape[0], x.shape[-1])
+        return x.of(x.dims[0], x.dims[-1])
 
     flatten = staticmethod(flattened)
 
@@ -99,7 +99,7 @@ class Functions(ArrayFunctions):
     def tokens(x: Shape) -> Shape:
         """Return one axis for all places."""
         check_kind("tokens", x, "map")
-        return x.of(x.shape[0], math.prod(x.shape[1:-1]), x.shape[-1])
+        return x.of(x.dims[0], math.prod(x.dims[1:-1]), x.dims[-1])
 
     columns, column_mask, floor_divide = staticmethod(columns), staticmethod(column_mask), staticmethod(floor_divide)
 
@@ -107,7 +107,7 @@ class Functions(ArrayFunctions):
     def reshape(x: Shape, shape: Iterable[int]) -> Shape:
         """Return the shape, with the one length that may be -1."""
         check_kind("reshape", x, "array")
-        wanted, count = list(shape), math.prod(x.shape)
+        wanted, count = list(shape), math.prod(x.dims)
         others = -math.prod(wanted)
         if wanted.count(-1) == 1 and others > 0 and count % others == 0:
             wanted[wanted.index(-1)] = count // others
@@ -121,7 +121,7 @@ class Functions(ArrayFunctions):
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
         wanted = tuple(shape)
-        if x.broadcast_with(Shape(wanted)).shape != wanted:
+        if x.broadcast_with(Shape(wanted)).dims != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
         return x.of(*wanted)
@@ -133,7 +133,7 @@ class Functions(ArrayFunctions):
         if sorted(axis % x.ndim for axis in axes) != list(range(x.ndim)):
             msg = f"nn.permute_dims of {x!r} by {tuple(axes)}: every axis has to be named once"
             raise LayoutError(msg)
-        return x.of(*(x.shape[axis] for axis in axes))
+        return x.of(*(x.dims[axis] for axis in axes))
 
     @staticmethod
     def concat(arrays: Iterable[Shape], axis: int) -> Shape:
@@ -150,7 +150,7 @@ class Functions(ArrayFunctions):
         for part in parts:
             check_kind("concat_channels", part, "map")
         joined = _joined("concat_channels", parts, -1)
-        return Shape(joined.shape, trained=joined.trained, kind="map")
+        return Shape(joined.dims, trained=joined.trained, kind="map")
 
     @staticmethod
     def mean(x: Shape, axis: int | tuple[int, ...] | None = None) -> Shape:
@@ -183,13 +183,13 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
         msg = f"nn.{function} has nothing to join"
         raise LayoutError(msg)
     check_alike(function, *parts)
-    first = parts[0].shape
-    lengths = {(*part.shape[: axis % len(first)], *part.shape[axis % len(first) + 1 :]) for part in parts}
+    first = parts[0].dims
+    lengths = {(*part.dims[: axis % len(first)], *part.dims[axis % len(first) + 1 :]) for part in parts}
     if len(lengths) > 1 or len({part.ndim for part in parts}) > 1:
         msg = f"nn.{function} of {', '.join(map(repr, parts))}: they differ in another axis than the one that is joined"
         raise LayoutError(msg)
     joined = list(first)
-    joined[axis] = sum(part.shape[axis] for part in parts)
+    joined[axis] = sum(part.dims[axis] for part in parts)
     found = parts[0].of(*joined)
     found.trained = any(part.trained for part in parts)
     return found

@@ -59,15 +59,15 @@ class Embedding(Counted, layers.Embedding):
         check_integer("Embedding", x)
         entries, features = self.parameters["weight"].shape
         check_range(f"nn.Embedding({entries}, {features})", x, entries)
-        return Shape((*x.shape, features), trained=True)
+        return Shape((*x.dims, features), trained=True)
 
     def attend(self, x: Shape) -> Shape:
         """Count one for each weight and position."""
         entries, features = self.parameters["weight"].shape
         check_kind("Embedding.attend", x, "array")
-        check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.shape[-1], features)
-        self.product(math.prod(x.shape[:-1]) * features * entries, x)
-        return Shape((*x.shape[:-1], entries), trained=True)
+        check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.dims[-1], features)
+        self.product(math.prod(x.dims[:-1]) * features * entries, x)
+        return Shape((*x.dims[:-1], entries), trained=True)
 
 
 class EmbeddingBag(Counted, layers.EmbeddingBag):
@@ -81,7 +81,7 @@ class EmbeddingBag(Counted, layers.EmbeddingBag):
             raise LayoutError(msg)
         entries, features = self.parameters["weight"].shape
         check_range(f"nn.EmbeddingBag({entries}, {features})", x, entries)
-        return Shape((x.shape[0], features), trained=True)
+        return Shape((x.dims[0], features), trained=True)
 
 
 class Linear(Counted, layers.Linear):
@@ -99,9 +99,9 @@ class Linear(Counted, layers.Linear):
             self._check_flat(x)
         else:
             check_kind("Linear", x, "array")
-        check_length(f"nn.Linear over the last axis of {x!r}", x.shape[-1], inputs)
-        self.product(math.prod(x.shape[:-1]) * inputs * outputs, x)
-        return Shape((*x.shape[:-1], outputs), trained=True)
+        check_length(f"nn.Linear over the last axis of {x!r}", x.dims[-1], inputs)
+        self.product(math.prod(x.dims[:-1]) * inputs * outputs, x)
+        return Shape((*x.dims[:-1], outputs), trained=True)
 
     def _check_flat(self, x: Shape) -> None:
         """Raise LayoutError unless x is a flattened map of the shape that the layer is made for."""
@@ -121,8 +121,8 @@ class LayerNorm(Counted, layers.LayerNorm):
         """Return the same shape."""
         check_kind("LayerNorm", x, "array")
         check_real("LayerNorm", x)
-        check_length(f"nn.LayerNorm over the last axis of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
-        return Shape(x.shape, trained=True)
+        check_length(f"nn.LayerNorm over the last axis of {x!r}", x.dims[-1], self.parameters["scale"].shape[0])
+        return Shape(x.dims, trained=True)
 
 
 class BatchNorm(Counted, layers.BatchNorm):
@@ -137,8 +137,8 @@ class BatchNorm(Counted, layers.BatchNorm):
             msg = f"nn.BatchNorm takes a feature map, (batch, features) or (batch, length, features); this is {x!r}"
             raise LayoutError(msg)
         check_real("BatchNorm", x)
-        check_length(f"nn.BatchNorm over the channels of {x!r}", x.shape[-1], self.parameters["scale"].shape[0])
-        return Shape(x.shape, trained=True, kind=x.kind)
+        check_length(f"nn.BatchNorm over the channels of {x!r}", x.dims[-1], self.parameters["scale"].shape[0])
+        return Shape(x.dims, trained=True, kind=x.kind)
 
 
 class RandomNormal(Counted, layers.RandomNormal):
@@ -148,7 +148,7 @@ class RandomNormal(Counted, layers.RandomNormal):
         """Return the same shape; draws depend on nothing."""
         check_kind("RandomNormal", x, "array")
         check_real("RandomNormal", x)
-        return Shape(x.shape)
+        return Shape(x.dims)
 
 
 class Dropout(Counted, layers.Dropout):

@@ -21,21 +21,21 @@ def cross_entropy(
     if logits.kind == "array" and logits.ndim == MAP_AXES:
         msg = f"nn.cross_entropy would take {logits!r} for a feature map; nn.reshape logits and labels to fewer axes"
         raise LayoutError(msg)
-    if logits.ndim < 2 or labels.shape != logits.shape[:-1] or not labels.integer:  # noqa: PLR2004 - batch, classes
+    if logits.ndim < 2 or labels.dims != logits.dims[:-1] or not labels.integer:  # noqa: PLR2004 - batch, classes
         msg = (
             "nn.cross_entropy takes logits with the classes in their last axis, such as (batch, classes), and whole "
             f"labels of the shape before it, such as (batch,); these are {logits!r} and {labels!r}"
         )
         raise LayoutError(msg)
     if ignore is None:
-        check_range(f"nn.cross_entropy of logits {logits.shape}", labels, logits.shape[-1])
+        check_range(f"nn.cross_entropy of logits {logits.dims}", labels, logits.dims[-1])
     if type(label_smoothing) not in (int, float) or not 0 <= label_smoothing < 1:
         msg = f"nn.cross_entropy: label_smoothing={label_smoothing!r}; it must be at least 0 and below 1"
         raise LayoutError(msg)
     if ignore is not None and type(ignore) is not int:
         msg = f"nn.cross_entropy: ignore={ignore!r}; it must be a label, a whole number, or None"
         raise LayoutError(msg)
-    return _reduced("cross_entropy", Shape(labels.shape, trained=logits.trained), reduction)
+    return _reduced("cross_entropy", Shape(labels.dims, trained=logits.trained), reduction)
 
 
 def elementwise_loss(function: str, outputs: Any, targets: Any, weights: Any = None, reduction: Any = "mean") -> Shape:
@@ -45,14 +45,14 @@ def elementwise_loss(function: str, outputs: Any, targets: Any, weights: Any = N
             check_kind(function, one, "array")
     check_real(function, outputs)
     losses = outputs.broadcast_with(targets).like()
-    if outputs.shape != targets.shape or outputs.kind != targets.kind:
+    if outputs.dims != targets.dims or outputs.kind != targets.kind:
         msg = f"the loss holds {outputs!r} against {targets!r}: they must be of one shape"
         raise LayoutError(msg)
     if weights is not None:
         if not isinstance(weights, Shape):
             check_kind(function, weights, "array")
-        if losses.broadcast_with(weights).shape != outputs.shape:
-            msg = f"nn.{function}: weights {weights!r} do not fit the losses {outputs.shape}"
+        if losses.broadcast_with(weights).dims != outputs.dims:
+            msg = f"nn.{function}: weights {weights!r} do not fit the losses {outputs.dims}"
             raise LayoutError(msg)
     return _reduced(function, losses, reduction)
 

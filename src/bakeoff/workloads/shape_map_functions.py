@@ -36,7 +36,7 @@ def max_pool1d(x: Shape, kernel: int, stride: int | None = None, padding: int = 
     kernel, padding = count("kernel", kernel), count("padding", padding, least=0)
     _check_padding("max_pool1d", (kernel,), (padding,))
     step = kernel if stride is None else count("stride", stride)
-    return x.of(x.shape[0], places("max_pool1d", x, x.shape[1], kernel, step, padding), x.shape[2])
+    return x.of(x.dims[0], places("max_pool1d", x, x.dims[1], kernel, step, padding), x.dims[2])
 
 
 def _pooled(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
@@ -68,7 +68,7 @@ def resize(x: Shape, size: tuple[int, int], method: str) -> Shape:
     if method not in RESIZES:
         msg = f"nn.resize by {method!r}; there is {' and '.join(RESIZES)}"
         raise LayoutError(msg)
-    if method == "nearest" and any(new % old for new, old in zip(sizes, x.shape[1:3], strict=True)):
+    if method == "nearest" and any(new % old for new, old in zip(sizes, x.dims[1:3], strict=True)):
         msg = f"nn.resize of {x!r} to {sizes} by 'nearest' takes whole factors only; 'bilinear' takes all"
         raise LayoutError(msg)
     return _sized(x, sizes)
@@ -79,7 +79,7 @@ def pad2d(x: Shape, sides: Any) -> Shape:
     check_kind("pad2d", x, "map")
     check_real("pad2d", x)
     (top, bottom), (left, right) = edges(sides)
-    batch, height, width, channels = x.shape
+    batch, height, width, channels = x.dims
     return Shape((batch, height + top + bottom, width + left + right, channels), trained=x.trained, kind="map")
 
 
@@ -97,10 +97,10 @@ def from_tokens(x: Shape, size: tuple[int, int]) -> Shape:
     check_sequence("from_tokens", x)
     check_real("from_tokens", x)
     height, width = pair("size", size)
-    if x.shape[1] != height * width:
+    if x.dims[1] != height * width:
         msg = f"nn.from_tokens of {x!r}: {height} x {width} places are {height * width} tokens"
         raise LayoutError(msg)
-    return Shape((x.shape[0], height, width, x.shape[2]), trained=x.trained, kind="map")
+    return Shape((x.dims[0], height, width, x.dims[2]), trained=x.trained, kind="map")
 
 
 def per_channel(v: Shape) -> Shape:
@@ -110,8 +110,8 @@ def per_channel(v: Shape) -> Shape:
     if v.ndim not in {1, 2}:
         msg = f"nn.per_channel takes (channels,) or (batch, channels); this is {v!r}"
         raise LayoutError(msg)
-    batch = v.shape[0] if v.ndim == 2 else 1  # noqa: PLR2004 - batch, channels
-    return Shape((batch, 1, 1, v.shape[-1]), trained=v.trained, kind="map")
+    batch = v.dims[0] if v.ndim == 2 else 1  # noqa: PLR2004 - batch, channels
+    return Shape((batch, 1, 1, v.dims[-1]), trained=v.trained, kind="map")
 
 
 def split_channels(x: Shape, sizes: Sequence[int]) -> list[Shape]:
@@ -119,23 +119,23 @@ def split_channels(x: Shape, sizes: Sequence[int]) -> list[Shape]:
     check_kind("split_channels", x, "map")
     check_real("split_channels", x)
     parts = [count("sizes", size) for size in sizes]
-    if sum(parts) != x.shape[-1]:
+    if sum(parts) != x.dims[-1]:
         msg = f"nn.split_channels of {x!r} into {tuple(parts)}: these are {sum(parts)} channels"
         raise LayoutError(msg)
-    return [Shape((*x.shape[:-1], part), trained=x.trained, kind="map") for part in parts]
+    return [Shape((*x.dims[:-1], part), trained=x.trained, kind="map") for part in parts]
 
 
 def channel_shuffle(x: Shape, groups: int) -> Shape:
     """Return the same shape."""
     check_kind("channel_shuffle", x, "map")
     check_real("channel_shuffle", x)
-    divided("channels", x.shape[-1], groups)
-    return Shape(x.shape, trained=x.trained, kind="map")
+    divided("channels", x.dims[-1], groups)
+    return Shape(x.dims, trained=x.trained, kind="map")
 
 
 def _sized(x: Shape, size: tuple[int, int]) -> Shape:
     """Return a map of another height and width."""
-    return Shape((x.shape[0], *size, x.shape[-1]), trained=x.trained, kind="map")
+    return Shape((x.dims[0], *size, x.dims[-1]), trained=x.trained, kind="map")
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -40,10 +40,10 @@ class Conv1d(Counted, layers_maps.Conv1d):
         """Count one for each weight and place of the result."""
         kernel, seen, outputs = self.parameters["weight"].shape
         check_sequence("Conv1d", x)
-        check_length(f"nn.Conv1d over the features of {x!r}", x.shape[-1], self.inputs)
-        length = places("Conv1d", x, x.shape[1], extent(kernel, self.dilation), self.stride, self.padding)
-        self.product(x.shape[0] * length * kernel * seen * outputs, x, saved=kernel)
-        return Shape((x.shape[0], length, outputs), trained=True)
+        check_length(f"nn.Conv1d over the features of {x!r}", x.dims[-1], self.inputs)
+        length = places("Conv1d", x, x.dims[1], extent(kernel, self.dilation), self.stride, self.padding)
+        self.product(x.dims[0] * length * kernel * seen * outputs, x, saved=kernel)
+        return Shape((x.dims[0], length, outputs), trained=True)
 
 
 class Conv2d(Counted, layers_maps.Conv2d):
@@ -60,12 +60,12 @@ class Conv2d(Counted, layers_maps.Conv2d):
         """Count one for each weight and place of the result."""
         height, width, seen, outputs = self.parameters["weight"].shape
         check_kind("Conv2d", x, "map")
-        check_length(f"nn.Conv2d over the channels of {x!r}", x.shape[-1], self.inputs)
+        check_length(f"nn.Conv2d over the channels of {x!r}", x.dims[-1], self.inputs)
         window = (extent(height, self.dilation[0]), extent(width, self.dilation[1]))
         found = slid("Conv2d", x, window, self.stride, self.padding)
-        count = math.prod(found.shape[:-1])
+        count = math.prod(found.dims[:-1])
         self.product(count * height * width * seen * outputs, x, saved=height * width)
-        return Shape((*found.shape[:-1], outputs), trained=True, kind="map")
+        return Shape((*found.dims[:-1], outputs), trained=True, kind="map")
 
 
 class ConvTranspose2d(Counted, layers_maps.ConvTranspose2d):
@@ -90,14 +90,14 @@ class ConvTranspose2d(Counted, layers_maps.ConvTranspose2d):
         """Count one for each weight and place of the input."""
         *kernel, outputs, inputs = self.parameters["weight"].shape
         check_kind("ConvTranspose2d", x, "map")
-        check_length(f"nn.ConvTranspose2d over the channels of {x!r}", x.shape[-1], inputs)
-        sides = zip(x.shape[1:3], kernel, self.stride, self.padding, self.more, strict=True)
+        check_length(f"nn.ConvTranspose2d over the channels of {x!r}", x.dims[-1], inputs)
+        sides = zip(x.dims[1:3], kernel, self.stride, self.padding, self.more, strict=True)
         sizes = [(length - 1) * step - 2 * edge + window + more for length, window, step, edge, more in sides]
         if min(sizes) < 1:
             msg = f"nn.ConvTranspose2d: with padding={self.padding} nothing is left of the result of {x!r}"
             raise LayoutError(msg)
-        self.product(math.prod(x.shape) * math.prod(kernel) * outputs, x, saved=math.prod(kernel))
-        return Shape((x.shape[0], *sizes, outputs), trained=True, kind="map")
+        self.product(math.prod(x.dims) * math.prod(kernel) * outputs, x, saved=math.prod(kernel))
+        return Shape((x.dims[0], *sizes, outputs), trained=True, kind="map")
 
 
 class GroupNorm(Counted, layers_maps.GroupNorm):
@@ -140,8 +140,8 @@ class StochasticDepth(Counted, layers_maps.StochasticDepth):
 def _normalised(layer: Layer, name: str, x: Shape) -> Shape:
     """Return the same shape; raise LayoutError for another number of features than the layer was made for."""
     check_real(name, x)
-    check_length(f"nn.{name} over the features of {x!r}", x.shape[-1], layer.parameters["scale"].shape[0])
-    return Shape(x.shape, trained=True, kind=x.kind)
+    check_length(f"nn.{name} over the features of {x!r}", x.dims[-1], layer.parameters["scale"].shape[0])
+    return Shape(x.dims, trained=True, kind=x.kind)
 
 
 LAYERS: tuple[type, ...] = (Conv1d, Conv2d, ConvTranspose2d, GroupNorm, ChannelNorm, RMSNorm, StochasticDepth)

@@ -29,7 +29,7 @@ class _Recurrent(Counted):
 
     def _count(self, x: Shape) -> None:
         """Count the products of the inputs, and those of the hidden state, with the weights of all gates."""
-        places = x.shape[0] * (x.shape[1] if x.ndim == SEQUENCE_AXES else 1) * self.directions * self.gates
+        places = x.dims[0] * (x.dims[1] if x.ndim == SEQUENCE_AXES else 1) * self.directions * self.gates
         self.product(places * self.in_features * self.hidden, x)
         self.counter.product(places * self.hidden * self.hidden, (True, True))
 
@@ -38,7 +38,7 @@ class _Recurrent(Counted):
         width = self.directions * self.hidden
         check_kind(self._name, state, "array")
         check_real(self._name, state)
-        if state.shape != (batch, width):
+        if state.dims != (batch, width):
             each = ", the forward direction's and then the backward's" if self.directions > 1 else ""
             msg = f"nn.{self._name} has states of shape ({batch}, {width}){each}; this one is {state!r}"
             raise LayoutError(msg)
@@ -46,15 +46,15 @@ class _Recurrent(Counted):
     def _sequence(self, x: Any, lengths: Any) -> Shape:
         """Count what a sequence takes and return the outputs; raise LayoutError for what is none."""
         check_sequence(self._name, x)
-        check_length(f"nn.{self._name} over the last axis of {x!r}", x.shape[-1], self.in_features)
+        check_length(f"nn.{self._name} over the last axis of {x!r}", x.dims[-1], self.in_features)
         if lengths is not None:
-            check_lengths(self._name, lengths, x.shape[0])
+            check_lengths(self._name, lengths, x.dims[0])
         self._count(x)
-        return Shape((*x.shape[:2], self.directions * self.hidden), trained=True)
+        return Shape((*x.dims[:2], self.directions * self.hidden), trained=True)
 
     def _states(self, x: Shape) -> Shape:
         """Return one array of the last state."""
-        return Shape((x.shape[0], self.directions * self.hidden), trained=True)
+        return Shape((x.dims[0], self.directions * self.hidden), trained=True)
 
     def _check_pair(self, state: Any, batch: int) -> None:
         """Raise LayoutError unless a state is (h, c)."""
@@ -72,7 +72,7 @@ class LSTM(_Recurrent, layers_recurrent.LSTM):
         """Return the sequence of h, and the last (h, c)."""
         sequence = self._sequence(x, lengths)
         if state is not None:
-            self._check_pair(state, x.shape[0])
+            self._check_pair(state, x.dims[0])
         return sequence, (self._states(x), self._states(x))
 
 
@@ -83,7 +83,7 @@ class GRU(_Recurrent, layers_recurrent.GRU):
         """Return the sequence of h, and the last h."""
         sequence = self._sequence(x, lengths)
         if state is not None:
-            self._check_state(state, x.shape[0])
+            self._check_state(state, x.dims[0])
         return sequence, self._states(x)
 
 
@@ -96,8 +96,8 @@ class LSTMCell(_Recurrent, layers_recurrent.LSTMCell):
         if x.ndim != SEQUENCE_AXES - 1:
             msg = f"nn.LSTMCell takes one time step, (batch, features); this is {x!r}"
             raise LayoutError(msg)
-        check_length(f"nn.LSTMCell over the last axis of {x!r}", x.shape[-1], self.in_features)
-        self._check_pair(state, x.shape[0])
+        check_length(f"nn.LSTMCell over the last axis of {x!r}", x.dims[-1], self.in_features)
+        self._check_pair(state, x.dims[0])
         self._count(x)
         return self._states(x), self._states(x)
 
@@ -105,12 +105,12 @@ class LSTMCell(_Recurrent, layers_recurrent.LSTMCell):
 def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any, Any]:
     """Run the step for every place of axis 1, so that what it multiplies is counted as often; check what it returns."""
     sequences = _listed("inputs", inputs)
-    if any(one.ndim < 2 for one in sequences) or len({one.shape[:2] for one in sequences}) > 1:  # noqa: PLR2004 - batch, length
+    if any(one.ndim < 2 for one in sequences) or len({one.dims[:2] for one in sequences}) > 1:  # noqa: PLR2004 - batch, length
         msg = f"nn.scan takes inputs (batch, length, ...) of one batch and one length; these are {inputs!r}"
         raise LayoutError(msg)
     _listed("state", state)
     output: Any = None
-    for place in range(sequences[0].shape[1]):
+    for place in range(sequences[0].dims[1]):
         token = in_scan.set(True)
         try:
             found = step(state, _each(partial(_at, place), inputs))
@@ -123,7 +123,7 @@ def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any,
         _check_same(state, new)
         _listed("output", output)
         state = new
-    stacked = _each(lambda one: one.of(one.shape[0], sequences[0].shape[1], *one.shape[1:]), output)
+    stacked = _each(lambda one: one.of(one.dims[0], sequences[0].dims[1], *one.dims[1:]), output)
     return state, stacked
 
 
@@ -134,7 +134,7 @@ def _at(place: int, sequence: Shape) -> Shape:
 
 def _check_same(before: Any, after: Any) -> None:
     """Raise LayoutError unless a step's new state is made as the old one: a compiled loop has one shape for both."""
-    made = [[(one.shape, one.values) for one in _listed("state", state)] for state in (before, after)]
+    made = [[(one.dims, one.values) for one in _listed("state", state)] for state in (before, after)]
     if made[0] != made[1] or isinstance(before, tuple) != isinstance(after, tuple):
         msg = (
             f"the step of nn.scan turned the state {before!r} into {after!r}; both must have the same shapes and types"

@@ -12,14 +12,14 @@ from bakeoff.workloads.shapes import SEQUENCE_AXES, LayoutError, Shape, check_ki
 def columns(x: Shape) -> Shape:
     """Return one axis for the rows and channels of each column."""
     check_kind("columns", x, "map")
-    batch, height, width, channels = x.shape
+    batch, height, width, channels = x.dims
     return x.of(batch, width, height * channels)
 
 
 def column_mask(x: Shape, lengths: Shape) -> Shape:
     """Return a map of one row and one channel."""
     check_kind("column_mask", x, "map")
-    batch, _, width, _ = x.shape
+    batch, _, width, _ = x.dims
     check_lengths("column_mask", lengths, batch)
     return Shape((batch, 1, width, 1), kind="map")
 
@@ -34,13 +34,13 @@ def floor_divide(x: Shape, number: Any) -> Shape:
 def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:
     """Return one number."""
     check_kind("ctc", logits, "array")
-    if logits.ndim != SEQUENCE_AXES or logits.shape[-1] < 2:  # noqa: PLR2004 - the blank and a label
+    if logits.ndim != SEQUENCE_AXES or logits.dims[-1] < 2:  # noqa: PLR2004 - the blank and a label
         msg = f"nn.ctc takes logits (batch, time, classes), class 0 the blank; these are {logits!r}"
         raise LayoutError(msg)
     check_real("ctc", logits)
-    batch = logits.shape[0]
+    batch = logits.dims[0]
     check_integer("ctc", labels)
-    if labels.ndim != 2 or labels.shape[0] != batch:  # noqa: PLR2004 - batch, most labels
+    if labels.ndim != 2 or labels.dims[0] != batch:  # noqa: PLR2004 - batch, most labels
         msg = f"nn.ctc takes labels (batch, most labels), for a batch of {batch}; these are {labels!r}"
         raise LayoutError(msg)
     check_lengths("ctc", logit_lengths, batch, "logit_lengths")

@@ -25,7 +25,7 @@ def places(function: str, x: Shape, length: int, window: int, stride: int, paddi
 def slid(function: str, x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
     """Return the places of a window over a map that is padded on both sides."""
     check_real(function, x)
-    batch, *lengths, channels = x.shape
+    batch, *lengths, channels = x.dims
     sides = zip(lengths, pair("kernel", kernel), pair("stride", stride), pair("padding", padding, least=0), strict=True)
     found = [places(function, x, length, window, step, edge) for length, window, step, edge in sides]
     return Shape((batch, *found, channels), trained=x.trained, kind="map")

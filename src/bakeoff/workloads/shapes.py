@@ -14,7 +14,6 @@ kinds together (TensorFlow refuses them, PyTorch converts, and divides integers 
 from __future__ import annotations
 
 import math
-import sys
 from contextvars import ContextVar
 from itertools import zip_longest
 from numbers import Integral, Real
@@ -95,7 +94,8 @@ class Shape:
         boolean: bool = False,
     ) -> None:
         """Take the length of every axis; `unfolded` is the (height, width, channels) of a flat one."""
-        self.shape = tuple(shape)
+        self.dims = tuple(shape)
+        """The length of every axis."""
         self.trained = trained
         """Whether it depends on a parameter."""
         self.kind: Kind = kind
@@ -107,14 +107,8 @@ class Shape:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Return the length of every axis; a model is refused all but the first one of a feature map."""
-        is_models = not str(sys._getframe(1).f_globals.get("__name__")).startswith("bakeoff.")  # noqa: SLF001 - a workload's file is run under another name
-        return MapShape(self._shape) if is_models and self.kind == "map" else self._shape
-
-    @shape.setter
-    def shape(self, lengths: tuple[int, ...]) -> None:
-        """Set the length of every axis."""
-        self._shape = lengths
+        """Return the length of every axis; of a feature map a model may ask for the number of samples alone."""
+        return MapShape(self.dims) if self.kind == "map" else self.dims
 
     @property
     def values(self) -> str:
@@ -124,12 +118,12 @@ class Shape:
     @property
     def ndim(self) -> int:
         """Return the number of axes."""
-        return len(self.shape)
+        return len(self.dims)
 
     def __repr__(self) -> str:
         """Write it as "a feature map (8, 32, 32, 3)"."""
         what = {"map": "a feature map", "flat": "a flattened feature map", "array": "an array"}[self.kind]
-        return f"{what} {self.shape}"
+        return f"{what} {self.dims}"
 
     def of(self, *shape: int) -> Shape:
         """Return an array of another shape that depends on the same, of values of the same kind."""
@@ -138,7 +132,7 @@ class Shape:
     def like(self, *, boolean: bool = False) -> Shape:
         """Return the same shape, of real numbers or of booleans; any layout is kept."""
         trained = self.trained and not boolean
-        return Shape(self.shape, trained=trained, kind=self.kind, unfolded=self.unfolded, boolean=boolean)
+        return Shape(self.dims, trained=trained, kind=self.kind, unfolded=self.unfolded, boolean=boolean)
 
     def __getattr__(self, name: str) -> NoReturn:
         """Refuse what arrays of some frameworks have, and those of others have not."""
@@ -158,7 +152,7 @@ class Shape:
         if any(isinstance(place, slice) and isinstance(place.step, int) and place.step < 0 for place in places):
             msg = f"{index!r} of {self!r} goes backward, which not every framework has: nn.flip(x, axis)"
             raise LayoutError(msg)
-        lengths: list[tuple[Any, Any]] = list(zip_longest(self.shape, places, fillvalue=slice(None)))
+        lengths: list[tuple[Any, Any]] = list(zip_longest(self.dims, places, fillvalue=slice(None)))
         for length, place in lengths:
             if type(place) is int and not -length <= place < length:
                 msg = f"index {place} is beyond an axis of {length} of {self!r}"
@@ -252,9 +246,9 @@ class Shape:
         kind, unfolded = first.kind, first.unfolded
         if (first.kind, first.unfolded) != (second.kind, second.unfolded) and not _is_column(second, first.ndim):
             first.refuse(f"is combined with {second!r}")
-        axes = list(zip_longest(reversed(self.shape), reversed(other.shape), fillvalue=1))
+        axes = list(zip_longest(reversed(self.dims), reversed(other.dims), fillvalue=1))
         if any(1 not in pair and pair[0] != pair[1] for pair in axes):
-            msg = f"shapes {self.shape} and {other.shape} do not fit"
+            msg = f"shapes {self.dims} and {other.dims} do not fit"
             raise LayoutError(msg)
         lengths = tuple(b if a == 1 else a for a, b in reversed(axes))
         trained, integer = self.trained or other.trained, self.integer and other.integer
@@ -295,8 +289,8 @@ def of_batch(array: ArraySpec, samples: int) -> Shape:
 
 def flattened(x: Shape) -> Shape:
     """Return one axis behind the batch's; of a map with one place, or one channel, the order is the same for all."""
-    _, *rest = x.shape
-    found = (x.shape[0], math.prod(rest))
+    _, *rest = x.dims
+    found = (x.dims[0], math.prod(rest))
     if x.kind != "map" or rest[-1] == 1 or math.prod(rest[:-1]) == 1:
         return x.of(*found) if x.kind != "flat" else x
     return Shape(found, trained=x.trained, kind="flat", unfolded=tuple(rest))
@@ -340,7 +334,7 @@ def check_length(what: str, found: int, expected: int) -> None:
 
 def _is_column(x: Shape, axes: int) -> bool:
     """Return whether an array has one number for each sample, or one at all: it means the same in every layout."""
-    return x.kind == "array" and (math.prod(x.shape) == 1 or (x.ndim == axes and math.prod(x.shape[1:]) == 1))
+    return x.kind == "array" and (math.prod(x.dims) == 1 or (x.ndim == axes and math.prod(x.dims[1:]) == 1))
 
 
 def _instead(places: tuple[Any, ...]) -> str:
