@@ -48,7 +48,11 @@ MUTANTS = [
         ],
         STEP_DECAY,
     ),
-    in_torch("norms and biases decay, too", [("spared = exempt(optimizer, list(parameters))", "spared = []")], COSINE),
+    in_torch(
+        "norms and biases decay, too",
+        [("native(groups(optimizer, parameters),", "native(list(parameters.values()),")],
+        COSINE,
+    ),
     in_torch(
         "a schedule counts from 0", [("factor(schedule, count + 1.0, np)", "factor(schedule, count, np)")], COSINE
     ),

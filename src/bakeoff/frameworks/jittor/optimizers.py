@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import jittor as jt
 import numpy as np
 
+from bakeoff.frameworks.groups import groups
 from bakeoff.frameworks.schedules import factor
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +37,7 @@ class FormulaAdam(jt.optim.Adam):
 
 def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:
     """Return Jittor's optimiser of these parameters, by canonical name, that computes the formula but for `step`."""
-    arrays = _groups(optimizer, parameters)
+    arrays = groups(optimizer, parameters)
     match optimizer:
         case SGD(learning_rate=rate, momentum=momentum, weight_decay=decay, nesterov=nesterov):
             return jt.optim.SGD(arrays, rate, momentum=momentum, weight_decay=decay, nesterov=nesterov)
@@ -46,16 +47,6 @@ def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:
             return jt.optim.AdamW(arrays, rate, eps=epsilon, betas=(beta1, beta2), weight_decay=decay)
         case RMSprop(learning_rate=rate, decay=decay, epsilon=epsilon):
             return jt.optim.RMSprop(arrays, rate, eps=epsilon, alpha=decay)
-
-
-def _groups(optimizer: Optimizer, parameters: Mapping[str, Any]) -> list[Any]:
-    """Return the parameters as they are, or in two groups, the second without decay."""
-    spared = exempt(optimizer, list(parameters))
-    if not spared:
-        return list(parameters.values())
-    decayed = [array for name, array in parameters.items() if name not in spared]
-    without = {"params": [parameters[name] for name in spared], "weight_decay": 0.0}
-    return [{"params": decayed}, without] if decayed else [without]
 
 
 def step(native: Any, optimizer: Optimizer, loss: Any) -> None:

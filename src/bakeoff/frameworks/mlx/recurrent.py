@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import mlx.core as mx
 import mlx.nn
 
+from bakeoff.frameworks.loops import looped, places_of
 from bakeoff.workloads.layers_recurrent import BACKWARD, GRU_GATES, LSTM_GATES, shapes
 
 if TYPE_CHECKING:
@@ -154,11 +155,4 @@ def _lstm(gates: mx.array, c: mx.array) -> State:
 
 def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:
     """Run a step for each place of axis 1, one after another: MLX has no loop of its own."""
-    is_one = not isinstance(inputs, tuple)
-    outputs = []
-    for place in range((inputs if is_one else inputs[0]).shape[1]):
-        state, output = step(state, inputs[:, place] if is_one else tuple(one[:, place] for one in inputs))
-        outputs.append(output)
-    if isinstance(outputs[0], tuple):
-        return state, tuple(mx.stack(one, 1) for one in zip(*outputs, strict=True))
-    return state, mx.stack(outputs, 1)
+    return looped(step, state, places_of(inputs), mx.stack)

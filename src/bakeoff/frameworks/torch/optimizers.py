@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, assert_never
 import numpy as np
 import torch
 
+from bakeoff.frameworks.groups import groups
 from bakeoff.frameworks.schedules import factor
 from bakeoff.frameworks.torch.switches import kernel_arguments
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
 from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
@@ -29,23 +30,13 @@ PYTORCHS_EPSILON = 1e-6
 def make(optimizer: Optimizer, parameters: Mapping[str, Any], kernel: str = DEFAULT) -> Any:
     """Make the native optimiser of these parameters by canonical name; a schedule is set on by each of its steps."""
     native, arguments = _native(optimizer)
-    made = native(_groups(optimizer, parameters), **arguments, **kernel_arguments(kernel, native))
+    made = native(groups(optimizer, parameters), **arguments, **kernel_arguments(kernel, native))
     made.schedule = None
     if (schedule := optimizer.schedule) is not None:
         # PyTorch counts from 0, and steps by the rate of 0 first.
         made.schedule = torch.optim.lr_scheduler.LambdaLR(made, lambda count: float(factor(schedule, count + 1.0, np)))
         made.register_step_post_hook(lambda *_: made.schedule.step())
     return made
-
-
-def _groups(optimizer: Optimizer, parameters: Mapping[str, Any]) -> list[Any]:
-    """Return the parameters as they are, or in two groups, the second without decay."""
-    spared = exempt(optimizer, list(parameters))
-    if not spared:
-        return list(parameters.values())
-    decayed = [parameter for name, parameter in parameters.items() if name not in spared]
-    without = {"params": [parameters[name] for name in spared], "weight_decay": 0.0}
-    return [{"params": decayed}, without] if decayed else [without]
 
 
 def clipping(optimizer: Optimizer, parameters: Iterable[Any]) -> Callable[[], None] | None:

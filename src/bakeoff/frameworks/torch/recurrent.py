@@ -13,6 +13,7 @@ import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from bakeoff.frameworks.layout import Layout
+from bakeoff.frameworks.loops import looped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -193,11 +194,5 @@ def _elementary(projected: Any, state: State, w_hh: Any, b_hh: Any) -> State:
 
 def scan(step: Callable[[Any, Any], tuple[Any, Any]], state: Any, inputs: Any) -> tuple[Any, Any]:
     """Run a step for each place of axis 1, one after another."""
-    outputs = []
-    parts = [one.unbind(1) for one in inputs] if isinstance(inputs, tuple) else inputs.unbind(1)
-    for x in zip(*parts, strict=True) if isinstance(inputs, tuple) else parts:
-        state, output = step(state, x)
-        outputs.append(output)
-    if isinstance(outputs[0], tuple):
-        return state, tuple(torch.stack(one, 1) for one in zip(*outputs, strict=True))
-    return state, torch.stack(outputs, 1)
+    places = zip(*(one.unbind(1) for one in inputs), strict=True) if isinstance(inputs, tuple) else inputs.unbind(1)
+    return looped(step, state, places, torch.stack)
