@@ -7,8 +7,7 @@ the logits. Each position attends to itself and to those before. Mean cross-entr
 Source: Radford et al., "Language Models are Unsupervised Multitask Learners" (2019), in the form of Hugging Face's
 GPT2LMHeadModel, which is OpenAI's: GELU by tanh (`gelu_new`), biases everywhere but in the last product, 50,257 tokens.
 nanoGPT has the exact GELU, no biases by default and 50,304 tokens. No dropout; batch 12, and AdamW with clipping,
-warm-up and cosine, as nanoGPT's train.py has them for this size: what has two axes or more is decayed. But the warm-up
-has 100 steps, not 2000: in the first of those a rate of 3e-7 moves weights of 1 by no more than float32 rounds them.
+warm-up and cosine, as nanoGPT's train.py has them for this size: what has two axes or more is decayed.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ WORKLOAD = Workload(
         weight_decay=0.1,
         no_decay=("*bias", "*norm.scale"),
         clip_norm=1.0,
-        schedule=Cosine(warmup_steps=100, steps=600_000, final=0.1),
+        schedule=Cosine(warmup_steps=2000, steps=600_000, final=0.1),
     ),
     data=("synthetic", "wikitext"),
 )

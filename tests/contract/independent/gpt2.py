@@ -1,6 +1,6 @@
 """GPT-2 in torch.nn, from its papers and OpenAI's code: all layers in their full width, on 8 tokens of 257.
 
-The optimiser and the batch are those of karpathy/nanoGPT, train.py, with a warm-up of 100 steps in place of 2000.
+The optimiser and the batch are those of karpathy/nanoGPT, train.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ OPTIMIZER = {
     "weight_decay": 0.1,
     "no_decay": ["*bias", "*norm.scale"],
     "clip_norm": 1.0,
-    "schedule": {"type": "cosine", "steps": 600_000, "warmup_steps": 100, "final": 0.1},
+    "schedule": {"type": "cosine", "steps": 600_000, "warmup_steps": 2000, "final": 0.1},
 }
 
 
