@@ -13,7 +13,8 @@ from typing import Any
 def run_inside(framework: str, file: str, *arguments: str, **variables: str) -> Any:
     """Run a file with a framework's interpreter, and give what it has written as JSON into the path after --into.
 
-    It has the variables that a worker sets for a contender that says nothing, and these.
+    It has the variables that a worker sets for a contender that says nothing, and these. The framework may name its
+    environment: torch@/path/to/python.
     """
     import bakeoff
     from bakeoff.environments.declared import frameworks
@@ -21,8 +22,10 @@ def run_inside(framework: str, file: str, *arguments: str, **variables: str) -> 
     from bakeoff.environments.options import variables_of
     from bakeoff.spec.contender import Contender
 
+    framework, _, environment = framework.partition("@")
     declared, options = frameworks()[framework], options_of(framework)
-    interpreter = resolve(Contender(framework=framework, label=framework), declared)
+    contender = Contender(framework=framework, label=framework, environment=environment or None)
+    interpreter = resolve(contender, declared)
     with tempfile.TemporaryDirectory() as folder:
         into, cache = Path(folder) / "found.json", Path(folder) / "cache"
         own = variables_of(declared.info, options)
@@ -64,13 +67,26 @@ def model_of(workload: str, side: int) -> Any:
     """Give a workload's model at its full width, for images of this side."""
     import msgspec
 
-    from bakeoff.frameworks.engine import Model
-    from bakeoff.workloads import plan
     from bakeoff.workloads.load import load
 
     loaded = load(workload)
     full = loaded.size("full")
-    size = msgspec.structs.replace(full, input_shape=(side, side, full.input_shape[-1]))
+    return _model(loaded, msgspec.structs.replace(full, input_shape=(side, side, full.input_shape[-1])))
+
+
+def model_in(path: str) -> Any:
+    """Give the model of a workload by its name or file, at full size."""
+    from bakeoff.workloads.load import load
+
+    loaded = load(path)
+    return _model(loaded, loaded.size("full"))
+
+
+def _model(loaded: Any, size: Any) -> Any:
+    """Give the model of a size with its weights."""
+    from bakeoff.frameworks.engine import Model
+    from bakeoff.workloads import plan
+
     return Model(
         build=loaded.build,
         loss=loaded.loss,
@@ -79,6 +95,13 @@ def model_of(workload: str, side: int) -> Any:
         weights=plan.weights(loaded.build, size, 0),
         state=plan.state_values(loaded.build, size, 0),
     )
+
+
+def drawn(model: Any, count: int) -> Any:
+    """Give a batch as it is drawn from a seed."""
+    from bakeoff.data.sources import synthetic
+
+    return synthetic.load(model.size, count, 0, None).train
 
 
 def batch_of(step: Any, model: Any, count: int) -> Any:

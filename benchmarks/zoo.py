@@ -8,7 +8,9 @@ Each pair is a framework's matched and native tier, two fresh processes in every
 own rounds. The ratio is ready-made / ours: the mean over rounds of its logarithm within turns, with the 95 % interval
 by t. 1.00 is the goal; below 0.97 is a defect, or needs a reason. "same" tells whether both have the same number of
 parameters; where they do not, or the ready-made model is run in a way of its own (Keras' train_on_batch), the pair
-compares two things. Images and batches are small enough for a processor; the models have their full width.
+compares two things. Images and batches are small enough for a processor, of BERT and GPT-2 there are two layers; all
+models have their full width. A framework may name its environment, as torch@/path/to/python: BERT and GPT-2 need
+transformers or KerasHub there, and are sharper in zoo_steps.py, whose models begin at values of one size.
 """
 
 from __future__ import annotations
@@ -22,8 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from results import write
-from scaled import scaled
-from zoo_pairs import SEQUENCES, SIZES, verdict
+from zoo_pairs import LANGUAGE, SEQUENCES, SIZES, of_workload, verdict
 
 from bakeoff.judge.counters import flagged_share
 from bakeoff.judge.rounds import kept_blocks, round_times
@@ -49,10 +50,9 @@ Pair = dict[str, list["Record"]]
 def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path, ends_s: float) -> dict[str, Any]:
     """Run one pair's rounds, at least three, until the time is over; give its row."""
     workload, framework, scenario = case
-    side, batch = SIZES.get(workload, (0, SEQUENCES.get(workload, 0)))
-    side, batch = asked.side or side, asked.batch_size or batch
+    path, batch, samples = of_workload(workload, folder, asked.side, asked.batch_size)
     request = Request(
-        workload=workload if workload in SEQUENCES else str(scaled(workload, side, batch, folder)),
+        workload=path,
         contenders=(framework,),
         tiers=("matched", "native"),
         scenario=scenario,
@@ -60,12 +60,11 @@ def measure(asked: argparse.Namespace, case: tuple[str, str, str], folder: Path,
         device=asked.device,
         threads=asked.threads,
         data="synthetic",
-        results=str(folder / "-".join(case)),
+        results=str(folder / "results"),
     )
-    samples = str(batch) if workload in SEQUENCES else f"{batch} x {side} x {side}"
     row = {"workload": workload, "framework": framework, "scenario": scenario, "samples": samples}
     with prepared(request) as (comparison, inputs):
-        state = State(comparison, folder / "-".join(case), inputs)
+        state = State(comparison, folder / "results", inputs)
         runner = Runner(state.folder, ProcessWorker, silent, limit_s=comparison.procedure.trial_limit_s)
         certified = {
             plan.contender.label: runner.run(evidence(state, plan, "certify"))[0] for plan in comparison.contenders
@@ -118,7 +117,7 @@ def _same(ours: Record, ready_made: Record) -> str:
 def main() -> None:
     """Measure every pair, print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", nargs="+", default=["resnet50"], choices=[*SIZES, *SEQUENCES])
+    parser.add_argument("--workloads", nargs="+", default=["resnet50"], choices=[*SIZES, *SEQUENCES, *LANGUAGE])
     parser.add_argument("--frameworks", nargs="+", default=["torch", "tensorflow", "jax"])
     parser.add_argument("--scenarios", nargs="+", default=["train", "infer"])
     parser.add_argument("--rounds", type=int, default=5)

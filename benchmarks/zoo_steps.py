@@ -9,24 +9,30 @@ meet both within a second, so that the ratio is sharp also on an unsteady machin
 is not seen. The ratio is ready-made / ours, the 95 % interval of the centre of its logarithm over turns (signed-rank).
 1.00 is the goal, below 0.97 is a defect, or needs a reason.
 
-PyTorch has a third one: torchvision's model without the operators that write into their operand (`inplace=True` of its
-ReLU layers). ready-made / that one tells what they are worth: a workload's functions never change what they are given,
-because its text is the same for all frameworks.
+Of images PyTorch has a third one: torchvision's model without the operators that write into their operand
+(`inplace=True` of its ReLU layers). ready-made / that one tells what they are worth: a workload's functions never
+change what they are given, because its text is the same for all frameworks. Of sequences, what users write by hand
+with their own loop is the third (twins_torch.py, twins_jax.py): by hand / ours is its ratio.
+
+A framework may name its environment, as torch@/path/to/python: BERT and GPT-2 need transformers in PyTorch's, KerasHub
+in TensorFlow's and JAX's (tried: transformers 5.23.0, keras-hub 0.32.0 without tensorflow-text).
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import math
 import sys
+import tempfile
 import time
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from inside import batch_of, engine_of, model_of, options_of, ready_made_of, run_inside
-from zoo_pairs import SIZES, verdict
+from inside import batch_of, drawn, engine_of, model_in, model_of, options_of, ready_made_of, run_inside
+from zoo_pairs import LANGUAGE, SEQUENCES, SIZES, of_workload, verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,21 +49,12 @@ MOST_TURNS = 200
 
 def times(framework: str, workload: str, scenario: str, seconds: float) -> dict[str, Any]:
     """Take steps by turns until the time is over; give each one's seconds, turn by turn."""
-    side, count = SIZES[workload]
-    engine, options, model = engine_of(framework), options_of(framework), model_of(workload, side)
     from bakeoff.spec.errors import UnsupportedError
 
     try:
-        steps = {
-            "ours": engine.build(model, scenario, options),
-            "ready-made": ready_made_of(framework).build(workload, model, scenario, options),
-        }
+        calls = (_of_images if workload in SIZES else _of_sequences)(framework, workload, scenario)
     except UnsupportedError as error:
         return {"refused": str(error)}
-    calls = {name: _call(step, batch_of(step, model, count)) for name, step in steps.items()}
-    if framework == "torch":
-        step = ready_made_of("torch").build(workload, model, scenario, options)
-        calls["no inplace"] = _without_inplace(_call(step, batch_of(step, model, count)))
     taken: dict[str, list[float]] = {name: [] for name in calls}
     ends = math.inf
     for turn in range(WARM_UP_TURNS + MOST_TURNS):
@@ -72,7 +69,39 @@ def times(framework: str, workload: str, scenario: str, seconds: float) -> dict[
     return {name: values[WARM_UP_TURNS:] for name, values in taken.items()}
 
 
-def _call(step: Any, batch: Any) -> Callable[[], None]:
+def _of_images(framework: str, workload: str, scenario: Any) -> dict[str, Callable[[], None]]:
+    """Give the steps of a workload on images."""
+    side, count = SIZES[workload]
+    engine, options, model = engine_of(framework), options_of(framework), model_of(workload, side)
+    steps = {
+        "ours": engine.build(model, scenario, options),
+        "ready-made": ready_made_of(framework).build(workload, model, scenario, options),
+    }
+    calls = {name: call_of(step, batch_of(step, model, count)) for name, step in steps.items()}
+    if framework == "torch":
+        step = ready_made_of("torch").build(workload, model, scenario, options)
+        calls["no inplace"] = _without_inplace(call_of(step, batch_of(step, model, count)))
+    return calls
+
+
+def _of_sequences(framework: str, workload: str, scenario: Any) -> dict[str, Callable[[], None]]:
+    """Give the steps of a workload on sequences, and what is written by hand where it is."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, count, _ = of_workload(workload, Path(folder))
+        model = model_in(path)
+    engine, options, batch = engine_of(framework), options_of(framework), drawn(model, count)
+    steps = {
+        "ours": engine.build(model, scenario, options),
+        "ready-made": ready_made_of(framework).build(workload, model, scenario, options),
+    }
+    calls = {name: call_of(step, step.prepare(batch)) for name, step in steps.items()}
+    if Path(__file__).with_name(f"twins_{framework}.py").exists():
+        twins = importlib.import_module(f"twins_{framework}").TWINS
+        calls |= {"by hand": twins[workload](model, scenario, batch)} if workload in twins else {}
+    return calls
+
+
+def call_of(step: Any, batch: Any) -> Callable[[], None]:
     """Give one step that is waited for."""
 
     def call() -> None:
@@ -101,21 +130,31 @@ def _without_inplace(call: Callable[[], None]) -> Callable[[], None]:
 def told(case: tuple[str, str, str], taken: dict[str, Any]) -> dict[str, Any]:
     """Give a pair's row."""
     workload, framework, scenario = case
-    side, count = SIZES[workload]
-    row = {"workload": workload, "framework": framework, "scenario": scenario, "images": f"{count} x {side} x {side}"}
+    with tempfile.TemporaryDirectory() as folder:
+        _, _, samples = of_workload(workload, Path(folder))
+    row = {"workload": workload, "framework": framework.partition("@")[0], "scenario": scenario, "samples": samples}
     if "refused" in taken:
-        return row | {"ratio": "", "turns": 0, "told": taken["refused"], "ready-made / without inplace": ""}
-    ratio, low, high = _ratio(taken["ready-made"], taken["ours"])
-    inplace = _ratio(taken["ready-made"], taken["no inplace"]) if "no inplace" in taken else None
-    return row | {
-        "ratio": f"{ratio:.3f} [{low:.3f}, {high:.3f}]",
+        return row | {"ratio": "", "turns": 0, "told": taken["refused"], "by hand / ours": "", "told by hand": ""}
+    ratio = ratio_of(taken["ready-made"], taken["ours"])
+    by_hand = ratio_of(taken["by hand"], taken["ours"]) if "by hand" in taken else None
+    told = row | {
+        "ratio": _written(ratio),
         "turns": len(taken["ours"]),
-        "told": verdict(low, high),
-        "ready-made / without inplace": f"{inplace[0]:.3f} [{inplace[1]:.3f}, {inplace[2]:.3f}]" if inplace else "",
+        "told": verdict(*ratio[1:]),
+        "by hand / ours": _written(by_hand),
+        "told by hand": verdict(*by_hand[1:]) if by_hand else "",
     }
+    if "no inplace" in taken:
+        told["ready-made / without inplace"] = _written(ratio_of(taken["ready-made"], taken["no inplace"]))
+    return told
 
 
-def _ratio(first: list[float], second: list[float]) -> tuple[float, float, float]:
+def _written(ratio: tuple[float, float, float] | None) -> str:
+    """Write a ratio with its interval."""
+    return "{:.3f} [{:.3f}, {:.3f}]".format(*ratio) if ratio else ""
+
+
+def ratio_of(first: list[float], second: list[float]) -> tuple[float, float, float]:
     """Give the centre of first / second over turns and its interval."""
     from bakeoff.stats.intervals import fixed_interval
 
@@ -127,7 +166,7 @@ def _ratio(first: list[float], second: list[float]) -> tuple[float, float, float
 def main() -> None:
     """Measure every pair, print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workloads", nargs="+", default=list(SIZES), choices=list(SIZES))
+    parser.add_argument("--workloads", nargs="+", default=list(SIZES), choices=[*SIZES, *SEQUENCES, *LANGUAGE])
     parser.add_argument("--frameworks", nargs="+", default=["torch", "tensorflow", "jax"])
     parser.add_argument("--scenarios", nargs="+", default=["train", "infer"])
     parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, after its warm-up")
@@ -142,7 +181,7 @@ def main() -> None:
 
     rows = []
     for workload, framework, scenario in product(asked.workloads, asked.frameworks, asked.scenarios):
-        pair = (framework, workload, scenario)
+        pair = (framework.partition("@")[0], workload, scenario)
         taken = run_inside(framework, __file__, "--seconds", str(asked.seconds), "--pair", *pair)
         rows.append(told((workload, framework, scenario), taken))
         print(rows[-1], flush=True)

@@ -17,8 +17,8 @@ Written by `make docs` from the commands' own help.
 
 Exit codes: 0 done; 1 what was asked for could not be given (no contender certified, results that cannot be written, an
 acceptance that has not passed); 2 wrong input, with one message that says what and what to do; 125 where
-`run --fail-if-slower` cannot tell (`git bisect run` skips it); 130 ended by Ctrl-C; 143 ended by SIGTERM, as `timeout`
-and schedulers send it.
+`run --fail-if-slower` cannot tell (`git bisect run` skips it); 130 ended by Ctrl-C, which is 0 where it is the end of
+`report --watch`; 143 ended by SIGTERM, as `timeout` and schedulers send it.
 """
 
 

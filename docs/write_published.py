@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bakeoff.report.forms.markdown import escaped, table
+from bakeoff.spec.trial import FIXED
 from bakeoff.study.published import load, names
 
 if TYPE_CHECKING:
@@ -32,6 +33,11 @@ bakeoff report dai2022-table2-4f2a --html page.html
 - A published figure becomes the time of one step: seconds of a run over its steps (an epoch's last, smaller batch is a
   step), or the batch size over images a second. Of several repeats the median counts; those that ran beside another
   task, where the document says so, are shown with a star and not used.
+- Where a document tells the first epoch and the second apart, two are run as a whole in fresh processes, with the
+  document's way of padding, and each stands beside its own figure; the ratio of two rows is that of their steps after
+  the warm-up.
+- Of rows on several devices, those on as many are held against each other, and each against the same contender on one
+  device: its communication overhead stands beside the document's, with its interval.
 - A published ratio has no interval: where there are repeats, the range over them stands beside it. Where the repeats of
   two rows overlap, the document itself has no clear order.
 - The ranking of a pair **agrees** or **disagrees** only where the work of a step is the document's and the kind of
@@ -95,7 +101,9 @@ def _comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     """Give a comparison with its figures."""
     figures = [_figure(study.unit_of(declared), figure) for figure in declared.figures]
     steps = declared.run_steps()
-    size = f"{declared.batch_size}" + (f", {steps:,} steps" if study.unit_of(declared) == "s" else "")
+    what = "steps an epoch" if declared.epochs_apart else "steps"
+    size = f"{declared.batch_size}" + (f", {steps:,} {what}" if study.unit_of(declared) == "s" else "")
+    size += f", padding {declared.padding}" if declared.padding != FIXED else ""
     return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), "; ".join(figures)]
 
 
@@ -114,9 +122,11 @@ def _figure(unit: str, figure: Figure) -> str:
     """Give one figure with all its repeats."""
     values = [f"{value:g}" for value in figure.values] + [f"{value:g}*" for value in figure.disturbed]
     machine = f" ({figure.machine})" if figure.machine else ""
+    epoch = {None: "", 1: " (first epoch)", 2: " (second epoch)"}[figure.epoch]
     memory = "".join(f", {name} {size:g} GB" for name, size in figure.memory_gb.items())
+    memory += "" if figure.overhead_percent is None else f", overhead {figure.overhead_percent:g} %"
     accuracy = "" if figure.accuracy is None else f", accuracy {figure.accuracy:g}"
-    return f"{figure.row}{machine} {', '.join(values)} {unit}{memory}{accuracy}"
+    return f"{figure.row}{machine} {', '.join(values)} {unit}{epoch}{memory}{accuracy}"
 
 
 if __name__ == "__main__":

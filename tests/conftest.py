@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
 import threading
@@ -20,6 +21,7 @@ from bakeoff.environments.declared import frameworks
 from bakeoff.race import remembered
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import ModuleType
 
 ROOT = Path(__file__).parent.parent
@@ -70,6 +72,14 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     script.write_text(f"#!{sys.executable}\n{sources}from bakeoff.cli import main\nsys.exit(main())\n")
     script.chmod(0o755)
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _on_disk() -> Iterator[None]:
+    """Wait for no disk in this process: a comparison writes dozens of files. Processes that tests start do wait."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -146,11 +156,22 @@ def group_of(nodeid: str) -> str:
     return path
 
 
+def contender_of(item: pytest.Item) -> tuple[str, ...]:
+    """Return which contender a test of the contract's options asks; nothing where its group's own answers."""
+    if not item.nodeid.removeprefix("tests/").startswith("contract/") or not isinstance(item, pytest.Function):
+        return ()
+    asked = item.callspec.params if hasattr(item, "callspec") else {}
+    return tuple(str(asked[name]) for name in ("text", "value") if name in asked)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a group together, and begin with the groups that take longest."""
+    """Keep the tests of a group together, and begin with the groups that take longest.
+
+    Within a group those of one contender follow each other: its process is there for all of them, and is started once.
+    """
     groups = {item: group_of(item.nodeid) for item in items}
     order = {group: number for number, group in enumerate(dict.fromkeys([*LONGEST_FIRST, *groups.values()]))}
-    items.sort(key=lambda item: order[groups[item]])
+    items.sort(key=lambda item: (order[groups[item]], contender_of(item)))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -23,6 +23,8 @@ LONGEST_FILE = 400
 CONVENTIONAL = {
     "numpy": "np",
     "pandas": "pd",
+    "polars": "pl",
+    "pyarrow": "pa",
     "altair": "alt",
     "mlx.core": "mx",
     "jittor": "jt",
@@ -237,3 +239,17 @@ def test_the_command_lines_page_is_current() -> None:
     script = "import sys; sys.path.insert(0, 'docs'); import write_cli; sys.stdout.write(write_cli.page())"
     told = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert told.stdout == (ROOT / "docs" / "cli.md").read_text(encoding="utf-8"), "run `make docs`"
+
+
+@pytest.mark.parametrize("name", ["jax", "jittor", "mlx", "tensorflow", "torch"])
+def test_a_vocabulary_imports_its_functions_by_name(name: str) -> None:
+    """No star hides Python's max and abs, and no function that is listed is left out."""
+    module = parsed(FRAMEWORKS / name / "nn.py")
+    imports = [node for node in module.body if isinstance(node, ast.ImportFrom)]
+    assert not [node.module for node in imports if any(one.name == "*" for one in node.names)]
+    theirs = {
+        one.name for node in imports if node.module == f"bakeoff.frameworks.{name}.functions" for one in node.names
+    }
+    lists = [node for node in parsed(FRAMEWORKS / name / "functions.py").body if isinstance(node, ast.Assign)]
+    (listed,) = (ast.literal_eval(node.value) for node in lists if ast.unparse(node.targets[0]) == "__all__")
+    assert theirs == set(listed)

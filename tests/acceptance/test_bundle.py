@@ -15,7 +15,10 @@ import pytest
 
 from bakeoff.acceptance.bundle import MOST_LOG_BYTES, read_bundle, write_bundle
 from bakeoff.acceptance.redacted import Redactor, redactor
+from bakeoff.report.forms.json import to_json
+from bakeoff.report.forms.markdown import to_markdown
 from bakeoff.report.pages import page_of
+from bakeoff.report.redacted import redacted
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome, CheckResult
 from bakeoff.spec.errors import UsageError
 from bakeoff.store import acceptances
@@ -105,6 +108,14 @@ def test_no_planted_word_is_in_the_bundle(bundle: Path) -> None:
     assert "devices-user/r01-torch/stderr.log" in found
     assert "<path>/x.py" in found["devices-user/r01-torch/stderr.log"].decode()
     assert found["devices-user/r01-torch/long.log"].endswith(b"the cause")
+
+
+def test_its_report_can_be_redacted_as_any_other(outcome: AcceptanceOutcome) -> None:
+    """What `bakeoff report --redact` shows of it holds no planted word, either."""
+    page = page_of(redacted(outcome))
+    whole = to_markdown([page]) + to_json([page])
+    assert [word for word in PLANTED if word.casefold() in whole.casefold()] == []
+    assert page.headline == page_of(outcome).headline
 
 
 def test_who_runs_it_is_known_without_being_told(outcome: AcceptanceOutcome) -> None:

@@ -46,6 +46,14 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--chart": FILES,
     "--name": ("mine", *TEXTS),
     "--requirements": ("taken", *FILES),
+    "--recorded": ("07d5", *COMPARISONS),
+    "--benchmark": ("mnist", "gnn", *TEXTS),
+    "--folder": ("other", "taken", *FILES),
+    "--readme": FILES,
+    "--csv": ("-", *FILES),
+    "--jsonl": ("-", *FILES),
+    "--parquet": FILES,
+    "--of": ("blocks", "verdicts", *TEXTS),
 }
 FLAGS = (
     "--direction",
@@ -58,6 +66,8 @@ FLAGS = (
     "--force",
     "--full",
     "--dry-run",
+    "--live",
+    "--redact",
     "--help",
 )
 OF_A_RACE = tuple(OPTIONS)[:20]
@@ -65,17 +75,22 @@ OF_A_RACE = tuple(OPTIONS)[:20]
 COMMANDS: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("run",): ((*NAMES, *CONTENDERS), OF_A_RACE),
     ("verify",): ((*NAMES, *CONTENDERS), OF_A_RACE),
+    ("use-case",): (("1", "4", "5", *CONTENDERS), ("--benchmark", *OF_A_RACE)),
     ("reproduce",): (("apx-2024", "no-such", "study.toml", *TEXTS), ("--device", "--budget", "--seed", "--results")),
-    ("report",): (COMPARISONS, ("--results", "--html", "--chart")),
+    ("report",): (COMPARISONS, ("--results", "--html", "--chart", "--readme")),
+    ("export",): (COMPARISONS, ("--results", "--csv", "--jsonl", "--parquet", "--of")),
+    ("explain",): ((*COMPARISONS, *NAMES, *CONTENDERS), ("--recorded", *OF_A_RACE)),
     ("list",): (("workloads", "frameworks", "options", "studies", *TEXTS), ()),
     ("history",): (NAMES, ("--results",)),
     ("diff",): (COMPARISONS, ("--results",)),
+    ("track", "tensorboard"): (COMPARISONS, ("--results", "--folder")),
     ("env", "create"): (CONTENDERS, ("--name", "--requirements")),
     ("env", "remove"): (("fake", "link", "taken", *TEXTS), ()),
     ("env", "list"): ((), ()),
+    ("slurm", "write", "run"): ((*NAMES, *CONTENDERS), OF_A_RACE),
     (): (TEXTS, ()),
 }
-_WEIGHTS = (10, 4, 2, 3, 2, 1, 2, 3, 2, 1, 1)
+_WEIGHTS = (18, 4, 2, 2, 3, 1, 2, 1, 2, 1, 2, 3, 2, 1, 3, 1)
 
 
 def command_lines(seed: int, count: int) -> Iterator[list[str]]:
@@ -85,8 +100,10 @@ def command_lines(seed: int, count: int) -> Iterator[list[str]]:
     for _ in range(count):
         (command, (words, options)) = draw.choices(kinds, _WEIGHTS)[0]
         line = [draw.choice(words) for _ in range(draw.choice((0, 1, 1, 2, 2, 3))) if words]
-        if command in {("run",), ("verify",)} and draw.random() < 0.7:
+        if command in {("run",), ("verify",), ("explain",)} and draw.random() < 0.7:
             line = [draw.choice(NAMES), *draw.choices(CONTENDERS[:3], k=draw.choice((1, 2)))]
+        if command == ("use-case",) and draw.random() < 0.7:
+            line = [draw.choice("123"), "--benchmark", "mnist", "fake"]
         for _ in range(draw.choice((0, 1, 1, 2, 3))):
             # Now and then an option of another command.
             name = draw.choice(options if options and draw.random() < 0.95 else tuple(OPTIONS))

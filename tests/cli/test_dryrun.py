@@ -83,6 +83,17 @@ def test_a_reproduction_is_told(cli: Cli) -> None:
     assert list(Path().iterdir()) == []
 
 
+def test_what_is_known_before_is_told(cli: Cli) -> None:
+    """Shapes that are compiled one by one are told of one comparison, of a study once, and to programs."""
+    told = "makes up to 5 shapes of batches"
+    one = ("run", "gnmt", "fake", "--size", "reduced", "--padding", "buckets:5", "--dry-run")
+    assert told in " ".join(cli(*one).out.split())
+    (found,) = json.loads(cli(*one, "--json").out)["comparisons"]
+    assert told in found["notices"][0]
+    swept = cli(*one, "--batch-size", "2,4")
+    assert " ".join(swept.out.split()).count(told) == 1
+
+
 @pytest.mark.parametrize(("word", "told"), [("--max-batch", "leave out --max-batch"), ("--resume", "leave out one")])
 def test_what_cannot_be_told_is_refused(cli: Cli, word: str, told: str) -> None:
     """A search and what goes on with a run are errors that say so."""

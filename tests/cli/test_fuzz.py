@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.cli.command_lines import command_lines
+from tests.drawn import is_all
 
 from bakeoff import data
 from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, main
@@ -95,7 +96,8 @@ def said(line: list[str]) -> tuple[int | None, str, float]:
 
 
 @pytest.mark.parametrize(
-    ("seed", "count"), [(1, 300), pytest.param(2, 1500, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
+    ("seed", "count"),
+    [(1, 300), pytest.param(2, 1500 if is_all() else 500, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
 )
 def test_no_command_line_ends_in_a_traceback(
     here: Path, monkeypatch: pytest.MonkeyPatch, seed: int, count: int

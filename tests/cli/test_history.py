@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 from pathlib import Path
@@ -14,7 +15,8 @@ import pytest
 from bakeoff.cli.history import _lines
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.difference import difference
-from bakeoff.judge.past import rows
+from bakeoff.judge.past import RatioStep, rows
+from bakeoff.stats.steps import LEVEL
 from bakeoff.store.files import read_comparison, write_comparison
 
 if TYPE_CHECKING:
@@ -107,7 +109,8 @@ def test_history_prints_lines_and_an_object(cli: Cli) -> None:
     assert said.out.count("Another machine, in a row of its own") == 3
     assert said.out.index("2026-11-22 11:12") < said.out.index("2026-11-22 11:13")
     told = json.loads(cli("history", "mlp-mnist", *places, "--json").out)
-    assert keys(told) == documented("json-history.md")
+    stepped = {"rows": [{"steps": [dict.fromkeys(RatioStep.__struct_fields__)]}]}
+    assert keys(told) | keys(stepped) == documented("json-history.md")
 
 
 def test_history_names_levels_and_explains_a_star_only_where_there_is_one(cli: Cli) -> None:
@@ -134,6 +137,38 @@ def test_rows_that_differ_in_an_option_stand_together_and_name_it(outcomes: dict
     text = " ".join(" ".join(_lines("mlp-mnist", found)).split())
     assert "torch / jax, threads=1 on " in text
     assert "Another machine" not in text
+
+
+def nights(outcome: Outcome, factors: list[float]) -> list[Outcome]:
+    """Give a comparison as it might have been night after night, its ratios by these factors higher."""
+    made = []
+    for night, factor in enumerate(factors, 1):
+        verdicts = [msgspec.structs.replace(one, ratio=one.ratio * factor) for one in outcome.verdicts]
+        one = changed(outcome, id=f"mlp-mnist-{night:04}", created_at=f"2026-01-{night:02}T03:17:00+00:00")
+        made.append(msgspec.structs.replace(one, verdicts=verdicts))
+    return made
+
+
+def test_a_step_is_marked_at_the_entry_that_it_begins_with(outcomes: dict[str, Outcome]) -> None:
+    """From one night on every ratio is a quarter higher: the lines say so there, and by which test it was found."""
+    factors = [1.0 + 0.01 * math.sin(7 * night) for night in range(16)]
+    found = rows(nights(outcomes["07d5"], [*factors[:9], *(1.25 * factor for factor in factors[9:])]))
+    for row in found:
+        (step,) = row.steps
+        assert step.comparison == "mlp-mnist-0010"
+        factor = step.after / step.before
+        # A row is turned so that its last ratio is at least 1.
+        assert max(factor, 1 / factor) == pytest.approx(1.25, rel=0.02)
+        assert step.p <= LEVEL
+    lines = _lines("mlp-mnist", found)
+    assert max(map(len, lines)) <= 80
+    at = next(place for place, line in enumerate(lines) if "mlp-mnist-0010" in line)
+    assert "step: x" in " ".join(lines[at : at + 6])
+    assert sum("step: x" in line for line in lines) == len(found)
+    assert "some step is found with a probability of at most 1 %" in " ".join(" ".join(lines).split())
+    few = rows(nights(outcomes["07d5"], [1.0] * 5 + [1.25] * 6))
+    assert not any(row.steps for row in few)
+    assert "E-divisive" not in " ".join(_lines("mlp-mnist", few))
 
 
 def test_history_refuses_what_has_none(cli: Cli, tmp_path: Path) -> None:

@@ -23,7 +23,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow
 
-RACE = ["run", "mlp-mnist", "fake", "fake:step_ms=2", "--size", "reduced", "--results", "results"]
+RACE = [
+    "run",
+    "mlp-mnist",
+    "fake",
+    "fake:step_ms=2",
+    "--size",
+    "reduced",
+    "--data",
+    "synthetic",
+    "--results",
+    "results",
+]
 COMMAND = [sys.executable, "-m", "bakeoff"]
 
 

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.test_run import COMMAND, RACE, bakeoff
 
 from bakeoff.cli import INTERRUPTED
-from bakeoff.cli.sweep import _with_value, read
+from bakeoff.cli.sweep import read, with_value
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -70,8 +70,8 @@ def test_quoted_values_keep_their_commas() -> None:
     words = read(None, None, None, None, ['note="a,b",c']).several[0]
     assert words.values == ("a,b", "c")
     command = ["run", "--option", 'note="a,b",c']
-    assert _with_value(command, words, "a,b") == ["run", "--option", 'note="a,b"']
-    assert _with_value(command, words, "c") == ["run", "--option", "note=c"]
+    assert with_value(command, words, "a,b") == ["run", "--option", 'note="a,b"']
+    assert with_value(command, words, "c") == ["run", "--option", "note=c"]
 
 
 def test_each_point_has_its_own_command(swept: tuple[Path, str]) -> None:

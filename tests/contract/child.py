@@ -20,9 +20,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import jittor_quick
 import msgspec
 import numpy as np
-from contract_cases import dropout, lowered, normal, steady
+from contract_cases import dropout, lowered, normal, steady, traced
 from contract_cases.cases import CASES
 from contract_cases.messages import Answer, Job, Request
 from contract_cases.optimizers import OPTIMIZERS, STEADY
@@ -61,6 +62,7 @@ def main(job_path: str, request_fd: str, answer_fd: str) -> None:
     """Import the framework, then answer every request until there are no more."""
     job = msgspec.json.decode(Path(job_path).read_bytes(), type=Job)
     os.environ.update(job.variables)
+    jittor_quick.before_import()
     made = _made(job)
     with os.fdopen(int(request_fd), "rb") as requests, os.fdopen(int(answer_fd), "wb", buffering=0) as answers:
         for line in requests:
@@ -79,7 +81,9 @@ class Made(NamedTuple):
 def _made(job: Job) -> Made:
     """Make the engine of a framework's folder."""
     set_denormals(job.options)
-    engine: Engine = import_engine(Path(job.folder)).Engine()
+    module = import_engine(Path(job.folder))
+    jittor_quick.after_import()
+    engine: Engine = module.Engine()
     engine.configure(job.options)
     return Made(engine, _work(engine, job))
 
@@ -105,7 +109,7 @@ def _done(made: Made, request: Request) -> dict[str, Any]:
     """Do one piece of work."""
     if request.trial is None:
         return made.work[request.name]()
-    work = {"steady": _steady, "lowered": _lowered}.get(request.name.partition("/")[0], _trial)
+    work = {"steady": _steady, "lowered": _lowered, "traced": _traced}.get(request.name.partition("/")[0], _trial)
     return work(made.engine, request.trial)
 
 
@@ -141,6 +145,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "compilation": lambda: _compilation(engine, job.options),
         "peaks": lambda: _peaks(engine),
         "scheduled": lambda: _scheduled(engine, job.options),
+        "sleeping": lambda: traced.sleeping(Path(job.folder).name, engine, job.options),
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}
@@ -379,6 +384,14 @@ def _lowered(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
         lambda step: step.prepare(batches.at(0)),
     )
     return {"products": np.array(found, "U")}
+
+
+def _traced(engine: Engine, trial: TrialSpec) -> dict[str, Any]:
+    """Trace a workload's steps; what is compared with those without scopes is run without them, too."""
+    model, options, batches = make_model(trial), trial.contender.options, Batches(Path(trial.inputs_path))
+    work = traced.compared if trial.name.startswith("compared/") else traced.traced
+    given = [batches.at(index) for index in range(batches.count)]
+    return work(trial.contender.framework, engine, model, options, given)
 
 
 def _trial(engine: Engine, trial: TrialSpec) -> dict[str, Any]:

@@ -25,7 +25,9 @@ from bakeoff.environments.interpreters import resolve
 from bakeoff.environments.options import resolve_options, variables_of
 from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import Contender, parse_contender
+from bakeoff.spec.per_sample import OPTION, PLAIN, PerSample
 from bakeoff.spec.record import Evidence
+from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import LoadedWorkload, load, names
@@ -49,8 +51,30 @@ MODELS = {
 """Of the tests: what a few frameworks compute."""
 KNOWN = WORKLOADS | MODELS
 SUBJECTS: list[tuple[str, Scenario]] = [
-    (name, scenario) for name, loaded in WORKLOADS.items() for scenario in loaded.workload.scenarios
+    (name, scenario)
+    for name, loaded in WORKLOADS.items()
+    for scenario in loaded.workload.scenarios
+    if not SCENARIOS[scenario].per_sample
 ]
+"""Per-sample gradients have a file of their own: test_per_sample.py."""
+
+CLIPPED = {
+    "mnist-cnn": PerSample(max_norm=30.0),
+    "cnn-cifar10": PerSample(max_norm=7.0),
+    "imdb-embed": PerSample(max_norm=0.9, noise_multiplier=1.1),
+    "imdb-lstm": PerSample(max_norm=0.83),
+    "text-transformer": PerSample(max_norm=2.0),
+    "gnn-molecules": PerSample(max_norm=2.7),
+}
+"""How workloads with per-sample gradients are clipped: about half of the samples are, at reduced size and with seed 0
+(looked up in PyTorch), so that a factor that is always 1 is seen, and one that never is. The cheapest one has noise."""
+
+
+def clipped(workload: str, scenario: str) -> PerSample | None:
+    """Return how gradients are clipped; None in scenarios without per-sample gradients."""
+    return CLIPPED.get(workload, PerSample()) if scenario == "per-sample-gradients" else None
+
+
 MANY = 20
 """Arrays of a model: with more, a compiler works for minutes, and the model is computed in the default mode only."""
 REFERENCE = min(DECLARED, key=lambda name: DECLARED[name].info.reference_rank)
@@ -64,8 +88,9 @@ IN_EVERY_PRECISION = ("mlp-mnist", "cnn-cifar10")
 WITH_ATTENTION = "text-transformer"
 """The one that is computed with each value of the option `attention`, in the precisions that stand beside it."""
 
-LIVING = 2
-"""How many processes are kept waiting for more work, the reference's and another: each holds up to 2 GB."""
+LIVING = 3
+"""How many processes are kept waiting for more work: a certificate takes a framework's, the same framework's in float64
+and the reference's, of which each holds up to 2 GB. With fewer each of them is started anew for every certificate."""
 
 
 class Session:
@@ -157,6 +182,12 @@ class Computed:
         trial = msgspec.structs.replace(trial, contender=asked)
         return [str(product) for product in self.of(f"lowered/{workload}/{precision}", trial, folder)["products"]]
 
+    def traced(self, workload: str, *, compared: bool = False) -> dict[str, NDArray[Any]]:
+        """Return the trace of a workload's steps; `compared` with what steps without scopes give."""
+        name = f"{'compared' if compared else 'traced'}/{workload}"
+        trial = msgspec.structs.replace(self._trial(workload, "train"), purpose="time", name=name)
+        return self.of(f"traced/{name}", trial)
+
     def settings(self, workload: str, scenario: Scenario) -> dict[str, Any]:
         """Return what was read back after a workload in a scenario."""
         settings: dict[str, Any] = json.loads(str(self._workload(workload, scenario)["settings"]))
@@ -164,9 +195,13 @@ class Computed:
 
     def refuses(self, name: str) -> bool:
         """Return whether the framework refuses a piece of work with a reason."""
+        return bool(self.refusal(name))
+
+    def refusal(self, name: str) -> str:
+        """Return the reason with which the framework refuses a piece of work; empty where it computes it."""
         workload, _, scenario = name.rpartition("/")
         trial = self._trial(workload, scenario) if workload in KNOWN else None  # type: ignore[arg-type]
-        return bool(self._answer(name, trial).hole)
+        return self._answer(name, trial).hole
 
     def end(self) -> None:
         """End the process; what it has computed stays."""
@@ -239,6 +274,7 @@ class Computed:
             workload_path=str(path or loaded.path),
             workload_name=workload,
             scenario=scenario,
+            per_sample=clipped(workload, scenario),
             size="reduced",
             batch_size=loaded.size("reduced").batch_size,
             seed=0,
@@ -263,9 +299,12 @@ def subjects_in(name: str, mode: str) -> list[tuple[str, Scenario]]:
 
 @functools.cache
 def computed(name: str, mode: str | None = None) -> Computed:
-    """Return what a framework computes in a mode, its default one where none is named."""
+    """Return what a framework computes in a mode, its default one where none is named; on one thread.
+
+    Several wait for each other by spinning, as `reference` says; the tests of options and denormals have two.
+    """
     mode = mode or DECLARED[name].info.options["mode"].default
-    return Computed(Contender(framework=name, label=name, options={"mode": mode}), is_mode=True)
+    return Computed(Contender(framework=name, label=name, options={"mode": mode, "threads": "1"}), is_mode=True)
 
 
 @functools.cache
@@ -274,7 +313,7 @@ def reference() -> Computed:
 
     On one thread: several wait for each other by spinning, which beside other work takes ten times as long.
     """
-    options = dict(DECLARED[REFERENCE].info.reference or {}) | {"threads": "1"}
+    options = dict(DECLARED[REFERENCE].info.reference or {}) | {"threads": "1", OPTION: PLAIN}
     return Computed(Contender(framework=REFERENCE, label=THE_REFERENCE, options=options), is_mode=False)
 
 

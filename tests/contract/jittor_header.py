@@ -40,6 +40,11 @@ HEADER = """#define JIT 1
 OPERATOR = '#define JIT 1\n#include "var.h"\nint checked = 0;\n'
 """A source that begins as operators do."""
 
+ADDED = {"debugged": "-g", "plain": "-g0"}
+"""What Jittor's asm_tuner.py adds to its flags, and what jittor_compiler.sh does; g++ takes the header that fits."""
+
+HEADERS = ("-x", "c++-header", "-o")
+
 NOT_COMPILING = ("-l", "-L", "-Wl,", "-shared")
 """What Jittor's flags hold for the linker."""
 
@@ -47,23 +52,25 @@ NOT_COMPILING = ("-l", "-L", "-Wl,", "-shared")
 def main(folder: str) -> None:
     """Compile the header with the flags of operators, unless it is there, and say where it is."""
     flags = [flag for flag in shlex.split(str(jt.flags.cc_flags)) if not flag.startswith(NOT_COMPILING)]
-    command = [str(jt.flags.cc_path), *flags, "-g"]  # Jittor adds the last
-    identity = "\n".join([*command, jt.__version__, HEADER])
+    command = [str(jt.flags.cc_path), *flags]
+    identity = "\n".join([*command, *ADDED.values(), jt.__version__, HEADER])
     header = Path(folder) / f"operators-{hashlib.sha256(identity.encode()).hexdigest()[:12]}.h"
     compiled = Path(f"{header}.gch")
-    if not compiled.exists():
-        header.write_text(HEADER)
-        new = compiled.with_suffix(".new")
-        if not subprocess.run([*command, "-x", "c++-header", "-o", str(new), str(header)], check=False).returncode:
-            new.rename(compiled)
-    sys.stdout.write(f"{header if is_taken(command, header) else ''}\n")
+    compiled.mkdir(exist_ok=True)
+    header.write_text(HEADER)
+    for name, added in ADDED.items():
+        if not (compiled / name).exists():
+            new = header.with_suffix(".new")
+            if not subprocess.run([*command, added, *HEADERS, str(new), str(header)], check=False).returncode:
+                new.rename(compiled / name)
+    sys.stdout.write(f"{header if all(is_taken([*command, added], header) for added in ADDED.values()) else ''}\n")
 
 
 def is_taken(command: list[str], header: Path) -> bool:
-    """Return whether the compiler takes the compiled header for an operator, and does not read the text."""
-    told = [*command, "-Winvalid-pch", "-Werror", "-H", "-include", str(header), "-fsyntax-only", "-x", "c++", "-"]
+    """Return whether the compiler takes a compiled header for an operator, and does not read the text."""
+    told = [*command, "-H", "-include", str(header), "-fsyntax-only", "-x", "c++", "-"]
     done = subprocess.run(told, input=OPERATOR, capture_output=True, text=True, check=False)
-    return done.returncode == 0 and f"! {header}.gch" in done.stderr
+    return done.returncode == 0 and f"! {header}.gch/" in done.stderr
 
 
 if __name__ == "__main__":

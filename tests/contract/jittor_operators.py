@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import filelock
+import jittor_quick
 import platformdirs
 import pytest
 
@@ -63,4 +64,9 @@ def variables() -> dict[str, str]:
         )
     assert done.returncode == 0, done.stderr[-4000:]
     header = done.stdout.splitlines()[-1]
-    return own | ({"kernel_flags": f" -include {header} "} if header else {})
+    quick = {
+        jittor_quick.FOLDER: str(folder / "quick"),
+        jittor_quick.COMPILER: f"/bin/sh {HERE / 'jittor_compiler.sh'}",
+        jittor_quick.PYTHON: interpreter,
+    }
+    return own | quick | ({"kernel_flags": f" -include {header} "} if header else {})

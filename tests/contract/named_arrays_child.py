@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jittor_quick
 import msgspec
 
 from bakeoff.spec.errors import UnsupportedError
@@ -36,7 +37,10 @@ def main(job_path: str, out: str) -> None:
     """Do the job."""
     job = msgspec.json.decode(Path(job_path).read_bytes(), type=Job)
     os.environ.update(job.variables)
-    engine = import_engine(Path(job.trials[0].framework_path)).Engine()
+    jittor_quick.before_import()
+    module = import_engine(Path(job.trials[0].framework_path))
+    jittor_quick.after_import()
+    engine = module.Engine()
     engine.configure(job.trials[0].contender.options)
     for trial in job.trials:
         compute(engine, trial, job.inputs, Path(out) / trial.name)

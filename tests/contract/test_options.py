@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from contract_cases.cases import CASES
+from contract_cases.mixed import MIXED
 from contract_checks import loss_and_gradients, outputs
 from contract_run import (
     DECLARED,
@@ -12,6 +13,7 @@ from contract_run import (
     REFERENCE,
     WITH_ATTENTION,
     WORKLOADS,
+    Computed,
     computed,
     computed_by,
     reference,
@@ -37,18 +39,8 @@ OPTIONS = (
     "graph_optimization",
     "onednn",
     "lstm",
+    "aggregate",
 )
-
-CONTENDERS = [
-    "torch:precision=bfloat16,layout=nhwc,optimizer_kernel=fused,attention=flash",
-    "torch:precision=float16,optimizer_kernel=foreach,onednn=off,attention=math",
-    "torch:mode=compiled,graph_optimization=off,onednn=on",
-    "jax:precision=bfloat16,graph_optimization=off,attention=math",
-    "jax:precision=float16,convolution=products",
-    "tensorflow:precision=bfloat16,graph_optimization=off,onednn=off",
-    "tensorflow:precision=float16,onednn=on",
-]
-"""Each value that a framework has on a processor is in one of them; several stand together to save processes."""
 
 RECURRENT = [
     "torch:lstm=cell",
@@ -60,6 +52,9 @@ RECURRENT = [
 ]
 """Each value of `lstm` that is no framework's default on a processor."""
 
+SPARSE = ["torch:aggregate=sparse", "jax:aggregate=sparse", "tensorflow:aggregate=sparse"]
+"""Each value of `aggregate` that is no framework's default."""
+
 VALUES = [
     (framework, option, value)
     for framework, declared in DECLARED.items()
@@ -69,11 +64,12 @@ VALUES = [
 ]
 
 
-ATTENDING = [text for text in CONTENDERS if "attention" in text]
+ATTENDING = [text for text in MIXED if "attention" in text]
 
 SUBJECTS: list[tuple[str, str, Scenario]] = [
-    *((text, name, "train") for name in IN_EVERY_PRECISION for text in CONTENDERS),
+    *((text, name, "train") for name in IN_EVERY_PRECISION for text in MIXED),
     *((text, WITH_ATTENTION, "train") for text in ATTENDING),
+    *((text, "gcn-cora", "train") for text in SPARSE),
 ]
 
 
@@ -92,7 +88,7 @@ def test_every_option_computes_the_same(text: str, workload: str, scenario: Scen
     assert certificate.passed, certificate.reason
 
 
-@pytest.mark.parametrize("text", CONTENDERS)
+@pytest.mark.parametrize("text", MIXED)
 def test_every_option_is_read_back(text: str) -> None:
     """What was asked for is what the framework reports to be in force, in a model with convolutions."""
     read = computed_by(text).settings("cnn-cifar10", "train")
@@ -100,20 +96,33 @@ def test_every_option_is_read_back(text: str) -> None:
     assert {name: str(read[name]) for name in asked} == asked
 
 
+def recurrent(text: str) -> Computed:
+    """Return what a contender computes, its model first: a process reads back every kernel that it has used."""
+    found = computed_by(text)
+    found.settings("imdb-lstm", "infer")
+    return found
+
+
 @pytest.mark.parametrize("case", [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}])
 @pytest.mark.parametrize("text", RECURRENT)
 def test_every_kernel_of_an_lstm_computes_the_same(text: str, case: str) -> None:
     """Outputs and gradients are those in NumPy, over whole sequences and within lengths, and in a loop over a cell."""
-    found = computed_by(text).of(f"case/{case}")
+    found = recurrent(text).of(f"case/{case}")
     assert [held for held in (*outputs(case, found), *loss_and_gradients(case, found)) if not held.passed] == []
 
 
 @pytest.mark.parametrize("text", RECURRENT)
 def test_every_kernel_of_an_lstm_is_read_back(text: str) -> None:
     """What was asked for has computed the model's LSTM; there is no single step in it."""
-    read = computed_by(text).settings("imdb-lstm", "infer")
+    read = recurrent(text).settings("imdb-lstm", "infer")
     assert read["lstm"] == parse_contender(text).options["lstm"]
     assert read["lstm_cell"] is None
+
+
+@pytest.mark.parametrize("text", SPARSE)
+def test_every_product_with_a_sparse_matrix_is_read_back(text: str) -> None:
+    """What was asked for has computed the product of a graph's matrix, and no other."""
+    assert computed_by(text).settings("gcn-cora", "train")["aggregate"] == parse_contender(text).options["aggregate"]
 
 
 def test_a_kernel_that_cannot_compute_an_attention_is_refused_with_its_reason() -> None:
@@ -126,7 +135,7 @@ def test_a_kernel_that_cannot_compute_an_attention_is_refused_with_its_reason() 
 @pytest.mark.parametrize(("framework", "option", "value"), VALUES)
 def test_every_value_is_computed_or_refused_with_its_reason(framework: str, option: str, value: str) -> None:
     """A value that a framework declares is in a contender above, or is refused on a processor with the reason."""
-    said = [parse_contender(text) for text in (*CONTENDERS, *RECURRENT)]
+    said = [parse_contender(text) for text in (*MIXED, *RECURRENT, *SPARSE)]
     if any(one.framework == framework and one.options.get(option) == value for one in said):
         return
     with pytest.raises(UsageError, match=f"{option}={value}, device=cpu: .* needs device=cuda"):

@@ -187,3 +187,15 @@ def test_lengths_that_cannot_be(array: ArraySpec, told: str) -> None:
     workload = msgspec.structs.replace(WORKLOAD, sizes={"full": size}, scenarios=("infer",))
     with pytest.raises(ModelFileError, match=rf"sizes\['full'\]\.inputs\['x'\] .*{told}"):
         check_fields(Path("mine.py"), workload)
+
+
+def test_whole_runs_of_many_steps_have_shapes_of_their_own(tmp_path: Path) -> None:
+    """Where shapes differ, an epoch of so many steps has as many batches; the race keeps the first 16 of them."""
+    inputs = prepare(tmp_path, "longest", steps=40)
+    assert (inputs.batches, inputs.epoch_batches) == (16, 40)
+    assert Batches(tmp_path, whole=True).count == len(inputs.entries["ids"]) == 40
+    assert (Batches(tmp_path).count, len(inputs.shapes())) == (16, 16)
+    assert prepare(tmp_path, "longest", steps=3).epoch_batches == 16
+    assert prepare(tmp_path, "fixed", steps=400).epoch_batches == 64
+    drawn = data.needed_bytes("synthetic", WORKLOAD, SIZE, 4, 100_000)
+    assert drawn > 1000 * data.needed_bytes("synthetic", WORKLOAD, SIZE, 4)

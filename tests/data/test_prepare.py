@@ -33,11 +33,14 @@ def arrays(folder: Path) -> dict[str, np.ndarray]:
 def test_sources_are_found_by_name() -> None:
     """Every file among the sources is a source."""
     assert data.names() == [
+        "cora",
         "digits",
+        "graphs",
         "huggingface",
         "imdb",
         "librispeech",
         "ljspeech",
+        "ogb",
         "own",
         "synthetic",
         "wikitext",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bakeoff.data import reading
 from bakeoff.data.sources import imdb, wikitext, wmt16
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.errors import UsageError
@@ -287,3 +288,17 @@ def test_folders_that_hold_nothing_or_are_not_there(module: Any, tmp_path: Path)
         module.load(size, 4, 0, str(tmp_path))
     with pytest.raises(UsageError, match=r"nowhere: there is no such folder"):
         module.load(size, 4, 0, str(tmp_path / "nowhere"))
+
+
+def test_a_folder_that_is_no_data_set_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of more folders than a data set has is refused with what was expected; deep ones are not entered."""
+    deep = tmp_path / "one" / "two" / "three"
+    deep.mkdir(parents=True)
+    (deep / "x.parquet").touch()
+    assert not reading.is_data_set(tmp_path)
+    assert reading.is_data_set(tmp_path / "one")
+    for number in range(12):
+        (tmp_path / f"folder{number}").mkdir()
+    monkeypatch.setattr(reading, "MOST_FOLDERS", 10)
+    with pytest.raises(UsageError, match=r"has more than 10 folders.*name the folder that\s*holds the data itself"):
+        reading.is_data_set(tmp_path)

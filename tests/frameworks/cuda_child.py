@@ -27,6 +27,8 @@ OPTIONS = {
     "onednn": "default",
     "attention": "default",
     "lstm": "cell",
+    "aggregate": "segment",
+    "device": "cuda",
 }
 
 

@@ -1,16 +1,23 @@
-"""Run in Jittor's interpreter: what three steps say that they compiled, as JSON; the third is of another shape."""
+"""Run in Jittor's interpreter: what three steps say that they compiled, and a trace of three more, as JSON.
+
+The third step is of another shape.
+"""
 
 from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from bakeoff.frameworks.engine import Model
 from bakeoff.frameworks.jittor.engine import Engine
+from bakeoff.frameworks.jittor.tracing import Tracer
 from bakeoff.spec.batch import labelled
 from bakeoff.spec.optimizer import SGD
 from bakeoff.spec.workload import Size
@@ -19,8 +26,8 @@ SIZE = Size(batch_size=4, input_shape=(5,), classes=3)
 OPTIONS = {"mode": "compiled", "precision": "float32", "device": "cpu", "threads": "1", "batch_norm": "staged"}
 
 
-def told() -> list[dict[str, Any]]:
-    """Return the readings after each step, with how long it took."""
+def told() -> dict[str, Any]:
+    """Return the readings after each step, with how long it took, and what its profiler sees of such steps."""
     engine = Engine()
     engine.configure(OPTIONS)
     random = np.random.default_rng(0)
@@ -49,7 +56,23 @@ def told() -> list[dict[str, Any]]:
             {"count": after.count - before.count, "compile_ns": after.compile_ns - before.compile_ns, "ns": took_ns}
         )
         before = after
-    return readings
+    return {"steps": readings, "trace": traced(step, batches[0])}
+
+
+def traced(step: Any, batch: Any) -> dict[str, Any]:
+    """Return a trace, with its raw file."""
+    tracer = Tracer()
+
+    def work(mark: Any) -> None:
+        for _ in range(3):
+            with mark():
+                step.run(batch)
+                step.wait()
+
+    with tempfile.TemporaryDirectory() as folder:
+        trace = tracer.trace(step, work, Path(folder))
+        (raw,) = [(Path(folder) / name).read_text() for name in trace.files]
+    return {**msgspec.to_builtins(trace), "level": tracer.level, "reason": tracer.reason, "raw": raw}
 
 
 if __name__ == "__main__":

@@ -57,7 +57,10 @@ def made(mode: str) -> tuple[Any, Any]:
         weights=plan.weights(build, SIZE, 0),
         state=plan.state_values(build, SIZE, 0),
     )
-    step = engine.Engine().build(model, "train", OPTIONS | {"mode": mode})
+    asked = OPTIONS | {"mode": mode}
+    made = engine.Engine()
+    made.configure(asked)
+    step = made.build(model, "train", asked)
     x = np.random.default_rng(0).normal(size=(4, 6, 6, 2)).astype(np.float32)
     return step, step.prepare(labelled(x, np.arange(4, dtype=np.int32) % 3))
 

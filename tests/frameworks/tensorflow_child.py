@@ -30,6 +30,7 @@ OPTIONS = {
     "onednn": "default",
     "attention": "default",
     "lstm": "cell",
+    "aggregate": "segment",
 }
 SIZE = Size(batch_size=2, input_shape=(4, 4, 3), classes=5)
 BATCHES = 3

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -45,6 +46,28 @@ def test_a_fenced_step_is_waited_for_by_itself() -> None:
     step, stepper = make()
     assert stepper.fenced(2) == [13, 13]
     assert step.done == ["a", "wait", "b", "wait"]
+
+
+def test_a_marked_step_is_waited_for_within_its_mark() -> None:
+    """What is traced is what is timed: the batch's coming, which is known by itself, too, the start and the wait."""
+    step = Clockwork()
+
+    def late() -> Iterator[str]:
+        while True:
+            step.now_ns += 100
+            yield "batch"
+
+    @contextmanager
+    def mark() -> Iterator[None]:
+        step.done.append("begin")
+        yield
+        step.done.append("end")
+
+    stepper = Stepper(step, late(), step.clock)
+    assert stepper.marked(2, mark) == ([113, 113], [100, 100])
+    assert step.done == ["begin", "batch", "wait", "end"] * 2
+    assert stepper.marked(1) == ([113], [100])
+    assert stepper.position == 3
 
 
 def test_a_block_is_waited_for_once() -> None:

@@ -7,6 +7,7 @@ steady/WORKLOAD     the contract of snapshots
 independent/NAME    the independent implementation of a workload
 timer               the timer's self-test, in processes of its own
 race                a race in which the fault is in timed trials alone: what ties them to the certificate
+group               the certificate on two devices
 unit/PATH           the tests of a file, on copied sources
 
 Every check is the one that the project itself calls; nothing is judged here.
@@ -29,7 +30,7 @@ import numpy as np
 import pytest
 from contract_cases.dropout import IN_SCAN
 from contract_cases.optimizers import OPTIMIZERS
-from contract_run import REFERENCE, WORKLOADS, Computed, Session, computed_by, program, reference
+from contract_run import REFERENCE, WORKLOADS, Computed, Session, clipped, computed_by, program, reference
 from independent.messages import Request as Comparison
 from independent_process import IndependentProcess
 
@@ -76,6 +77,7 @@ def certified(framework: str, workload: str, scenario: Scenario, folder: Path | 
         workload=loaded.workload,
         size=loaded.size("reduced"),
         scenario=scenario,
+        per_sample=clipped(workload, scenario),
         steps=CERTIFY_STEPS + 1,
         program=in_float64.exhibit(framework, workload, scenario, folder=folder) if in_float64 else None,
     )
@@ -208,6 +210,24 @@ def _of_race(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
     yield Finding("tie", only.status != "refused", only.reason)
 
 
+def _of_group(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield the certificate's checks of a contender on two devices, or that its replicas do not agree."""
+    request = msgspec.structs.replace(_request(framework, copy, "group"), contenders=(f"{framework}:devices=2",))
+    if copy and framework != REFERENCE:
+        beside = copy.parent / REFERENCE  # what a certificate is held against, without the fault
+        if not beside.exists():
+            beside.symlink_to(declared.frameworks()[REFERENCE].path, target_is_directory=True)
+    with pytest.MonkeyPatch.context() as patch:
+        if copy and framework != REFERENCE and not (beside := copy.parent / REFERENCE).exists():
+            # Else the copy is its own reference, and a fault would stand on both sides.
+            beside.symlink_to(declared.frameworks()[REFERENCE].path, target_is_directory=True)
+        _plant(patch, copy)
+        (certificate,) = conductor.verify(request)
+    if not certificate.checks:
+        yield Finding("replicas", certificate.passed, certificate.reason)
+    yield from (Finding(in_words(check), check.passed, check.detail) for check in certificate.checks)
+
+
 def _request(framework: str, copy: Path | None, kind: str) -> Request:
     """Return what a contender is asked to do in processes of its own."""
     folder = copy.parent if copy else Session.folder / f"honest-{kind}-{framework}-{os.getpid()}"
@@ -267,7 +287,7 @@ def _amount(error: float | None, allowed: float | None) -> str:
     return f"{error:.1e} / {allowed:.0e}" if np.isfinite(error) else f"without bound / {allowed:.0e}"
 
 
-OWN_PROCESSES = ("timer", "race")
+OWN_PROCESSES = ("timer", "race", "group")
 """Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they
 are asked by tests/contract/test_profilers.py and by every race."""
 
@@ -283,5 +303,6 @@ _ANSWERS: dict[str, Any] = {
     "independent": _of_independent,
     "timer": _of_timer,
     "race": _of_race,
+    "group": _of_group,
     "unit": _of_unit,
 }

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 from catalogue import MUTANTS
 from drawing import DRAWN, drawn
+from planting import planted
 from table import PAGE, rows
 
 
@@ -22,6 +25,14 @@ def test_the_page_says_what_caught_each() -> None:
         assert by_question.keys() == mutant.asked.keys(), mutant.id
         for question, expected in mutant.asked.items():
             assert any(check in by_question[question] for check in expected.split(" or ")), mutant.id
+
+
+def test_every_mutant_can_be_planted(tmp_path: Path) -> None:
+    """Each fault's text stands once in the file that it is planted in, also of those that this run does not draw."""
+    for number, mutant in enumerate(MUTANTS.values()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert planted(mutant, folder).exists()
 
 
 def test_a_part_is_drawn_by_the_sources() -> None:

@@ -39,8 +39,8 @@ def request_of(tmp_path: Path) -> Any:
     def make(*contenders: str, **asked: Any) -> Request:
         # What was tested on this machine before is remembered outside of the test: those that need it ask for it.
         asked.setdefault("self_test", False)
-        fields = {"size": "reduced", "data": "synthetic", "results": str(tmp_path / "results")} | asked
-        return Request(workload="mlp-mnist", contenders=contenders, **fields)
+        fields = {"workload": "mlp-mnist", "size": "reduced", "data": "synthetic"} | asked
+        return Request(contenders=contenders, **{"results": str(tmp_path / "results")} | fields)
 
     return make
 

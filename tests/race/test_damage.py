@@ -142,8 +142,11 @@ def test_what_a_round_lost_is_counted(race: Any) -> None:
     record = folder / "r01-fake-step_ms=60" / "record.json"
     lost(record, "killed")
     before = record.read_bytes()
-    race(*RACERS, resume=True)
+    outcome = race(*RACERS, resume=True)
     assert record.read_bytes() == before
+    (one,) = (one for one in outcome.contenders if one.lost_rounds)
+    assert list(one.lost_rounds) == [1]
+    assert one.lost_rounds[1].startswith("killed")
 
 
 def test_going_on_starts_what_is_asked_for_now(race: Any) -> None:

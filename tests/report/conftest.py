@@ -17,6 +17,7 @@ from bakeoff.judge.late import Late
 from bakeoff.judge.light import Peak, light_of
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.judge.rounds import BlockTime
+from bakeoff.judge.scaling import Scaling
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Procedure
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.optimizer import Adam
@@ -334,7 +335,31 @@ def lit() -> Outcome:
 
 
 @pytest.fixture
+def on_two() -> Outcome:
+    """A contender on two devices beside itself on one: 82 % efficient, decided."""
+    label = "torch:devices=2"
+    contender = Contender(framework="torch", label=label, options={"device": "cpu", "devices": "2", "threads": "1"})
+    both = msgspec.structs.replace(
+        JAX, label=label, plan=msgspec.structs.replace(plan(label), contender=contender), certificate=certificate(label)
+    )
+    pair = verdict("torch", label, "faster", 0.82, 0.79, 0.85)
+    scaling = Scaling(
+        label=label,
+        single="torch",
+        devices=2,
+        threads="1",
+        samples_per_s=32_000.0,
+        verdict=pair,
+        efficiency=Interval(estimate=0.82, low=0.79, high=0.85),
+        efficiency_estimate=0.82,
+        overhead=Interval(estimate=0.18, low=0.15, high=0.21),
+        straggling=0.01,
+    )
+    return msgspec.structs.replace(outcome([TORCH, both], []), scalings=[scaling])
+
+
+@pytest.fixture
 def each(request: pytest.FixtureRequest) -> Callable[[], list[Outcome]]:
     """All of these outcomes."""
-    names = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare", "lit")
+    names = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare", "lit", "on_two")
     return lambda: [request.getfixturevalue(name) for name in names]

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from tests.report.browser import tools
 from tests.report.conftest import COLOURS, plan, verdict
+from tests.report.explained.conftest import explained
 from tests.report.reproduced.conftest import figure
 from tests.report.search.conftest import host
 from tests.report.shown import html
@@ -18,11 +19,11 @@ from tests.report.study.conftest import batches
 
 from bakeoff.judge.outcome import Outcome
 
-__all__ = ["batches", "figure", "host"]
+__all__ = ["batches", "explained", "figure", "host"]
 
 WIDTHS, THEMES = (360, 400, 800, 1280), ("light", "dark")
 COMPARISONS = ("decided", "undecided", "bare", "one", "long")
-OTHERS = ("batches", "figure", "host")
+OTHERS = ("batches", "figure", "host", "explained")
 SMALLEST_PX = 11.0
 TEXT, MARK = 4.5, 3.0
 """What WCAG 2.2 asks for: criteria 1.4.3 and 1.4.11."""

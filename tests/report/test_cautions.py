@@ -87,3 +87,11 @@ def test_a_batch_that_every_step_copies_is_told(decided: Outcome) -> None:
     (sentence,) = said(value=False)
     assert sentence.startswith("torch: a part of its batch lies in the memory of the host")
     assert said(value=True) == said(value=None) == []
+
+
+def test_a_round_that_was_lost_is_told(decided: Outcome) -> None:
+    """A contender that has times, and whose process was killed in one round, is named with the round and the reason."""
+    first, *others = decided.contenders
+    hurt = msgspec.structs.replace(first, lost_rounds={3: "killed: replica 1: killed by SIGKILL"})
+    said = "\n".join(cautions(msgspec.structs.replace(decided, contenders=[hurt, *others])))
+    assert f"{first.label} was lost in round 3, which counts for nothing of it (killed: replica 1: killed" in said

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
+from tests.report.explained.conftest import explained
 from tests.report.reproduced.conftest import article, figure
 from tests.report.search.conftest import device, host
 from tests.report.shown import data_of, html, markdown, printed
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from bakeoff.judge.study import StudyOutcome
 
-__all__ = ["article", "batches", "device", "figure", "host", "modes"]
+__all__ = ["article", "batches", "device", "explained", "figure", "host", "modes"]
 
 WIDE = 100_000
 """Columns, so that a terminal breaks nothing."""
@@ -62,7 +63,7 @@ def everything(each: Callable[[], list[Outcome]], request: pytest.FixtureRequest
     """Return outcomes of every undertaking, with all that a page can have."""
     comparisons = each()
     changed = [change(comparisons[1]) for change in (on_gpu, with_epochs, inferred)]
-    others = ("batches", "modes", "figure", "article", "host", "device")
+    others = ("batches", "modes", "figure", "article", "host", "device", "explained")
     return [*comparisons, *changed, *(request.getfixturevalue(name) for name in others)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from tests.conftest import ROOT
 from tests.report.accepted.conftest import accepted
+from tests.report.explained.conftest import explained, kinds_alone, nobody, unexplained
 from tests.report.reproduced.conftest import article, figure, full, scaled
 from tests.report.search.conftest import device, host
 from tests.report.shown import check_golden, html, json_text, markdown, printed, visible
@@ -15,18 +16,21 @@ from tests.report.study.conftest import batches, empty, modes, threads
 
 from bakeoff.judge.comparison import judge_comparison
 
-__all__ = ["accepted", "article", "batches", "device", "empty", "figure", "full", "host", "modes", "scaled", "threads"]
+__all__ = ["accepted", "article", "batches", "device", "empty", "explained", "figure", "full", "host", "kinds_alone"]
+__all__ += ["modes", "nobody", "scaled", "threads", "unexplained"]
 
 COMPARISONS = ("undecided", "decided", "mixed", "same", "early", "noisy", "bare", "lit")
 STUDIES = ("batches", "modes", "threads", "empty")
 REPRODUCED = ("scaled", "full", "figure", "article")
 SEARCHES = ("host", "device")
+EXPLAINED = ("unexplained", "kinds_alone", "nobody")
 RECORD = Path("docs/records/mlp-mnist-07d5")
 
 NAMES = {name: name for name in COMPARISONS}
 NAMES |= {name: f"study-{name}" for name in STUDIES}
 NAMES |= {name: f"reproduced-{name}" for name in REPRODUCED}
 NAMES |= {name: f"search-{name}" for name in SEARCHES}
+NAMES |= {name: f"explained-{name.replace('_', '-')}" for name in EXPLAINED} | {"explained": "explained"}
 NAMES |= {"accepted": "accepted", "record": "record"}
 
 CASES = list(NAMES)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.drawn import is_all
 from tests.report.shown import html, json_text, markdown, printed
 
 from bakeoff.cli.report import told_if_absurd
@@ -111,7 +112,8 @@ def places(part: Any) -> Iterator[tuple[Any, Any]]:
 # A learning rate of 1e308 overflows, which is no error.
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize(
-    ("seed", "count"), [(1, 20), pytest.param(2, 100, marks=[pytest.mark.slow, pytest.mark.timeout(600)])]
+    ("seed", "count"),
+    [(1, 20), pytest.param(2, 100 if is_all() else 40, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
 )
 def test_no_sealed_record_ends_in_a_traceback(folder: Path, tmp_path: Path, seed: int, count: int) -> None:
     """Anything may stand at any place of a sealed record: the report says it, leaves it out, or is one clear error."""

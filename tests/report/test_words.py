@@ -171,6 +171,14 @@ def test_too_few_rounds_give_no_verdict(early: Outcome) -> None:
     assert {row[3] for row in rows} == {""}
 
 
+def test_what_goes_on_can_reach_a_verdict(early: Outcome) -> None:
+    """A race that was asked for fewer rounds than a verdict needs is continued with as many."""
+    procedure = msgspec.structs.replace(early.comparison.procedure, max_rounds=2)
+    short = msgspec.structs.replace(early, comparison=msgspec.structs.replace(early.comparison, procedure=procedure))
+    assert "--resume --rounds 3" in said(short)
+    assert "--rounds" not in said(early)
+
+
 def test_what_nobody_named_is_not_missing(mixed: Outcome) -> None:
     """Where no contender was named, what is not installed is not among those that are not ranked."""
     asked = msgspec.structs.replace(mixed.comparison, uninstalled=["other"])

@@ -6,13 +6,16 @@ import msgspec
 import pytest
 
 from bakeoff.spec import protocol
+from bakeoff.spec.record import ReplicaReport
 from bakeoff.spec.selftest import TimerTest
 
+REPORT = ReplicaReport(rank=1, parameters_sha256="ab", checksums=[0.5])
 COMMANDS = [
     protocol.Build(),
     protocol.Warm(steps=20, seconds=1.0, limit=400),
     protocol.RunBlock(lead=3, steps=12, turn=0),
     protocol.Fence(lead=3, steps=10, seconds=0.3, limit=400),
+    protocol.Explain(pairs=2, lead=3, steps=15),
     protocol.CheckTimer(steps=12, pairs=3, profiled_steps=5, profiles=2),
     protocol.Certify(),
     protocol.MeasureSpread(precision="float32"),
@@ -23,6 +26,11 @@ COMMANDS = [
     protocol.NoteGpuMemory(peak_bytes=None, readings=3, reason="NVML: Not Supported"),
     protocol.RunEpoch(steps=1875),
     protocol.Conclude(),
+    protocol.Beside(pids=[11, 12]),
+    protocol.Go(),
+    protocol.NoteGroup(elapsed_ns=5, replicas_ns=[5, 4]),
+    protocol.Report(),
+    protocol.Gather(reports=[REPORT]),
     protocol.Quit(),
 ]
 TEST = TimerTest(
@@ -43,6 +51,8 @@ ANSWERS = [
     protocol.Warmed(steps_ns=[1, 2]),
     protocol.Ran(steps=12, elapsed_ns=3),
     protocol.Tested(test=TEST),
+    protocol.Poised(),
+    protocol.Reported(report=REPORT),
     protocol.Done(),
     protocol.Failed(reason="line\nbreak"),
 ]

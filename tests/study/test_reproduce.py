@@ -13,7 +13,7 @@ from bakeoff.judge import reproduction
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.published import PublishedStudy
-from bakeoff.study.published import declare, load
+from bakeoff.study.published import declare, load, names
 from bakeoff.study.run import run_study
 from bakeoff.workloads.load import load as load_workload
 
@@ -50,7 +50,7 @@ def pairs_by_row(outcome: StudyOutcome) -> dict[tuple[str, str], reproduction.Pu
     return {(pair.first, pair.second): pair for pair in reproduction.pairs(outcome, outcome.study.reproduces.published)}
 
 
-@pytest.mark.parametrize("name", ["apx-cnn", "dai2022-figure1", "dai2022-table2", "m1-inference", "m1-transfer"])
+@pytest.mark.parametrize("name", names())
 def test_every_shipped_study_asks_for_what_there_is(name: str) -> None:
     """Workloads, scenarios, sizes and batches that shipped studies name can be had."""
     for declared in load(name).comparisons:

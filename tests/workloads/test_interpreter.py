@@ -207,7 +207,7 @@ MISTAKES = {
         "self.table = nn.Embedding(11, 5)",
         f"{HEADS}; return nn.attention(x, x, x, mask=nn.reshape(x[:, :, 0, 0], (4, 1, 1, 7)))[:, 0, 0]",
         18,
-        "a mask is boolean, True attends",
+        "a mask is boolean, True attends; so is an array that is declared with dtype",
     ),
     "a bias that does not broadcast": (
         TOKENS,

@@ -74,6 +74,11 @@ def test_the_shape_of_the_result(give: Any, shape: tuple[int, ...], kind: str) -
         (lambda nn: nn.ConvTranspose2d(6, 2, 2, padding=9)(MAP), "nothing is left"),
         (lambda nn: nn.BatchNorm(6)(Shape((4, 2, 3, 6))), "(batch, length, features)"),
         (lambda nn: nn.GroupNorm(2, 6)(VECTOR), "takes a feature map or (batch, length, features)"),
+        (
+            lambda nn: nn.Conv2d(3, 8, 3)(Shape((2, 3, 32, 32), kind="map")),
+            "declared with channels last, (32, 32, 3)",
+        ),
+        (lambda nn: nn.ConvTranspose2d(3, 8, 3)(Shape((2, 3, 8, 9), kind="map")), "channels last, (8, 9, 3)"),
         (lambda nn: nn.GroupNorm(2, 4)(MAP), "made for 4, given 6"),
         (lambda nn: nn.ChannelNorm(6)(SEQUENCE), "takes a feature map"),
         (lambda nn: nn.RMSNorm(6)(MAP), "which axis holds its channels"),

@@ -29,6 +29,13 @@ HABITS = {
         18,
         "nn.gelu got an unexpected keyword argument 'approximate'; it is nn.gelu(x)",
     ),
+    "an entry of no config": (
+        VECTOR,
+        "self.head = nn.Linear(6, size.config['w'])",
+        "return x",
+        15,
+        "config={'w': ...}",
+    ),
     "an argument that is missing": (VECTOR, "self.head = nn.Linear(6)", "return x", 15, "it is nn.Linear(in_features,"),
     "a layer made in forward": (VECTOR, WIDE, "return nn.Linear(6, 5)(x)", 18, "nn.Linear is a layer: make it once"),
     "a parameter made in forward": (VECTOR, WIDE, "return self.head(x) + nn.Parameter((5,))", 18, "in __init__"),

@@ -11,6 +11,7 @@ from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.vocabulary import FUNCTIONS, LOSSES, VOCABULARY
 from bakeoff.spec.workload import Size
 from bakeoff.workloads import plan
+from bakeoff.workloads.load import load
 
 # Drawn once, for seed 0.
 WEIGHT = [1.1446807384490967, -0.09032541513442993]
@@ -218,6 +219,37 @@ def test_initial_values_show_mistakes() -> None:
     assert weights["a.weight"].dtype == np.float64
     # He et al.: the variance of a ReLU layer's weights is 2 / fan_in.
     assert weights["a.weight"].var() == pytest.approx(2 / 64, rel=0.1)
+
+
+@pytest.mark.parametrize("layer", ["Embedding", "Parameter"])
+def test_first_values_have_the_deviation_that_is_named(layer: str) -> None:
+    """Rows and single arrays are drawn from N(0, std^2), of which the numbers at 1 are the multiples."""
+    shape = (1000, 20)
+    of = {
+        "Embedding": lambda nn, **kw: nn.Embedding(*shape, **kw),
+        "Parameter": lambda nn, **kw: nn.Parameter(shape, **kw),
+    }
+    (wide,) = plan.weights(model(a=of[layer]), SIZE, 0).values()
+    (small,) = plan.weights(model(a=lambda nn: of[layer](nn, std=0.02)), SIZE, 0).values()
+    assert small.std() == pytest.approx(0.02, rel=0.05)
+    np.testing.assert_allclose(small, 0.02 * wide, rtol=1e-6)  # both are rounded to float32
+
+
+@pytest.mark.parametrize("std", [0, -0.02, float("nan"), float("inf"), "0.02", True, None])
+def test_a_deviation_that_is_none_is_refused(std: Any) -> None:
+    """What is no number above 0 is named."""
+    for make in (lambda nn: nn.Embedding(11, 4, std=std), lambda nn: nn.Parameter((2, 3), std=std)):
+        assert f"std={std!r}: it is the standard deviation" in fault(model(a=make))
+
+
+@pytest.mark.parametrize("name", ["gpt2", "bert-base"])
+def test_language_models_begin_as_their_sources_do(name: str) -> None:
+    """Embeddings of tokens, positions and segments are drawn with 0.02, so that logits are not in the hundreds."""
+    loaded = load(name)
+    found = plan.parameters(loaded.build, loaded.size("reduced"))
+    drawn = [one.spread for one in found.values() if one.distribution == "normal"]
+    assert len(drawn) >= 2
+    assert set(drawn) == {0.02}
 
 
 def test_planning_imports_no_numpy() -> None:

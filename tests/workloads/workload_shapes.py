@@ -36,10 +36,11 @@ class Shape:
         assert all(mine == its or 1 in (mine, its) for mine, its in pairs), pairs
         return Shape(*map(max, pairs))
 
-    __mul__ = __truediv__ = __add__
+    __mul__ = __rmul__ = __truediv__ = __add__
 
-    def __getitem__(self, index: tuple[Any, ...]) -> Shape:
+    def __getitem__(self, index: Any) -> Shape:
         """Drop the axes that have a number, and cut those that have a slice."""
+        index = index if isinstance(index, tuple) else (index,)
         kept = [len(range(n)[i]) for n, i in zip(self.shape, index, strict=False) if isinstance(i, slice)]
         return Shape(*kept, *self.shape[len(index) :])
 
@@ -61,7 +62,7 @@ class Counter:
         def layer(x: Shape) -> Shape:
             features = math.prod(inputs) if isinstance(inputs, tuple) else inputs
             assert x.shape[-1] == features
-            self.macs += math.prod(x.shape[1:-1]) * features * outputs
+            self.macs += math.prod(x.shape[:-1]) * features * outputs  # of one sample, whose axis may be joined
             return Shape(*x.shape[:-1], outputs)
 
         return layer
@@ -130,11 +131,11 @@ class Counter:
         self.macs += math.prod(a.shape) * b.shape[-1]
         return Shape(*a.shape[:-1], b.shape[-1])
 
-    def Parameter(self, shape: tuple[int, ...]) -> Shape:  # noqa: N802
+    def Parameter(self, shape: tuple[int, ...], std: float = 1.0) -> Shape:  # noqa: N802
         """Give its shape."""
         return Shape(*shape)
 
-    def Embedding(self, entries: int, features: int) -> Any:  # noqa: N802
+    def Embedding(self, entries: int, features: int, std: float = 1.0) -> Any:  # noqa: N802
         """Count the product with the table alone: rows by index are none."""
         return _Table(self, entries, features)
 
@@ -149,6 +150,19 @@ class Counter:
         _, length, heads, features = q.shape
         self.macs += 2 * heads * length * k.shape[1] * features
         return q
+
+    def sparse_matmul(self, x: Shape, rows: Shape, columns: Shape, values: Shape, count: int) -> Shape:
+        """Count one for each element and feature."""
+        assert rows.shape == columns.shape == values.shape
+        self.macs += values.shape[0] * x.shape[1]
+        return Shape(count, x.shape[1])
+
+    segment_sum = staticmethod(lambda x, segments, count: Shape(count, *x.shape[1:]) if segments else x)
+
+    @staticmethod
+    def pad(x: Shape, widths: Any) -> Shape:
+        """Make axes longer."""
+        return Shape(*(n + sum(more) for n, more in zip(x.shape, widths, strict=True)))
 
     constant = staticmethod(lambda array: Shape(*array.shape))
 
@@ -173,6 +187,8 @@ class Counter:
     @staticmethod
     def reshape(x: Shape, shape: tuple[int, ...]) -> Shape:
         """See that nothing is lost."""
+        if shape == (-1,):
+            return Shape(math.prod(x.shape))
         assert math.prod(x.shape) == math.prod(shape)
         return Shape(*shape)
 
@@ -206,7 +222,7 @@ class Counter:
     @staticmethod
     def where(condition: Shape, a: Shape, b: Any) -> Shape:
         """Choose from the first."""
-        assert isinstance(b, float)
+        assert isinstance(b, int | float)
         return a + condition
 
     arange = staticmethod(Shape)

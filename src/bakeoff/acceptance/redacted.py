@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.environments.declared import frameworks
+from bakeoff.spec.keys import ISSUED
 from bakeoff.spec.options import WATCHED, WATCHED_ON
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ LEAST_NAME = 2
 """Characters of a name that is taken out."""
 
 _PATH = re.compile(
-    r"(?:(?<=file:)//|(?<![\w.~/-])(?!(?<=:)//))(?:~|\.{1,2})?(?:/+[\w.@+=,~-]+)*/+(?P<last>[\w.@+=,~-]+)/?"
+    r"(?:(?<=file:)//|(?<![\w.~/-])(?!(?<=:)//))(?:~|\.{1,2})?(?:/+[\w.@+=,~-]+)*/+(?P<last>[\w.@+=,~-]*[\w@+=~-])/?"
 )
 """A path with one slash at least: absolute, or from the home, this folder or the one above; of addresses file:// alone.
 """
@@ -36,6 +37,61 @@ _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
 _SIGNED_IN = re.compile(r"(?<=://)[^\s/@]+@[^\s/]+")
 """Who signs in, by which password, and where: in the address of a server."""
+
+_ISSUED = re.compile(rf"(?<![A-Za-z0-9]){ISSUED}(?![A-Za-z0-9])")
+"""A key by the form that its issuer gives it, wherever it stands."""
+
+_NAMED = re.compile(
+    r"(?P<name>(?<![\w-])--?[\w-]*(?:key|token|secret|password|passwd|credentials?)[= ]+"
+    r"|(?<![A-Za-z0-9_])[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)=)"
+    r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s'\"]+)"
+)
+"""The value of an option or a variable whose name says that it is a key."""
+
+_SECRET_NAMES = frozenset(
+    [
+        "AUTH",
+        "COOKIE",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "KEY",
+        "APIKEY",
+        "PASS",
+        "PASSWD",
+        "PASSWORD",
+        "PWD",
+        "SECRET",
+        "SECRETS",
+        "TOKEN",
+        "TOKENS",
+    ]
+)
+"""Parts of the names of variables whose values are secret."""
+
+_OF_NOBODY = frozenset(
+    [
+        "admin",
+        "azureuser",
+        "centos",
+        "debian",
+        "docker",
+        "ec2-user",
+        "fedora",
+        "host",
+        "jovyan",
+        "linux",
+        "localhost",
+        "nobody",
+        "root",
+        "runner",
+        "test",
+        "ubuntu",
+        "user",
+        "vagrant",
+        "vm",
+    ]
+)
+"""Names of accounts and machines that come with a system: they name nobody, and are words of their own in records."""
 
 
 class Redactor:
@@ -61,6 +117,7 @@ class Redactor:
         if self._names is not None:
             # Before paths: a name with a space would end a path within it.
             text = self._names.sub(lambda found: self._said[found[0].casefold()], text)
+        text = _NAMED.sub(r"\g<name><value>", _ISSUED.sub("<value>", text))
         text = _SIGNED_IN.sub("<address>", text)
         text = _ADDRESS.sub("<address>", text)
         return _PATH.sub(lambda found: "<path>" + (f"/{found['last']}" if _FILE.fullmatch(found["last"]) else ""), text)
@@ -82,6 +139,19 @@ def redactor() -> Redactor:
     of_devices = (name for names in WATCHED_ON.values() for name in names)
     watched = {*WATCHED, *of_devices, *(name for one in frameworks().values() for name in one.info.watched)}
     return Redactor(names, [value for name, value in os.environ.items() if name not in watched])
+
+
+def sharing_redactor() -> Redactor:
+    """Return what takes out of reports that leave this machine who runs them, where, and keys.
+
+    Unlike `redactor`, it leaves values of ordinary variables, and names that name nobody or are words of bakeoff's own:
+    a report has to stay readable.
+    """
+    own = {word.casefold() for name, one in frameworks().items() for word in (name, one.info.title)}
+    names = dict.fromkeys(_people(), "user") | dict.fromkeys(_hosts(), "host")
+    names = {name: said for name, said in names.items() if name.casefold() not in own | _OF_NOBODY}
+    secrets = [value for name, value in os.environ.items() if not _SECRET_NAMES.isdisjoint(name.upper().split("_"))]
+    return Redactor(names, secrets)
 
 
 def _people() -> set[str]:

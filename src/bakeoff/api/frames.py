@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.spec.errors import UnknownNameError
+from bakeoff.report.export.tables import rows_of, table_named
+from bakeoff.spec.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
+    import polars as pl
 
     from bakeoff.judge.outcome import Outcome
+    from bakeoff.spec.record import Record
 
-CONTENDERS = "contenders"
+CONTENDERS, BLOCKS = "contenders", "blocks"
 
 BY_OWN_NAMES = ("memory", "energy", "light")
 """Objects of a contender whose figures are columns by their own names, too."""
@@ -33,6 +38,34 @@ def frame_of(outcome: Outcome, data: dict[str, Any], of: str) -> pd.DataFrame:
         kind = "table of a result"
         raise UnknownNameError(kind, of, [name for name, value in data.items() if is_objects(value)])
     return pd.DataFrame([{"comparison": outcome.comparison.id} | flat(one) for one in data[of]])
+
+
+def exported_frame(outcome: Outcome, records: Iterable[Record], of: str) -> pd.DataFrame:
+    """Return a table of docs/export.md as pandas has it, with types that know missing values: integers stay integers.
+
+    Raises UnknownNameError for a table that there is not.
+    """
+    import pandas as pd
+
+    types = {"text": "string", "integer": "Int64", "number": "Float64", "boolean": "boolean"}
+    rows = rows_of(of, outcome, records)
+    columns = table_named(of).columns
+    return pd.DataFrame({one.name: pd.array([row[one.name] for row in rows], dtype=types[one.kind]) for one in columns})
+
+
+def polars_frame(outcome: Outcome, records: Iterable[Record], of: str) -> pl.DataFrame:
+    """Return a table of docs/export.md as polars has it.
+
+    Raises UnknownNameError for a table that there is not, and UsageError where polars is not there.
+    """
+    columns = table_named(of).columns
+    try:
+        import polars as pl
+    except ImportError as error:
+        msg = "polars is not here: pip install 'bakeoff[export]', or take to_frame(), which is pandas'"
+        raise UsageError(msg) from error
+    types = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean}
+    return pl.DataFrame(rows_of(of, outcome, records), schema={one.name: types[one.kind] for one in columns})
 
 
 def is_objects(value: Any) -> bool:

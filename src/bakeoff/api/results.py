@@ -6,12 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.api.frames import CONTENDERS, frame_of
+from bakeoff.api.frames import BLOCKS, CONTENDERS, exported_frame, frame_of, polars_frame
 from bakeoff.spec.errors import UsageError
 from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.study import StudyOutcome
@@ -110,9 +111,19 @@ class Result(_Shown):
         """Return one row for each contender, or for each object of another list of the JSON object, such as "verdicts".
 
         Seconds and bytes; what is not known is missing. Columns are all keys of docs/json.md, keys of keys joined by
-        dots; a contender's row has those of the comparison and the machine, too. Raises UnknownNameError.
+        dots; a contender's row has those of the comparison and the machine, too. "blocks" is every timed block, with
+        the columns of docs/export.md. Raises UnknownNameError.
         """
+        if of == BLOCKS:
+            return exported_frame(self.outcome, self.records.values(), of)
         return frame_of(self.outcome, self.data, of)
+
+    def to_polars(self, of: str = BLOCKS) -> pl.DataFrame:
+        """Return a table of docs/export.md, "blocks" or "verdicts", with its types; integers in nanoseconds.
+
+        Raises UnknownNameError, and UsageError where polars is not there.
+        """
+        return polars_frame(self.outcome, self.records.values(), of)
 
     def __repr__(self) -> str:
         """Name the comparison, with its answer."""

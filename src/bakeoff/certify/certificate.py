@@ -21,11 +21,13 @@ from bakeoff.certify.checks import (
 )
 from bakeoff.certify.inputs import check_inputs
 from bakeoff.certify.optimizer import check_optimizer
+from bakeoff.certify.per_sample import check_noise, check_norms
 from bakeoff.certify.ran import check_ran
 from bakeoff.certify.state import check_state
 from bakeoff.certify.tolerances import MEASURED_FROM, allowed, is_measured
 from bakeoff.certify.trajectory import check_trajectory
 from bakeoff.certify.update import check_updates
+from bakeoff.spec.per_sample import PerSample
 from bakeoff.spec.scenario import SCENARIOS, EvidencePart
 from bakeoff.spec.verdict import Certificate, Check
 
@@ -62,8 +64,25 @@ _CHECKS: dict[EvidencePart, Callable[[Case], Check]] = {
         precision=case.contender.precision,
         allowed=case.allowed.update,
     ),
+    "norms": lambda case: check_norms(
+        case.contender.arrays,
+        case.reference.arrays,
+        case.per_sample or PerSample(),
+        batch_size=case.batch_size,
+        allowed=case.allowed.norms,
+    ),
+    "noise": lambda case: check_noise(
+        list(case.reference.evidence.parameter_shapes),
+        case.contender.arrays,
+        case.per_sample or PerSample(),
+        batch_size=case.batch_size,
+        steps=case.steps,
+    ),
 }
 """What is checked for each part that a scenario can owe; `state`, which not every model has, is checked beside them."""
+
+NOISE: frozenset[EvidencePart] = frozenset({"noise"})
+"""Owed where the comparison asks for noise alone."""
 
 _OF_VERSION_1: frozenset[EvidencePart] = frozenset({"ran", "updates"})
 """Evidence that is kept since version 1."""
@@ -77,6 +96,7 @@ def certify(  # noqa: PLR0913 - both sides, and what is asked of them
     size: Size,
     scenario: Scenario,
     steps: int,
+    per_sample: PerSample | None = None,
     program: Exhibit | None = None,
     alone: str = "",
 ) -> Certificate:
@@ -87,7 +107,8 @@ def certify(  # noqa: PLR0913 - both sides, and what is asked of them
     """
     if reason := _why_uncertifiable(scenario, reference.evidence, contender.precision):
         return refuse(contender.label, reference.label, reason)
-    whole = SCENARIOS[scenario].evidence
+    noisy = per_sample is not None and per_sample.is_noisy
+    whole = SCENARIOS[scenario].evidence - (frozenset() if noisy else NOISE)
     in_float64 = contender.precision == "float64"
     # What is timed in float64 is its own program.
     exhibits = [contender] if in_float64 or program is None else [program, contender]
@@ -96,10 +117,12 @@ def certify(  # noqa: PLR0913 - both sides, and what is asked of them
             contender=exhibit,
             reference=reference,
             stage="program" if exhibit.precision == "float64" else "timed",
-            allowed=allowed(reference.evidence, exhibit.precision, exhibit.device, steps),
+            allowed=allowed(reference.evidence, exhibit.precision, exhibit.device, steps, noisy=noisy),
             optimizer=workload.optimizer,
             steps=steps,
             owed=whole - _not_kept(exhibit.evidence),
+            batch_size=size.batch_size,
+            per_sample=per_sample,
         )
         for exhibit in exhibits
     ]
@@ -129,7 +152,8 @@ def _staged(case: Case, size: Size, scenario: Scenario) -> Iterator[Check]:
     """Yield every check of one stage."""
     checks = [check_parameters(case.contender, case.reference, size)]
     checks += [check(case) for part, check in _CHECKS.items() if part in case.owed]
-    if case.stage == "program" and "updates" in case.owed and case.reference.evidence.version >= MEASURED_FROM:
+    is_followed = "updates" in case.owed and "noise" not in case.owed
+    if case.stage == "program" and is_followed and case.reference.evidence.version >= MEASURED_FROM:
         names = list(case.reference.evidence.parameter_shapes)
         sides = case.contender.arrays, case.reference.arrays
         checks.append(check_trajectory(names, *sides, steps=case.steps, allowed=case.allowed.trajectory))

@@ -14,6 +14,7 @@ from bakeoff.certify.tolerances import Allowed
 from bakeoff.certify.update import with_gradient
 from bakeoff.certify.varying import same_for_all
 from bakeoff.spec.optimizer import Optimizer
+from bakeoff.spec.per_sample import PerSample
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.scenario import EvidencePart
 from bakeoff.spec.verdict import Check, Stage
@@ -59,6 +60,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
     """How many losses there have to be at least."""
     owed: frozenset[EvidencePart]
+    batch_size: int = 0
+    per_sample: PerSample | None = None
+    """How gradients were clipped, in scenarios with per-sample gradients."""
 
 
 def check_parameters(contender: Exhibit, reference: Exhibit, size: Size) -> Check:

@@ -12,6 +12,8 @@ from bakeoff.certify.sample import distance, kept, largest
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    from numpy.typing import NDArray
+
     from bakeoff.workloads.optimizers import Arrays
 
 GRADIENT_FLOOR = 1e-3
@@ -55,6 +57,14 @@ def relative(found: float | None, expected: float | None) -> float:
     if found is None or expected is None or not (math.isfinite(found) and math.isfinite(expected)):
         return math.inf
     return quotient(abs(found - expected), abs(expected))
+
+
+def norms_error(found: NDArray[np.float64], expected: NDArray[np.float64]) -> float:
+    """Return the largest error of a sample's norm relative to it, or to GRADIENT_FLOOR of the batch's largest."""
+    if found.shape != expected.shape or not (np.isfinite(found).all() and np.isfinite(expected).all()):
+        return math.inf
+    scales = np.maximum(expected, GRADIENT_FLOOR * expected.max(initial=0.0))
+    return max(map(quotient, np.abs(found - expected).tolist(), scales.tolist()), default=math.inf)
 
 
 def quotient(error: float, scale: float) -> float:

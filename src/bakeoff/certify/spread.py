@@ -26,6 +26,7 @@ from bakeoff.certify.errors import (
     loss_errors,
     named,
     norm_error,
+    norms_error,
 )
 from bakeoff.certify.tolerances import amplitude
 from bakeoff.certify.trajectory import trajectory_errors
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 DRAWS = 2
 """Times that the reference is moved for each precision but float64, which is so fine that its kinks are not hit."""
 
-KINDS = ("output", "gradient", "state", "update", "position")
+KINDS = ("output", "gradient", "state", "update", "position", "norms")
 """The arrays that are compared."""
 
 _SEED = 19_470_101  # any fixed number
@@ -75,6 +76,7 @@ def spread(precision: str, reference: Results, draws: Sequence[Results]) -> Spre
         gradient=finite(max(_worst("gradient", one, reference) for one in draws)),
         gradient_norm=finite(max(_norm(one, reference) for one in draws)),
         state=finite(max(_worst("state", one, reference) for one in draws)),
+        norms=finite(max(_norms(one, reference) for one in draws)),
     )
 
 
@@ -92,6 +94,12 @@ def _trajectory(draws: Sequence[Results], reference: Results) -> list[float]:
         return []
     each = [trajectory_errors(with_gradient(names, reference.arrays), one.arrays, reference.arrays) for one in draws]
     return [max(error for error, _ in errors) for errors in zip(*each, strict=True)]
+
+
+def _norms(one: Results, reference: Results) -> float:
+    """Return the largest error of a sample's norm; 0 where there are none."""
+    names = named(reference.arrays, "norms")
+    return max((norms_error(one.arrays[name], reference.arrays[name]) for name in names), default=0.0)
 
 
 def _norm(one: Results, reference: Results) -> float:

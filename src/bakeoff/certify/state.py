@@ -44,7 +44,8 @@ def check_state(
     if missing := sorted(name for name in names if name not in arrays or name not in expected):
         return Check(name="state", passed=False, detail=f"no evidence: {missing[0]}", allowed=allowed)
     rules = (evidence.running_variance, reference.running_variance)
-    errors = {name: _error(name, arrays, expected, rules, allowed) for name in sorted(names)}
+    fewest = len(expected["output/0"]) // reference.shards  # each shard has statistics of its own
+    errors = {name: _error(name, arrays, expected, rules, allowed, fewest) for name in sorted(names)}
     worst = max(errors, key=lambda name: errors[name])
     error = errors[worst]
     detail = f"{count}; largest error of what a step adds in {worst}: {error:.1e} (allowed {allowed:.0e})"
@@ -53,14 +54,14 @@ def check_state(
     return Check(name="state", passed=error <= allowed, detail=detail, error=finite(error), allowed=allowed)
 
 
-def _error(name: str, arrays: Arrays, expected: Arrays, rules: tuple[str, str], allowed: float) -> float:
+def _error(name: str, arrays: Arrays, expected: Arrays, rules: tuple[str, str], allowed: float, fewest: int) -> float:
     """Return the error of one array, without the factor by which the two rules of the variance differ."""
     actual, wanted = arrays[name], expected[name]
     if not name.endswith("running_variance") or rules[0] == rules[1] or actual.shape != wanted.shape:
         return distance(actual, wanted, STATE_FLOOR)
     # The factor that fits best, by least squares; it has to be one that some number of values could cause.
     factor = float(actual @ wanted / (wanted @ wanted)) if wanted.any() else math.nan
-    least, most = sorted((1.0, _extreme(rules, batch_size=len(expected["output/0"]))))
+    least, most = sorted((1.0, _extreme(rules, batch_size=fewest)))
     if not least - allowed <= factor <= most + allowed:
         return math.inf
     return distance(actual, factor * wanted, STATE_FLOOR)

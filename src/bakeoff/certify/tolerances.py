@@ -76,6 +76,8 @@ class Allowed(NamedTuple):
     update: UpdateTolerance
     optimizer: float
     """Relative to the path that a parameter travels on given gradients."""
+    norms: float = 0.0
+    """Of the norm of each sample's gradient."""
 
 
 OPTIMIZER = 2e-5
@@ -110,13 +112,14 @@ def is_measured(reference: Evidence, precision: str) -> bool:
     return reference.version < MEASURED_FROM or precision in reference.spreads
 
 
-def allowed(reference: Evidence, precision: str, device: str, steps: int) -> Allowed:
+def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noisy: bool = False) -> Allowed:
     """Return how far a contender may be off in a precision, which has been measured.
 
     `steps` is how many losses there are. An accelerator need not compute the same gradients twice: it adds in another
     order, or by another algorithm, and a deep model magnifies that as it does between frameworks. There no more is
     asked of updates than of gradients, and of their median alone: where a gradient is small, Adam makes a whole step of
-    either sign.
+    either sign. Where steps are `noisy`, each framework draws its own noise: losses after the first and parameters are
+    not held.
     """
     if reference.version < MEASURED_FROM:
         return of_version_1(precision, steps)
@@ -124,15 +127,17 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int) -> All
     is_program = precision == "float64"
     least = PROGRAM if is_program else ROOM * found.amplitude
     gradient_norm = _held(found.gradient_norm, least)
+    not_held = (float("inf"),) * (steps - 1)
     return Allowed(
         output=min(MOST, _room(found.output, least)),
-        losses=_losses(found, least, steps),
-        trajectory=_carried(found.trajectory, least) or (least,) * steps,
+        losses=_losses(found, least, steps)[:1] + not_held if noisy else _losses(found, least, steps),
+        trajectory=(float("inf"),) * steps if noisy else _carried(found.trajectory, least) or (least,) * steps,
         gradient=_held(found.gradient, least),
         gradient_norm=gradient_norm,
         state=min(MOST, _room(found.state, least)),
         update=_update(precision, device, min(MOST, gradient_norm)),
         optimizer=PROGRAM if is_program else OPTIMIZER,
+        norms=_held(found.norms, least),
     )
 
 

@@ -6,7 +6,24 @@ from typing import Annotated, Any
 import typer
 
 from bakeoff import __version__
-from bakeoff.cli import acceptance, completion, diff, doctor, env, history, list, report, reproduce, run, verify
+from bakeoff.cli import (
+    acceptance,
+    completion,
+    diff,
+    doctor,
+    env,
+    explain,
+    export,
+    history,
+    list,
+    report,
+    reproduce,
+    run,
+    slurm,
+    track,
+    usecase,
+    verify,
+)
 from bakeoff.report.called import PLAIN, name, pasteable
 
 COMPLETE_VARIABLE = "_BAKEOFF_COMPLETE"
@@ -42,15 +59,20 @@ def options(
 
 
 app.command("run", short_help="Race contenders until every pair has its verdict.")(run.run)
+app.command("use-case", short_help="Race a use case of the reference pipeline, by its number.")(usecase.use_case)
 app.command("reproduce", short_help="Measure what a document published, beside its figures.")(reproduce.reproduce)
 app.command("verify", short_help="Show that contenders compute the same thing.")(verify.verify)
 app.command("acceptance", short_help="Check that a device can be believed, and what to send in.")(acceptance.acceptance)
 app.command("list", short_help="List workloads, frameworks, options and studies.")(list.list_what)
+app.command("explain", short_help="Explain why one contender is slower than another.")(explain.explain)
 app.add_typer(env.app, name="env")
 app.command("doctor", short_help="Show this machine, its noise, and what to set.")(doctor.doctor)
+app.add_typer(slurm.app, name="slurm")
 app.command("report", short_help="Report on what was run, from its records.")(report.report)
 app.command("history", short_help="Show a workload's verdicts over time.")(history.history)
+app.command("export", short_help="Write every block or verdict as a table.")(export.export)
 app.command("diff", short_help="Show two comparisons side by side, and what changed.")(diff.diff)
+app.add_typer(track.app, name="track")
 app.add_typer(completion.app, name="completion")
 
 

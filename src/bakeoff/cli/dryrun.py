@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.race.forecast import Forecast
-    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.request import Request
     from bakeoff.spec.study import Study
 
@@ -67,10 +67,12 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
     rows = [[point.title, _range(one), ", ".join(_labels(one))] for point, one in zip(study.points, told, strict=True)]
     total = _total(told, study.budget_s)
     known = [source for one in told for source in one.sources]
+    noticed = dict.fromkeys(said for one in told for said in _notices(one.comparison))
     lines = [
         *wrapped(f"{study.title}: {count(len(told), 'comparison')}"),
         "",
         *columns([["comparison", "takes about", "contenders"], *rows], indent=INDENT),
+        *[line for said in noticed for line in ["", *wrapped(said)]],
         "",
         *wrapped(f"In all {_span(total['low_s'], total['high_s'])}{_share(study.budget_s)}."),
         *wrapped(_from(known) if not any(one.unknown for one in told) else _unknown(told)),
@@ -101,6 +103,7 @@ def _work(told: Forecast) -> list[str]:
     """Return the work, and who would do it."""
     from bakeoff.cli.telling import chosen_gpu
     from bakeoff.spec.optimizer import describe
+    from bakeoff.spec.per_sample import clipping_sentence
     from bakeoff.spec.scenario import SCENARIOS
 
     comparison = told.comparison
@@ -112,6 +115,7 @@ def _work(told: Forecast) -> list[str]:
     trained = (
         [f"trained by {describe(comparison.workload.optimizer)}"] if trains and comparison.workload.optimizer else []
     )
+    trained += [clipping_sentence(comparison.per_sample)] if comparison.per_sample else []
     reference = comparison.reference.contender.label if comparison.reference else "none"
     rows = [[plan.contender.label, _versions(plan), plan.interpreter] for plan in comparison.contenders]
     left_out = [[label, f"does not race: {why}"] for label, why in comparison.excluded.items()]
@@ -122,7 +126,15 @@ def _work(told: Forecast) -> list[str]:
         *columns(left_out, indent=INDENT),
         *columns([["reference", reference]], indent=INDENT),
         *(wrapped(chosen_gpu(comparison, {})) if comparison.machine.get("gpu_uuid") else []),
+        *[line for said in _notices(comparison) for line in ["", *wrapped(said)]],
     ]
+
+
+def _notices(comparison: Comparison) -> list[str]:
+    """Return what is to be known before it is run."""
+    from bakeoff.race.notices import foreseen_shapes
+
+    return [*comparison.notices, *foreseen_shapes(comparison)]
 
 
 def _versions(plan: ContenderPlan) -> str:
@@ -269,6 +281,7 @@ def _data(told: Forecast) -> dict[str, Any]:
             for plan in comparison.contenders
         ],
         "excluded": comparison.excluded,
+        "notices": _notices(comparison),
         "reference": comparison.reference.contender.label if comparison.reference else None,
         "budget_s": comparison.procedure.budget_s,
         **fields,

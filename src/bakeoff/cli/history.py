@@ -84,7 +84,8 @@ def _judged(workload: str, places: list[Path]) -> "list[Outcome]":
 
 def _lines(workload: str, found: "list[Row]") -> list[str]:
     """Return what is printed."""
-    from bakeoff.report.past import TEST
+    from bakeoff.report.past import STEPS, TEST
+    from bakeoff.stats.steps import FEWEST
 
     if not found:
         return wrapped(
@@ -100,12 +101,16 @@ def _lines(workload: str, found: "list[Row]") -> list[str]:
     entries = [entry for row in found for entry in row.entries]
     notes = ["* marks what changed from the line before."] if any(one.changed for one in entries) else []
     notes += [TEST] if any(one.ratio_change for one in entries) else []
+    notes += (
+        [STEPS] if any(sum(one.verdict.ratio is not None for one in row.entries) >= FEWEST for row in found) else []
+    )
     return [*lines, *(["", *wrapped(" ".join(notes))] if notes else [])]
 
 
 def _work(row: "Row") -> str:
     """Return what was computed."""
-    return f"{row.workload}, {row.scenario}, {row.size} size, batch {row.batch_size}, {row.data}"
+    clipping = f", {row.clipping}" if row.clipping else ""
+    return f"{row.workload}, {row.scenario}{clipping}, {row.size} size, batch {row.batch_size}, {row.data}"
 
 
 def _pair(row: "Row") -> str:
@@ -131,7 +136,19 @@ def _row(row: "Row", before: "Row | None", found: "list[Row]") -> list[str]:
     )
     note = "Another machine, in a row of its own: its ratios do not go on from those above."
     lines = [*wrapped(head, INDENT, indent=INDENT * 2), *(wrapped(note, INDENT) if is_again and is_elsewhere else [])]
-    return lines + [line for entry in row.entries for line in _entry(entry, names_level=not level)]
+    for entry in row.entries:
+        lines += _entry(entry, names_level=not level)
+        lines += _steps(entry, row)
+    return lines
+
+
+def _steps(entry: "Entry", row: "Row") -> list[str]:
+    """Return the step that begins with an entry, in lines; none where none does."""
+    from bakeoff.report.past import step_text
+
+    return [
+        line for one in row.steps if one.comparison == entry.comparison for line in wrapped(step_text(one), INDENT * 4)
+    ]
 
 
 def _options(row: "Row", found: "list[Row]") -> str:

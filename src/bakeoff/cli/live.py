@@ -86,6 +86,7 @@ STEPS: dict[Purpose, str] = {
     "memory": "memory",
     "compile": "compilation",
     "energy": "energy",
+    "explain": "explanation",
     "batch": "largest batch",
 }
 """What each kind of trial is for, in words."""

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 OPTIONS = {
     *("workload", "contenders", "scenario", "batch_size", "size", "device", "gpu", "threads", "precision", "option"),
     *("tier", "data", "budget", "seed", "trial_limit", "results", "resume", "json", "max_batch", "memory", "dry_run"),
+    *("max_norm", "noise_multiplier"),
+    *("number", "benchmark"),  # of use-case, by which the workload and the scenario are said
 }
 """What has a meaning for a search; a race's other options are refused, not passed over."""
 

@@ -1,13 +1,16 @@
 """The parameters that commands share, and how their texts are read."""
 
 import re
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
 from bakeoff.cli import completing
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.scenario import SCENARIOS
+
+if TYPE_CHECKING:
+    from bakeoff.spec.group import Scaling
 
 Workload = Annotated[
     str,
@@ -15,6 +18,23 @@ Workload = Annotated[
         metavar="WORKLOAD",
         help="A name from `bakeoff list workloads`, or your own file: my_model.py.",
         autocompletion=completing.workloads,
+    ),
+]
+MaxNorm = Annotated[
+    float | None,
+    typer.Option(
+        metavar="NORM",
+        help="Of the scenario per-sample-gradients: what each sample's gradient is clipped to; 1 if not said.",
+        show_default=False,
+    ),
+]
+NoiseMultiplier = Annotated[
+    float | None,
+    typer.Option(
+        metavar="FACTOR",
+        help="Of the scenario per-sample-gradients: the standard deviation of the noise on the sum of the clipped "
+        "gradients, in units of --max-norm; none if not said.",
+        show_default=False,
     ),
 ]
 Contenders = Annotated[
@@ -67,6 +87,22 @@ Gpu = Annotated[
         help="The GPU of contenders on cuda, as nvidia-smi -L names it, of a MIG device its UUID or 0:1; if not said, "
         "the first that CUDA_VISIBLE_DEVICES shows, else the one with the most free memory.",
         show_default=False,
+    ),
+]
+DeviceCounts = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N[,N...]",
+        help="Train on so many devices at once, by each framework's own data parallelism: every contender races on one "
+        "device and on each of these numbers; a contender's own option wins.",
+        show_default=False,
+    ),
+]
+HowScaled = Annotated[
+    str,
+    typer.Option(
+        metavar="weak|strong",
+        help="Of several devices: the batch size is a device's (weak), or that of all together (strong).",
     ),
 ]
 Threads = Annotated[
@@ -125,9 +161,9 @@ Data = Annotated[
     str | None,
     typer.Option(
         metavar="SOURCE",
-        help="own (a function in the workload's file), synthetic, digits, huggingface, imdb, wikitext, wmt16, "
-        "librispeech or ljspeech; the last six may have a folder, as in imdb:FOLDER; the workload's first if not said, "
-        "which is its own where it has such.",
+        help="own (a function in the workload's file), synthetic, digits, graphs, huggingface, imdb, wikitext, wmt16, "
+        "librispeech, ljspeech, cora or ogb; the last eight may have a folder, as in imdb:FOLDER; the workload's first "
+        "if not said, which is its own where it has such.",
         show_default=False,
     ),
 ]
@@ -205,6 +241,23 @@ FailIfSlower = Annotated[
         show_default=False,
     ),
 ]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATH",
+        help="Race one layer or part of the model alone, named by its path as in an explanation, on inputs of its own: "
+        "blocks.2.middle. Times of parts do not add up to the whole's.",
+        show_default=False,
+    ),
+]
+Why = Annotated[
+    bool,
+    typer.Option(
+        "--why",
+        help="Behind the race, explain its gaps as `bakeoff explain` does: traces of what steps spend their time on, "
+        "and races with switches turned. A --budget is shared: half of it is the race's.",
+    ),
+]
 Margin = Annotated[
     str, typer.Option(metavar="SHARE", help="Step times within this share are practically equal: 0.05 or 5%.")
 ]
@@ -251,6 +304,9 @@ MemoryLimit = Annotated[
     ),
 ]
 
+MOST_DEVICES = 1024
+"""Far more than a machine has: a larger number is a slip."""
+
 _DURATION = re.compile(r"(?P<number>\d+(\.\d+)?)(?P<unit>s|m|min|h)?", re.ASCII)
 LONGEST_S = 1e9
 """Thirty years: no system waits longer."""
@@ -265,6 +321,26 @@ def seconds(text: str, option: str) -> float:
         msg = f"{option} {text!r} is not a duration: write 90s, 5m or 1h"
         raise UsageError(msg)
     return value
+
+
+def counts(text: str | None, option: str) -> tuple[int, ...]:
+    """Return the whole numbers between commas, such as those of "1,2,4"; none for None; raise UsageError for others."""
+    words = [word.strip() for word in text.split(",")] if text is not None else []
+    if not all(word.isascii() and word.isdigit() and 0 < int(word) < MOST_DEVICES for word in words):
+        msg = f"{option} {text!r} is not a list of numbers of devices: write 2, or 1,2,4"
+        raise UsageError(msg)
+    return tuple(dict.fromkeys(map(int, words)))
+
+
+def scaling(text: str) -> "Scaling":
+    """Return how the batch size is meant; raise UnknownNameError for anything else than weak and strong."""
+    from bakeoff.spec.group import Scaling
+
+    known: tuple[Scaling, ...] = get_args(Scaling)
+    for one in known:
+        if text == one:
+            return one
+    raise UnknownNameError("scaling", text, known)
 
 
 def injected(text: str | None) -> dict[str, str]:

@@ -17,6 +17,18 @@ if TYPE_CHECKING:
     from bakeoff.spec.acceptance import AcceptanceOutcome
 
 
+ReadmeFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write the parts of your own Markdown file that stand between <!-- bakeoff:NAME --> and <!-- /bakeoff --> "
+        "anew, and a chart for each beside it; NAME is a workload or a comparison.",
+        show_default=False,
+    ),
+]
+Watch = Annotated[bool, typer.Option("--watch", help="Go on and write --readme whenever records arrive, until Ctrl-C.")]
+
+
 def report(
     comparisons: Annotated[
         list[str] | None,
@@ -34,8 +46,16 @@ def report(
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the chart: FILE.png or FILE.svg.", show_default=False)
     ] = None,
+    readme: ReadmeFile = None,
+    watch: Watch = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Let --html and --chart replace a file that bakeoff did not write.")
+        bool, typer.Option("--force", help="Let --html, --chart and --readme's charts replace files not of bakeoff's.")
+    ] = False,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact", help="Leave out folders, names of users and machines, values that look like keys, and logs."
+        ),
     ] = False,
     json: parameters.Json = False,
     results: parameters.Results = "results",
@@ -43,7 +63,12 @@ def report(
     """Report on comparisons and studies that were run, computed from their records again."""
     from bakeoff.report.forms.pictures import EXTENSIONS
     from bakeoff.report.pages import page_of
+    from bakeoff.report.redacted import redacted
 
+    if readme is not None or watch:
+        others = {"--markdown": markdown, "--html": html, "--chart": chart, "--json": json}
+        _keep(readme, Path(results), [*(comparisons or []), *(name for name, on in others.items() if on)], watch, force)
+        return
     if markdown and json:
         msg = "--markdown and --json both want stdout: name one of them"
         raise UsageError(msg)
@@ -52,12 +77,29 @@ def report(
         raise UsageError(msg)
     showing.check(html, chart, force=force)
     with told_if_absurd():
-        pages = [page_of(outcome) for outcome in _judged(Path(results), comparisons or [])]
+        pages = [
+            page_of(redacted(outcome) if redact else outcome) for outcome in _judged(Path(results), comparisons or [])
+        ]
         if markdown or json or not (html or chart):
             showing.print_pages(pages, markdown=markdown, json=json)
         else:
             showing.print_headlines(pages)
         showing.write(pages, html, chart)
+
+
+def _keep(file: Path | None, results: Path, others: list[str], watch: bool, force: bool) -> None:
+    """Write the parts of a README; raise UsageError for what does not go with them."""
+    from bakeoff.cli.readme import Readme, keep
+
+    if file is None:
+        msg = "--watch keeps a README as the records are: name it by --readme FILE"
+        raise UsageError(msg)
+    if others:
+        msg = (
+            f"--readme takes what its markers name, and goes with --watch, --force and --results: leave out {others[0]}"
+        )
+        raise UsageError(msg)
+    keep(Readme(file, results, force), watch=watch)
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """`bakeoff run`: a comparison, from its plan to its report."""
 
-# ruff: noqa: ARG001 (typer gives the parameters in the context, too, where `_request` reads them by their names)
+# ruff: noqa: ARG001 (typer gives the parameters in the context, too, where `requested` reads them by their names)
 
 import shlex
 import sys
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from bakeoff.cli import FAILED, code_of, dryrun, maxbatch, parameters, showing, sweep
+from bakeoff.cli import FAILED, code_of, dryrun, explained, maxbatch, parameters, showing, sweep
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bakeoff.spec.comparison import Aim
     from bakeoff.spec.request import Request
 
@@ -26,14 +28,19 @@ def run(
     scenario: parameters.Scenario = None,
     batch_size: parameters.BatchSizes = None,
     size: parameters.Size = "full",
+    layer: parameters.Layer = None,
     device: parameters.Devices = None,
     gpu: parameters.Gpu = None,
+    devices: parameters.DeviceCounts = None,
+    scaling: parameters.HowScaled = "weak",
     threads: parameters.ThreadCounts = None,
     precision: parameters.Precisions = None,
     option: parameters.Options = None,
     tier: parameters.Tier = None,
     data: parameters.Data = None,
     padding: parameters.Padding = "fixed",
+    max_norm: parameters.MaxNorm = None,
+    noise_multiplier: parameters.NoiseMultiplier = None,
     rounds: parameters.Rounds = None,
     budget: parameters.Budget = None,
     wait_for_calm: parameters.WaitForCalm = None,
@@ -44,6 +51,7 @@ def run(
     steps: parameters.Steps = None,
     repeats: parameters.Repeats = 3,
     fail_if_slower: parameters.FailIfSlower = None,
+    why: parameters.Why = False,
     margin: parameters.Margin = "0.05",
     seed: parameters.Seed = 0,
     trial_limit: parameters.TrialLimit = "10m",
@@ -57,14 +65,35 @@ def run(
     """Race contenders on a workload until every pair has its verdict."""
     asked = sweep.read(batch_size, device, threads, precision, option)
     search = maxbatch.wanted(context, max_batch=max_batch, memory=memory, several=bool(asked.several))
-    request = _request(context.params, asked)
-    limit = _limit(fail_if_slower, request, alone=not (search or asked.several))
+    request = requested(context.params, asked, sys.argv[1:])
+    if layer is not None:
+        request = _of_layer(request, layer, dry_run=dry_run)
+    alone = not (search or asked.several)
+    limit = _limit(fail_if_slower, request, alone=alone)
+    if why:
+        explained.check(json=json, dry_run=dry_run, alone=alone)
     if dry_run:
         dryrun.check(resume=resume, search=search is not None)
         _tell_beforehand(request, asked, json=json)
         return
-    race = search or (partial(sweep.run, several=asked.several) if asked.several else partial(_race, limit=limit))
+    race = search or (
+        partial(sweep.run, several=asked.several) if asked.several else partial(_race, limit=limit, why=why)
+    )
     race(request, json=json)
+
+
+def _of_layer(request: "Request", layer: str, *, dry_run: bool) -> "Request":
+    """Return the request for one layer of the workload, whose file is written into the results directory."""
+    import msgspec
+
+    from bakeoff.race.checks import results_folder
+    from bakeoff.workloads.alone import written
+
+    if dry_run:
+        msg = "--dry-run writes nothing, and --layer writes a workload's file: leave one of them out"
+        raise UsageError(msg)
+    file = written(request.workload, layer, results_folder(request.results))
+    return msgspec.structs.replace(request, workload=str(file))
 
 
 def _tell_beforehand(request: "Request", asked: sweep.Asked, *, json: bool) -> None:
@@ -75,14 +104,19 @@ def _tell_beforehand(request: "Request", asked: sweep.Asked, *, json: bool) -> N
         dryrun.tell(request, json=json)
 
 
-def _request(params: dict[str, Any], asked: sweep.Asked) -> "Request":
-    """Return what is asked for; parameters that have the name of a request's field are that field."""
+def requested(params: dict[str, Any], asked: sweep.Asked, words: "Sequence[str]") -> "Request":
+    """Return what is asked for; parameters that have the name of a request's field are that field.
+
+    `words` are those behind `bakeoff`.
+    """
     from bakeoff.spec.request import Request
 
     same = {name: value for name, value in params.items() if name in Request.__struct_fields__}
     size = params["how_much"] or params["fail_if_slower"] is not None
     read = {
         "contenders": tuple(params["contenders"] or ()),
+        "scaling": parameters.scaling(params["scaling"]),
+        "devices": parameters.counts(params["devices"], "--devices"),
         "device": None,  # It is among the options that were asked for.
         "tiers": tuple(params["tier"].split(",")) if params["tier"] else (),
         "aim": _aim(size=size, direction=params["direction"], until_sure=params["until_sure"]),
@@ -93,7 +127,7 @@ def _request(params: dict[str, Any], asked: sweep.Asked) -> "Request":
         else 0.0,
         "margin": parameters.share(params["margin"], "--margin"),
         "trial_limit_s": parameters.seconds(params["trial_limit"], "--trial-limit"),
-        "command": shlex.join(["bakeoff", *sys.argv[1:]]),
+        "command": shlex.join(["bakeoff", *words]),
     }
     return Request(**same | read | asked.fields)
 
@@ -120,21 +154,26 @@ def _limit(fail_if_slower: str | None, request: "Request", *, alone: bool) -> fl
     return limit
 
 
-def _race(request: "Request", *, json: bool, limit: float | None) -> None:
+def _race(request: "Request", *, json: bool, limit: float | None, why: bool) -> None:
     """Run one comparison and show it; with a limit, the exit code says whether a contender is slower than the first."""
     from bakeoff.cli import slower, studies
     from bakeoff.cli.progress import shown
     from bakeoff.race import conductor
+    from bakeoff.race.budget import HALF, Stopwatch, with_budget
 
     places: list[str] = []
+    watch = Stopwatch(request.budget_s)
+    asked = with_budget(request, watch.left_s(HALF)) if why else request
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
-            outcome = conductor.run(request, studies.noting(observer, places))
+            outcome = conductor.run(asked, studies.noting(observer, places))
     except KeyboardInterrupt as interrupt:
         _tell_so_far(places, json=json)
         sys.stderr.write(f"interrupted; {_going_on(places, request.results)}\n")
         raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
+    if why:
+        explained.tell(outcome, request, watch)
     if limit is not None:
         raise typer.Exit(slower.tell(outcome, limit))
     if not outcome.is_answered:

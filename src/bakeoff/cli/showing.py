@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from bakeoff.judge.explanation import Explanation
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.search import SearchOutcome
     from bakeoff.judge.study import StudyOutcome
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.acceptance import AcceptanceOutcome
 
 
-def show(outcome: Outcome | StudyOutcome | SearchOutcome | AcceptanceOutcome, *, json: bool) -> None:
+def show(outcome: Outcome | StudyOutcome | SearchOutcome | AcceptanceOutcome | Explanation, *, json: bool) -> None:
     """Print the answer, then save the reports beside the records, which takes seconds and may fail on a full disk."""
     from bakeoff.report.forms import save, terminal
     from bakeoff.report.pages import page_of

@@ -104,13 +104,13 @@ def _with_commands(study: Study, several: Sequence[Words], arguments: Sequence[s
     for point in study.points:
         words = list(arguments)
         for one in several:
-            words = _with_value(words, one, point.coordinates[one.name])
+            words = with_value(words, one, point.coordinates[one.name])
         request = msgspec.structs.replace(point.request, command=shlex.join(["bakeoff", *words]))
         points.append(msgspec.structs.replace(point, request=request))
     return msgspec.structs.replace(study, points=points)
 
 
-def _with_value(words: Sequence[str], several: Words, value: str) -> list[str]:
+def with_value(words: Sequence[str], several: Words, value: str) -> list[str]:
     """Put one value in the place of several, whether they stand behind their flag or are joined to it by "="."""
     from bakeoff.spec.contender import quoted
 

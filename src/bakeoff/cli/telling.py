@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.race.notices import foreseen_shapes
 from bakeoff.race.progress import Certified, PointEnded, PointStarted, StudyStarted, TimerTested, TrialEnded, Tried
 from bakeoff.report.gpus import busy, gpu_memory
 from bakeoff.report.standings import kind, ratio_text, slower_first
@@ -42,6 +43,7 @@ def notes(event: Prepared) -> list[str]:
     said = [f"{label} does not race: {reason}" for label, reason in excluded.items() if label not in missing]
     if missing:
         said.append(f"not installed here: {', '.join(missing)} (to add one: bakeoff env create {missing[0]})")
+    said += [*event.comparison.notices, *foreseen_shapes(event.comparison)]
     if event.resumed:
         said.append(f"going on with {count(event.resumed, 'trial')} that are there already")
     if event.again:

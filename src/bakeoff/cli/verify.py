@@ -25,9 +25,13 @@ def verify(
     size: parameters.Size = "full",
     device: parameters.Device = None,
     gpu: parameters.Gpu = None,
+    devices: parameters.DeviceCounts = None,
+    scaling: parameters.HowScaled = "weak",
     threads: parameters.Threads = None,
     data: parameters.Data = None,
     padding: parameters.Padding = "fixed",
+    max_norm: parameters.MaxNorm = None,
+    noise_multiplier: parameters.NoiseMultiplier = None,
     seed: parameters.Seed = 0,
     trial_limit: parameters.TrialLimit = "10m",
     inject: parameters.Inject = None,
@@ -49,9 +53,13 @@ def verify(
         size=size,
         device=device,
         gpu=gpu,
+        devices=parameters.counts(devices, "--devices"),
+        scaling=parameters.scaling(scaling),
         threads=threads,
         data=data,
         padding=padding,
+        max_norm=max_norm,
+        noise_multiplier=noise_multiplier,
         seed=seed,
         trial_limit_s=parameters.seconds(trial_limit, "--trial-limit"),
         inject=parameters.injected(inject),
@@ -63,12 +71,17 @@ def verify(
         told = {"version": VERSION, "injected": request.inject, "certificates": msgspec.to_builtins(certificates)}
         typer.echo(dumps(told, indent=2))
     else:
-        if inject is not None:
-            typer.echo(plain(f"a planted fault: the frameworks got {inject}, which a certificate has to refuse"))
-        for certificate in certificates:
-            typer.echo(plain(_text(certificate), keep="\n"))
+        _tell(certificates, inject)
     if not (certificates and all(certificate.passed for certificate in certificates)):
         raise typer.Exit(FAILED)
+
+
+def _tell(certificates: "list[Certificate]", inject: str | None) -> None:
+    """Print the certificates, behind what was planted for them to refuse."""
+    if inject is not None:
+        typer.echo(plain(f"a planted fault: the frameworks got {inject}, which a certificate has to refuse"))
+    for certificate in certificates:
+        typer.echo(plain(_text(certificate), keep="\n"))
 
 
 def _text(certificate: "Certificate") -> str:

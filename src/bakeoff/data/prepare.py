@@ -59,17 +59,25 @@ def named(source: str | None, workload: Workload) -> tuple[str, str]:
     return name, location
 
 
-def needed_bytes(source: str | None, workload: Workload, size: Size, batch_size: int) -> int:
-    """Return how much memory drawing the batches takes; 0 where the source has an end, which a batch cannot exceed."""
+def needed_bytes(source: str | None, workload: Workload, size: Size, batch_size: int, steps: int = 0) -> int:
+    """Return how much memory drawing the batches takes; 0 where the source has an end, which a batch cannot exceed.
+
+    `steps` are those of an epoch of whole runs whose batches differ in shape, as in `prepare`.
+    """
     name, _ = named(source, workload)
     module: Any = importlib.import_module(f"{sources.__name__}.{name}")
     batch_bytes = max(1, batch_size * size.sample.sample_bytes)
-    return getattr(module, "COPIES", 0) * _most(batch_bytes) * batch_bytes
+    return getattr(module, "COPIES", 0) * max(_most(batch_bytes), _of_run(batch_bytes, steps)) * batch_bytes
 
 
 def _most(batch_bytes: int) -> int:
     """Return the number of batches of this size that a race takes at most."""
     return max(_LIMITS.least, min(_LIMITS.most, _LIMITS.race_bytes // batch_bytes))
+
+
+def _of_run(batch_bytes: int, steps: int) -> int:
+    """Return how many batches a whole run of so many steps has of its own, so that its epochs repeat few shapes."""
+    return min(steps, _LIMITS.epoch_bytes // batch_bytes)
 
 
 def prepare(  # noqa: PLR0913 - all that decides what is written
@@ -81,14 +89,16 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     folder: Path,
     *,
     whole: bool = False,
+    steps: int = 0,
     padding: str = FIXED,
     file: Path | None = None,
 ) -> Inputs:
     """Write the arrays and inputs.json, as `Inputs` says; raise UsageError or StoreError, which say what to do.
 
     `source` is a name, or a name and a location as in "huggingface:/path/to/folder"; None: the workload's first.
-    `whole` writes all batches of the data set, of which a race takes the first. `padding` says how sequences that have
-    lengths are padded (`bakeoff.data.padding`); `file` is the workload's, whose own data may be asked for.
+    `whole` writes all batches of the data set, of which a race takes the first; `steps` of an epoch of whole runs, as
+    many batches as that where their shapes differ. `padding` says how sequences that have lengths are padded
+    (`bakeoff.data.padding`); `file` is the workload's, whose own data may be asked for.
     """
     padded = padding_of(padding, size.sample)
     if batch_size < 1:
@@ -99,7 +109,8 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
     name, location = named(source, workload)
     module: Any = importlib.import_module(f"{sources.__name__}.{name}")
     whole = whole and not getattr(module, "ENDLESS", False)
-    most_in_all = max(most, _LIMITS.epoch_bytes // batch_bytes) if whole else most
+    of_run = _of_run(batch_bytes, steps) if padded.kind != FIXED else 0
+    most_in_all = max(most, _LIMITS.epoch_bytes // batch_bytes if whole else of_run)
     # One sample more shows whether that was all; what does not fill its bucket's batch is left over.
     wanted = most_in_all * batch_size + whole + padded.buckets * (batch_size - 1)
     place = str(file) if name == OWN and file is not None else location or None
@@ -110,7 +121,7 @@ def prepare(  # noqa: PLR0913 - all that decides what is written
             "say how many steps to run, of an epoch or in all: --steps N"
         )
         raise UsageError(msg)
-    about, train = _batches(found, size.sample, batch_size, padded, None if whole else most)
+    about, train = _batches(found, size.sample, batch_size, padded, None if whole else most_in_all)
     about = msgspec.structs.replace(about, batches=min(most, about.epoch_batches))
     race = train.taken(slice(about.batches * batch_size))
     about = msgspec.structs.replace(about, padded_share=padded_share(race, size.sample, batch_size, about.entries))

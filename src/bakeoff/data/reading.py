@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import fnmatch
 import importlib
+import os
 from pathlib import Path
 from typing import Any
 
 from bakeoff.spec.errors import UsageError
+
+MOST_FOLDERS = 20_000
+"""LibriSpeech has the most: one for each chapter of each speaker, some 8,000 in all of its parts."""
+
+PARQUET_DEPTH = 2
+"""Hugging Face's own data sets have their files in a folder for each configuration, some with one for each split."""
 
 
 def library(name: str, what: str) -> Any:
@@ -30,9 +38,31 @@ def existing(source: str, location: str) -> Path:
     return path
 
 
+def files_below(folder: Path, pattern: str, *, depth: int) -> list[Path]:
+    """Return the files of this name in a folder and so many levels below it, in order; links are not followed.
+
+    Raises UsageError for a folder of more folders than any data set has, instead of walking on.
+    """
+    found: list[Path] = []
+    for count, (here, folders, files) in enumerate(os.walk(folder)):
+        if count >= MOST_FOLDERS:
+            msg = (
+                f"{folder} has more than {MOST_FOLDERS:,} folders, and no data set has so many; name the folder that "
+                f"holds the data itself, with {pattern} at most {depth} levels below it"
+            )
+            raise UsageError(msg)
+        found += [Path(here, name) for name in fnmatch.filter(files, pattern)]
+        if len(Path(here).relative_to(folder).parts) >= depth:
+            folders.clear()
+    return sorted(found)
+
+
 def is_data_set(folder: Path) -> bool:
-    """Return whether `datasets` is to read a folder: it was saved by it, or holds Parquet files."""
-    return (folder / "dataset_dict.json").is_file() or any(folder.rglob("*.parquet"))
+    """Return whether `datasets` is to read a folder: it was saved by it, or holds Parquet files.
+
+    Raises UsageError for a folder that is too large to be one.
+    """
+    return (folder / "dataset_dict.json").is_file() or bool(files_below(folder, "*.parquet", depth=PARQUET_DEPTH))
 
 
 def splits_of(source: str, folder: Path) -> Any:

@@ -49,6 +49,13 @@ class Wanted:
             raise self._misfit(role, "has to be a sequence")
         return spec.shape[0]
 
+    def features(self, role: str) -> int:
+        """Return the length of the last axis of one sample's array; raise UsageError where the workload lacks it."""
+        spec = self._spec(role)
+        if len(spec.shape) < 2:  # noqa: PLR2004 - entries and their features
+            raise self._misfit(role, "has features along a second axis")
+        return spec.shape[-1]
+
     def below(self, role: str) -> int:
         """Return the first integer that is too large for it: the entries of its vocabulary."""
         spec = self._spec(role)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import tomllib
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -61,12 +62,18 @@ def _read(name: str, folder: Path) -> Framework:
     """Return one folder's framework, with the problem where its declaration cannot be used."""
     path = folder / DECLARATION
     try:
-        info = msgspec.convert(tomllib.loads(path.read_text("utf-8")), FrameworkInfo)
+        info = _info(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         return _broken(name, folder, f"{path}: {error}")
     if info.name != name:
         return _broken(name, folder, f"{path} says name = {info.name!r}, but its folder or entry point is {name!r}")
     return Framework(info=info, path=folder)
+
+
+@cache
+def _info(text: str) -> FrameworkInfo:
+    """Return what a declaration says; raise ValueError where it cannot be used. Declarations are asked for often."""
+    return msgspec.convert(tomllib.loads(text), FrameworkInfo)
 
 
 def _external(point: EntryPoint) -> Framework:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from bakeoff.environments.builds import check_known
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.framework import OptionSupport
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.contender import Contender
     from bakeoff.spec.framework import FrameworkInfo
+    from bakeoff.spec.scenario import Scenario
 
 ALL = "all"
 """The default of an option that counts threads: as many as there are usable processors."""
@@ -44,6 +47,16 @@ def resolve_options(
     options = {name: _value(value, usable_cores) for name, value in (own | wanted | contender.options).items()}
     _check_together(info, options, where=f"contender {contender.label!r}")
     return options
+
+
+def in_scenario(info: FrameworkInfo, asked: Mapping[str, str], scenario: Scenario) -> FrameworkInfo:
+    """Return a framework's declaration with the defaults that it has in a scenario, beside the options asked for."""
+    options = dict(info.options)
+    for one in info.scenario_defaults:
+        values = {name: asked.get(name, info.options[name].default) for name in one.when}
+        if one.scenario == scenario and all(values[name] in valid for name, valid in one.when.items()):
+            options[one.option] = msgspec.structs.replace(options[one.option], default=one.value)
+    return msgspec.structs.replace(info, options=options)
 
 
 def _check(info: FrameworkInfo, name: str, value: str, *, where: str) -> None:

@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from bakeoff.spec.batch import Batch
 from bakeoff.spec.optimizer import Optimizer
+from bakeoff.spec.per_sample import PerSample
 from bakeoff.spec.workload import Size
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from bakeoff.spec.group import Group
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
@@ -44,6 +46,12 @@ class Model(msgspec.Struct, frozen=True, kw_only=True):
     """By canonical name, in canonical layout, float64; an engine converts them to its layout and precision."""
     state: Arrays = {}
     """The values of running statistics before the first step, in the same form; empty in a model that has none."""
+    per_sample: PerSample | None = None
+    """How gradients are clipped, in scenarios with per-sample gradients."""
+    shards: int = 1
+    """In the reference of several devices: how many shards of the batch are computed one after another. Losses,
+    gradients and what is added to running statistics are means of the shards'. Only an engine that can be the reference
+    knows more than 1."""
 
 
 class Built(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,11 +141,33 @@ class Step(Protocol):
         each framework has random numbers of its own. Raises UnsupportedError in a scenario that does not train.
         """
 
+    def norms(self, batch: Any) -> NDArray[np.float64]:
+        """Return the L2 norm (batch,) of each sample's gradient over all parameters, before it is clipped.
+
+        By the function that `run` uses, at the present parameters; it leaves the step as it was. A step of
+        per-sample-gradients alone has it, and the next; its `gradients` are those that are handed to the optimiser,
+        without noise: the sum of the clipped ones, divided by the batch size. Its `result` is the mean of the samples'
+        losses.
+        """
+
+    def noisy_gradients(self, batch: Any) -> Arrays:
+        """Return the gradients that the next `run` on this batch hands to the optimiser, noise included.
+
+        By the function that `run` uses, in the form of `gradients`; it leaves the step as it was, and with it the
+        state of the generator, so that the next `run` draws this very noise. Asked only where there is noise.
+        """
+
     def parameters(self) -> Arrays:
         """Return the present value of every parameter, by canonical name and in canonical layout."""
 
     def state(self) -> Arrays:
         """Return the present value of every running statistic, by canonical name; empty in a model that has none."""
+
+    def unequal(self) -> str:
+        """Return the name of a parameter whose copies on this process's devices differ in any bit; empty for none.
+
+        Asked at the end of every trial. An engine whose processes have one device each leaves this method out.
+        """
 
     def snapshot(self) -> Any:
         """Return a copy, on the device, of all that running steps changes; None in a scenario that does not train.
@@ -189,6 +219,13 @@ class Step(Protocol):
         """
 
 
+class ShardedStep(Step, Protocol):
+    """A training step of the reference for several devices, whose model has several shards."""
+
+    def first_state(self) -> Arrays:
+        """Return what `state` would be after the last step if its first shard alone had moved it."""
+
+
 class Probe(Protocol):
     """One plain operation on arrays of its own on the device, run and waited for as a step is."""
 
@@ -208,6 +245,16 @@ class Engine(Protocol):
     running_variance: Literal["biased", "unbiased"]
     """Which variance of the batch BatchNorm moves the running variance towards: biased divides by the number n of
     values that a channel has in the batch, unbiased by n - 1. The certificate checks that it is so."""
+
+    def join(self, group: Group) -> None:
+        """Note which process of a group this is; called before `configure`, which meets the others.
+
+        Called where the contender's `sync` has a process for each device (`[syncs]` in framework.toml); with a single
+        process for all devices, `configure` finds their number in options["devices"], and batches are the joined ones.
+        An engine that has no such `sync` leaves this method out. Of a group's steps, `run` ends with all replicas'
+        parameters equal, `gradients` gives what the optimiser gets, so the mean over all replicas, and `result` and
+        `outputs` give those of this replica's own shard. Collectives are in `run` and `gradients`, and nowhere else.
+        """
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads for this process, before anything is built.

@@ -1,4 +1,4 @@
-"""The models of keras.applications, as users of Keras run them, for each framework that Keras runs on.
+"""The models of keras.applications and of KerasHub's layers, as users run them, on each framework that Keras has.
 
 Keras has one backend in a process, chosen before its import by KERAS_BACKEND; a framework's ready_made.py sees to that.
 A model trains by `train_on_batch`, infers by `predict_on_batch`, and its optimiser is Keras' own with Keras' formula.
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.frameworks import keras_optimizers
+from bakeoff.frameworks import keras_hub_models, keras_optimizers
 from bakeoff.frameworks.ready_made import ReadyMadeModel
 from bakeoff.frameworks.steps import NO_LOSS, NO_OUTPUTS, for_scenario, training_parts
 from bakeoff.spec.errors import UnsupportedError
-from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop
+from bakeoff.spec.optimizer import SGD, Adam, AdamW, Optimizer, RMSprop, exempt
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
@@ -64,9 +64,7 @@ class KerasStep:
         training: dict[str, Any] = {}
         if self._trains:
             _, optimizer = training_parts(model)
-            # Every ready-made model here is a classifier that returns logits.
-            loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-            training = {"loss": loss, "optimizer": _optimizer(keras, optimizer)}
+            training = {"loss": _loss(keras, network), "optimizer": _optimizer(keras, optimizer, network)}
         network.compile(run_eagerly=mode == "eager", jit_compile=mode == "compiled", **training)
 
     def run(self, batch: DeviceBatch) -> None:
@@ -78,17 +76,18 @@ class KerasStep:
         if not self._trains:
             raise UnsupportedError(NO_LOSS)
         self._network.reset_metrics()
-        return float(self._last)
+        # With several losses Keras tells their sum first, and then each.
+        return float(np.ravel(self._last)[0])
 
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
         """Return the outputs in evaluation mode."""
-        return np.asarray(_infer(self._network, batch[0]), np.float64)
+        return _logits(_infer(self._network, batch[0]))
 
     def last_outputs(self) -> NDArray[np.float64]:
         """Return what the last call of `predict_on_batch` has returned."""
         if self._trains:
             raise UnsupportedError(NO_OUTPUTS)
-        return np.asarray(self._last, np.float64)
+        return _logits(self._last)
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
         """Raise UnsupportedError: no reference has these parameters."""
@@ -153,19 +152,30 @@ class KerasStep:
         }
 
 
-def _optimizer(keras: Any, optimizer: Optimizer) -> Any:
-    """Return Keras' own optimiser with the workload's settings, by Keras' formula."""
-    if optimizer.schedule is not None:
-        msg = "a ready-made model of Keras is trained at one rate here, and the workload's optimiser has a schedule"
-        raise UnsupportedError(msg)
-    rate = float(optimizer.learning_rate)
-    make = keras.optimizers
-    native = _native(make, optimizer, rate)
+def _loss(keras: Any, network: Any) -> Any:
+    """Return the cross-entropy of logits, which every ready-made model here gives: of several the sum."""
+    loss = keras.losses.SparseCategoricalCrossentropy
+    if len(network.outputs) > 1:
+        return {name: loss(from_logits=True) for name in network.output}
+    return loss(from_logits=True)
+
+
+def _logits(outputs: Any) -> NDArray[np.float64]:
+    """Return what a model infers: of several outputs the first, as the workloads have it."""
+    return np.asarray(next(iter(outputs.values())) if isinstance(outputs, dict) else outputs, np.float64)
+
+
+def _optimizer(keras: Any, optimizer: Optimizer, network: Any) -> Any:
+    """Return Keras' own optimiser with the workload's settings, by Keras' formula; names are Keras' paths."""
+    native = _native(keras.optimizers, optimizer, keras_optimizers.rate(optimizer))
     native.global_clipnorm = optimizer.clip_norm
+    variables = {variable.path: variable for variable in network.trainable_variables}
+    if spared := exempt(optimizer, list(variables)):
+        native.exclude_from_weight_decay(var_list=[variables[path] for path in spared])
     return native
 
 
-def _native(make: Any, optimizer: Optimizer, rate: float) -> Any:
+def _native(make: Any, optimizer: Optimizer, rate: Any) -> Any:
     """Return the optimiser by its class and arguments."""
     match optimizer:
         case SGD(momentum=momentum, weight_decay=decay, nesterov=nesterov):
@@ -209,10 +219,8 @@ def _ready(name: str, parameters: int) -> ReadyMadeModel:
     return ReadyMadeModel(name=f"keras.applications.{name}", parameters=parameters, make=partial(_make, name))
 
 
-MODELS = {
-    "imdb-lstm": ReadyMadeModel(
-        name="keras.layers.Embedding, LSTM, GlobalAveragePooling1D, Dense", parameters=1_081_002, make=_make_lstm
-    ),
+MODELS = keras_hub_models.MODELS | {
+    "imdb-lstm": ReadyMadeModel(name="keras.layers.Embedding, LSTM, GlobalAveragePooling1D, Dense", make=_make_lstm),
     "resnet50": _ready("ResNet50", 25_557_032),
     "resnet50-cifar10": _ready("ResNet50", 23_528_522),
     "vgg16": _ready("VGG16", 138_357_544),

@@ -42,18 +42,34 @@ class ReadyMadeModel(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     """What a user would write to have it."""
-    parameters: int
-    """Of that size of the workload; the model itself may have another number, and the report states both."""
+    parameters: int | None = None
+    """Of the one size of the workload that it stands for; the model itself may have another number, and the report
+    states both. None: it is made by a size's `config`, and stands for any."""
     make: Callable[[Size], Any]
     """Returns the model with fresh values; nothing is downloaded."""
+    no_decay: tuple[str, ...] = ()
+    """What the workload's `no_decay` is in the ready-made model's own names of its parameters."""
 
     def made(self, size: Size) -> Any:
         """Return the model; raise UnsupportedError for another size, whose time it would not be."""
-        if size.parameters != self.parameters:
+        if self.parameters is not None and size.parameters != self.parameters:
             asked = "another number" if size.parameters is None else f"{size.parameters:,}"
             msg = f"{self.name} stands for the size with {self.parameters:,} parameters; this one has {asked}"
             raise UnsupportedError(msg)
         return self.make(size)
+
+    def trained_by(self, model: Model) -> Model:
+        """Return the workload with its optimiser in the ready-made model's names.
+
+        Raise UnsupportedError where the optimiser names parameters, and nothing says which those are here.
+        """
+        if model.optimizer is None or not getattr(model.optimizer, "no_decay", ()):
+            return model
+        if not self.no_decay:
+            msg = f"the workload's no_decay names its own parameters, and {self.name} calls its own otherwise"
+            raise UnsupportedError(msg)
+        optimizer = msgspec.structs.replace(model.optimizer, no_decay=self.no_decay)
+        return msgspec.structs.replace(model, optimizer=optimizer)
 
 
 def find(models: Mapping[str, ReadyMadeModel], holes: Mapping[str, str], workload: str) -> ReadyMadeModel:

@@ -16,6 +16,7 @@ from bakeoff.workloads.losses import given_inputs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from bakeoff.frameworks.engine import Arrays, Model
@@ -44,11 +45,32 @@ def training_parts(model: Model) -> tuple[Callable[..., Any], Optimizer]:
     return given_inputs(model.loss), model.optimizer
 
 
+def are_equal(arrays: Sequence[NDArray[Any]]) -> bool:
+    """Return whether arrays, such as the copies of one on several devices, are the same in every bit."""
+    first = arrays[0].tobytes()
+    return all(one.tobytes() == first for one in arrays[1:])
+
+
 NO_LOSS = "a step that computes outputs only has no loss"
+NO_NORMS = "a step that takes the gradient of the whole batch has no norms of samples' gradients, and adds no noise"
 NO_OUTPUTS = "a step that trains keeps no outputs"
 
 
-class WithoutLoss:
+class WithoutNorms:
+    """The refusals of a step that has no per-sample gradients."""
+
+    def norms(self, batch: Any) -> NDArray[np.float64]:
+        """Raise UnsupportedError: nothing is clipped."""
+        del batch
+        raise UnsupportedError(NO_NORMS)
+
+    def noisy_gradients(self, batch: Any) -> Arrays:
+        """Raise UnsupportedError: no noise is added."""
+        del batch
+        raise UnsupportedError(NO_NORMS)
+
+
+class WithoutLoss(WithoutNorms):
     """The refusals of a step that computes outputs only; the first base of every InferStep."""
 
     def result(self) -> NoReturn:
@@ -73,7 +95,7 @@ class WithoutLoss:
         return iter(())
 
 
-class WithoutOutputs:
+class WithoutOutputs(WithoutNorms):
     """The refusal of a step that trains; the first base of every TrainStep."""
 
     def last_outputs(self) -> NoReturn:

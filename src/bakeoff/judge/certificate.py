@@ -30,7 +30,7 @@ def certificate_of(
     """Return one contender's certificate, held against the reference; whatever is missing fails closed."""
     label = plan.contender.label
     own = of_contender(records.values(), label)
-    mine, program, reference = last(own, "certify"), program_of(comparison, records, plan), reference_of(records)
+    mine, program, reference = last(own, "certify"), program_of(comparison, records, plan), reference_of(records, plan)
     size = comparison.workload.sizes[comparison.size]
     if mine is not None and mine.evidence is not None and mine.evidence.ready_made:
         exhibit = _exhibit(mine, mine.evidence, folder)
@@ -41,19 +41,20 @@ def certificate_of(
     ran = program if program is not None and program.outcome == "done" else None
     return certify(
         _exhibit(mine, mine.evidence, folder),
-        _exhibit(reference, reference.evidence, folder),
+        _as_kept_by(plan, _exhibit(reference, reference.evidence, folder)),
         workload=comparison.workload,
-        size=msgspec.structs.replace(size, batch_size=comparison.batch_size),
+        size=msgspec.structs.replace(size, batch_size=mine.trial.batch_size),
         scenario=comparison.scenario,
+        per_sample=comparison.per_sample,
         steps=reference.trial.certify_steps + 1,
         program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
         alone=plan.no_program or (program.reason if program else ""),
     )
 
 
-def reference_of(records: Mapping[str, Record]) -> Record | None:
-    """Return the reference's record; None before there is one."""
-    return last(records.values(), "reference")
+def reference_of(records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
+    """Return the record of the reference that a contender is held against; None before there is one."""
+    return records.get(plan.whose)
 
 
 def program_of(comparison: Comparison, records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
@@ -62,7 +63,7 @@ def program_of(comparison: Comparison, records: Mapping[str, Record], plan: Cont
     if asked is None:
         return None
     if comparison.reference is not None and asked.runs_as(comparison.reference):
-        return reference_of(records)
+        return reference_of(records, plan)
     return last(of_contender(records.values(), plan.contender.label), "program")
 
 
@@ -109,6 +110,14 @@ def _exhibit(record: Record, evidence: Evidence, folder: Path) -> Exhibit:
         precision=options.get("precision", "float32"),
         device=options.get("device", "cpu"),
     )
+
+
+def _as_kept_by(plan: ContenderPlan, reference: Exhibit) -> Exhibit:
+    """Return a reference with the running statistics that a contender's replicas keep: the mean, or the first's."""
+    if plan.sync is None or plan.sync.statistics == "mean":
+        return reference
+    first = {f"state/{name.removeprefix('first/')}": one for name, one in reference.arrays.items() if "first/" in name}
+    return msgspec.structs.replace(reference, arrays=reference.arrays | first)
 
 
 def _arrays(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:

@@ -26,6 +26,7 @@ from bakeoff.judge.rounds import (
     saved_step,
     steps_by_round,
 )
+from bakeoff.judge.scaling import comparable, is_scaling, scalings
 from bakeoff.judge.tied import why_untied
 from bakeoff.judge.timer import timer_verdict, why_short
 from bakeoff.spec.comparison import FIRST_RULES
@@ -88,7 +89,7 @@ def assess(
     ]
     rounds = max((record.trial.round_number for record in timed), default=0)
     stop: Ended = "budget" if ended == "budget" else ""
-    pairs = pairs_of(_ranked(contenders), timed, rounds, kept)
+    pairs = comparable(pairs_of(_ranked(contenders), timed, rounds, kept), comparison.contenders)
     procedure = comparison.procedure
     by = sequential.decide if procedure.rules == FIRST_RULES else decide  # `sequential` is that of stats.first
     verdicts = by(pairs, margin=procedure.margin, max_rounds=procedure.max_rounds, ended=stop, aim=procedure.aim)
@@ -97,7 +98,8 @@ def assess(
         comparison=comparison,
         path=str(folder),
         contenders=contenders,
-        verdicts=verdicts,
+        verdicts=[verdict for verdict in verdicts if not is_scaling(verdict, comparison.contenders)],
+        scalings=scalings(comparison, contenders, verdicts, records.values()),
         rounds=rounds,
         processes=sum(record.outcome == "done" for record in timed),
         cut_steps=kept.cut,
@@ -158,7 +160,8 @@ def contender_outcome(
     evidence = certified.evidence if certified else None
     timer = timer_verdict(selftest) if selftest else None
     # A ready-made model is not the workload's, and may do less.
-    peak = None if certificate.ready_made else peak_of(records.values(), plan)
+    is_shared = comparison.scaling == "strong" and plan.devices > 1  # a device has less than the work that is known
+    peak = None if certificate.ready_made or is_shared else peak_of(records.values(), plan)
     light = light_of(comparison.work, peak, _middle_s(times)) if times else None
     untied = why_untied(comparison, records, plan)
     status, reason = _status(certificate, certified, _distrust(timer, untied, light, done), timed, times)
@@ -171,6 +174,7 @@ def contender_outcome(
         certificate=certificate,
         timer=timer,
         rounds=len(times),
+        lost_rounds={one.trial.round_number: f"{one.outcome}: {one.reason}" for one in timed if one.outcome != "done"},
         first_step_s=_median(cold, lambda record: record.first_step_ns),
         import_s=_median(done or finished(mine), lambda record: record.import_ns),
         build_s=_median(done, lambda record: record.build_ns),

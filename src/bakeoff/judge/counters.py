@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from bakeoff.spec.record import Block, Record
 
+MOST_FAULTS_PER_STEP = 1.0
+"""Above this the step time holds the kernel's work of handing out memory (docs/method.md)."""
+
 
 class BlockCounters(msgspec.Struct, frozen=True, kw_only=True):
     """One contender's counters over all of its blocks; None is unknown here."""

@@ -67,7 +67,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
     only_after: list[str]
 
 
-_WORK = ("workload", "scenario", "size", "batch size")
+_WORK = ("workload", "scenario", "size", "batch size", "clipping")
 
 
 def difference(before: Outcome, after: Outcome) -> Difference:

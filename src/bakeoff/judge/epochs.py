@@ -120,6 +120,17 @@ def _compilations(record: Record) -> list[int | None]:
     return [None if first is None or in_step is None else first + in_step, *others]
 
 
+def epoch_times(whole: WholeRuns | None, epoch: int) -> list[float]:
+    """Return the seconds of an epoch, counted from 1, in each run that has it."""
+    return [run.epochs_s[epoch - 1] for run in (whole.runs if whole else []) if len(run.epochs_s) >= epoch]
+
+
+def epoch_compiled(whole: WholeRuns | None, epoch: int) -> int | None:
+    """Return the most programs that a run compiled in an epoch, counted from 1; None where it is not known."""
+    runs = whole.runs if whole else []
+    return max((one for run in runs for one in run.compilations[epoch - 1 : epoch] if one is not None), default=None)
+
+
 def middle(values: Sequence[float]) -> float | None:
     """Return the median; None where there are no values."""
     return statistics.median(values) if values else None

@@ -78,6 +78,9 @@ def marked(outcome: Outcome) -> Outcome:
             msgspec.structs.replace(verdict, first=names[verdict.first], second=names[verdict.second])
             for verdict in outcome.verdicts
         ],
+        scalings=[
+            msgspec.structs.replace(one, label=names[one.label], single=names[one.single]) for one in outcome.scalings
+        ],
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.spec.options import DEFAULT, FRAMEWORK, WORKER_OPTIONS
+from bakeoff.spec.per_sample import clipping_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,8 @@ AS_BEFORE = frozenset({DEFAULT, FRAMEWORK, *(option.values[0] for option in WORK
 
 def work_of(comparison: Comparison) -> tuple[Value, ...]:
     """Return what is computed; comparisons that differ in it measure different things."""
-    return (comparison.workload.name, comparison.scenario, comparison.size, comparison.batch_size)
+    clipping = clipping_words(comparison.per_sample)
+    return (comparison.workload.name, comparison.scenario, comparison.size, comparison.batch_size, clipping)
 
 
 def hardware_of(comparison: Comparison) -> tuple[Value, ...]:

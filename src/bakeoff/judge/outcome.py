@@ -14,6 +14,7 @@ from bakeoff.judge.gpu import GpuRound
 from bakeoff.judge.late import Late, late
 from bakeoff.judge.light import Light
 from bakeoff.judge.rounds import BlockTime
+from bakeoff.judge.scaling import Scaling
 from bakeoff.spec.comparison import Comparison, ContenderPlan
 from bakeoff.spec.record import Memory
 from bakeoff.spec.selftest import TimerVerdict
@@ -49,6 +50,8 @@ class ContenderOutcome(msgspec.Struct, frozen=True, kw_only=True):
     timer: TimerVerdict | None = None
     """Of the timer's self-test; None where it was not made."""
     rounds: int = 0
+    lost_rounds: dict[int, str] = {}
+    """Rounds in which its trial did not come to its end, with the reason: they count for nothing of it."""
     step_s: Interval | None = None
     """Step time: median over rounds of the median over blocks, with its own 95 % interval (from 3 rounds on)."""
     median_step_s: float | None = None
@@ -130,7 +133,9 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     contenders: list[ContenderOutcome]
     """In the order in which they were named."""
     verdicts: list[Verdict]
-    """Every pair of ranked contenders."""
+    """Every pair of ranked contenders on as many devices."""
+    scalings: list[Scaling] = []
+    """Every ranked contender on several devices that was raced beside itself on one."""
     rounds: int = 0
     processes: int = 0
     """Fresh processes that were timed."""
@@ -158,6 +163,11 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     ended: Ending = "unfinished"
     damaged: list[str] = []
     """Records that could not be read and were set aside."""
+
+    @property
+    def pairs(self) -> list[Verdict]:
+        """Every pair that rounds are run for: of contenders, and of one contender on one device and on several."""
+        return [*self.verdicts, *(one.verdict for one in self.scalings)]
 
     @property
     def is_answered(self) -> bool:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.judge.change import Change, ratio_change
 from bakeoff.judge.likeness import changed_facts, contender_key, hardware_of, work_of
+from bakeoff.spec.per_sample import clipping_words
 from bakeoff.spec.verdict import Verdict, mirrored
+from bakeoff.stats.steps import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +43,19 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     """From the entry before; None in the first, and where one of them has no interval."""
 
 
+class RatioStep(msgspec.Struct, frozen=True, kw_only=True):
+    """A place from which on a pair's ratio is another one (`bakeoff.stats.steps`)."""
+
+    comparison: str
+    """Id of the first one after the step."""
+    before: float
+    """Median ratio of the entries before it, back to the step before."""
+    after: float
+    """Median ratio from it on, until the next step."""
+    p: float
+    """The probability of a step as clear as this one where there is none."""
+
+
 class Row(msgspec.Struct, frozen=True, kw_only=True):
     """A pair over time, of the same work on the same machine; other machines have rows of their own."""
 
@@ -47,6 +63,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str
     size: str
     batch_size: int
+    clipping: str
+    """How each sample's gradient is clipped; empty in scenarios without per-sample gradients."""
     data: str
     first: str
     second: str
@@ -56,6 +74,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """As it was in the last entry."""
     entries: list[Entry]
     """By date, the oldest first."""
+    steps: list[RatioStep] = []
+    """In the order of the entries; none is found in fewer than `bakeoff.stats.steps.FEWEST` entries with a ratio."""
 
 
 def rows(outcomes: Iterable[Outcome]) -> list[Row]:
@@ -105,13 +125,29 @@ def _row(known: list[tuple[Outcome, Verdict]]) -> Row:
         scenario=comparison.scenario,
         size=comparison.size,
         batch_size=comparison.batch_size,
+        clipping=clipping_words(comparison.per_sample),
         data=comparison.data.source,
         first=verdict.first,
         second=verdict.second,
         options={label: dict(contender_key(_of(last, label).plan)[1]) for label in (verdict.first, verdict.second)},
         machine=comparison.machine,
         entries=entries,
+        steps=_steps(entries),
     )
+
+
+def _steps(entries: list[Entry]) -> list[RatioStep]:
+    """Return where the ratio steps: of its logarithm, which a pair that is turned only gives another sign."""
+    known = [(entry, math.log(entry.verdict.ratio)) for entry in entries if entry.verdict.ratio]
+    return [
+        RatioStep(
+            comparison=known[step.place][0].comparison,
+            before=math.exp(step.before),
+            after=math.exp(step.after),
+            p=step.p,
+        )
+        for step in steps([value for _, value in known])
+    ]
 
 
 def _entry(outcome: Outcome, verdict: Verdict, before: tuple[Outcome, Verdict] | None) -> Entry:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from bakeoff.judge.epochs import epoch_times
 from bakeoff.judge.outcome import ContenderOutcome
 from bakeoff.spec.published import Claim, Declared, Figure, PublishedStudy, step_s
 from bakeoff.spec.verdict import Verdict, mirrored
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 Order = Literal["same", "other", "undecided", "unclear there", "too few rounds", "not measured"]
 """Ours against the published one.  unclear there: repeats of the two overlap in the document.  too few rounds: there is
 a ratio so far, and no verdict yet."""
+FIRST = 1
+"""Of epochs that a document tells apart: it holds what comes once, and no verdict on a step's time speaks of it."""
+
 Ranking = Literal["agrees", "disagrees", "undecided", "inconclusive"]
 
 
@@ -89,12 +93,13 @@ def _line(
     published: PublishedStudy, declared: Declared, row: str, figure: Figure | None, point: PointOutcome
 ) -> PublishedLine:
     """Return one line."""
+    is_absolute = published.unit_of(declared) != "times"
     return PublishedLine(
         comparison=declared.name,
         row=row,
         machine=machine_of(published, figure) if figure else "",
         figure=figure,
-        published_step_s=published_step_s(published, declared, figure) if figure else None,
+        published_step_s=published_step_s(published, declared, figure) if figure and is_absolute else None,
         measured=contender_of(point, row),
         hole=hole(point, row),
     )
@@ -107,7 +112,8 @@ def machine_of(published: PublishedStudy, figure: Figure) -> str:
 
 def steps_s(published: PublishedStudy, declared: Declared, figure: Figure) -> list[float]:
     """Return the seconds of a step by each repeat."""
-    return [step_s(value, published.unit_of(declared), declared) for value in figure.values]
+    unit, devices = published.unit_of(declared), published.row(figure.row).devices
+    return [step_s(value, unit, declared, devices) for value in figure.values]
 
 
 def published_step_s(published: PublishedStudy, declared: Declared, figure: Figure) -> float:
@@ -142,12 +148,18 @@ def hole(point: PointOutcome, row: str) -> str:
 
 
 def pairs(study: StudyOutcome, published: PublishedStudy) -> list[PublishedPair]:
-    """Return every pair of rows that the document has figures of on the same machine."""
+    """Return every pair of rows that the document has figures of on the same machine, on as many devices."""
     found = []
     for declared, point in both(study, published):
         for machine in published.machines:
-            on_it = [one for one in declared.figures if machine_of(published, one) == machine.name]
-            found += [_pair(study, published, declared, two, point) for two in combinations(on_it, 2)]
+            on_it = [
+                one for one in declared.figures if machine_of(published, one) == machine.name and one.epoch != FIRST
+            ]
+            found += [
+                _pair(study, published, declared, two, point)
+                for two in combinations(on_it, 2)
+                if len({published.row(one.row).devices for one in two}) == 1
+            ]
     return found
 
 
@@ -229,6 +241,7 @@ def _no_ranking(study: StudyOutcome, published: PublishedStudy, declared: Declar
     # Rows for both kinds of device are run on both here, too.
     elif devices not in ({"gpu", "cpu"}, {here.kind}):
         reasons.append("other hardware")
+    reasons += [declared.other] if declared.other else []
     return ", ".join([*reasons, *(["scaled down"] if is_smaller(study, declared) else [])])
 
 
@@ -252,20 +265,44 @@ def held(study: StudyOutcome, published: PublishedStudy) -> list[Held]:
 
 def _held(claim: Claim, points: list[PointOutcome]) -> Held:
     """Return a claim's figure as measured: the second's step time over the first's is the ratio of their speeds."""
+    if claim.epoch is not None:
+        return _held_by_epochs(claim, claim.epoch, points)
     found = [verdict_on(point, claim.second, claim.first) for point in points]
     verdicts = [one for one in found if one and one.ratio is not None and not is_early(one)]
     if len(verdicts) < len(claim.comparisons):
-        gone = sorted({hole(point, row) for point in points for row in (claim.first, claim.second)} - {""})
         other = "too few rounds" if len(points) == len(claim.comparisons) else "not all of it is in the scaled variant"
-        return Held(claim=claim, percent=None, verdicts=verdicts, reason="; ".join(gone) or other)
+        return Held(claim=claim, percent=None, verdicts=verdicts, reason=_gone(claim, points) or other)
     percents = [100.0 * ((verdict.ratio or 1.0) - 1.0) for verdict in verdicts]
     return Held(claim=claim, percent=claim_percent(claim, percents), verdicts=verdicts, reason="")
+
+
+def _gone(claim: Claim, points: list[PointOutcome]) -> str:
+    """Return why rows of a claim were not measured; empty where all were."""
+    return "; ".join(sorted({hole(point, row) for point in points for row in rows_of(claim)} - {""}))
+
+
+def _held_by_epochs(claim: Claim, epoch: int, points: list[PointOutcome]) -> Held:
+    """Return a claim on an epoch's time as whole runs tell it, by their medians; no verdict rests on it."""
+    wholes = [[one.whole if (one := contender_of(point, row)) else None for point in points] for row in rows_of(claim)]
+    first, second = ([epoch_times(whole, epoch) for whole in row] for row in wholes)
+    if len(points) < len(claim.comparisons) or not all([*first, *second]):
+        reason = _gone(claim, points) or "no whole run came to its end"
+        return Held(claim=claim, percent=None, verdicts=[], reason=reason)
+    percents = [100.0 * (median(theirs) / median(mine) - 1.0) for mine, theirs in zip(first, second, strict=True)]
+    return Held(claim=claim, percent=claim_percent(claim, percents), verdicts=[], reason="")
+
+
+def rows_of(claim: Claim) -> tuple[str, str]:
+    """Return the rows that a claim is about."""
+    return claim.first, claim.second
 
 
 def claim_percent(claim: Claim, percents: Sequence[float]) -> float:
     """Return the differences in a claim's comparisons, reduced as the claim does."""
     if claim.kind == "within":
         return max(abs(percent) for percent in percents)
+    if claim.kind == "less-time":
+        return fmean(100.0 * (1.0 - 1.0 / (1.0 + percent / 100.0)) for percent in percents)
     if claim.kind == "mean-difference":
         return fmean(abs(percent) for percent in percents)
     return max(percents) if claim.kind in ("most", "at-least") else fmean(percents)

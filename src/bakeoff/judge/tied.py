@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.certify.checksum import farthest
 from bakeoff.certify.tolerances import UNIT_ROUNDOFF, Allowed, allowed, is_measured
+from bakeoff.judge.certificate import reference_of
 from bakeoff.store.results import finished, last, of_contender, of_purpose
 from bakeoff.workloads.schedules import rate
 
@@ -40,7 +41,7 @@ REFERENCE_MOVES = 1e-4
 def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: ContenderPlan) -> str:
     """Return how a contender's timed trials differ from what was certified, in a sentence; empty where they do not."""
     mine = of_contender(records.values(), plan.contender.label)
-    certified, found = last(mine, "certify"), last(records.values(), "reference")
+    certified, found = last(mine, "certify"), reference_of(records, plan)
     timed = [record for record in finished(of_purpose(mine, "time")) if record.tie is not None]
     evidence, reference = (one.evidence if one else None for one in (certified, found))
     if not timed or evidence is None:
@@ -49,7 +50,7 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
     # A ready-made model's values are its own draws, and nothing says how far they may be apart.
     is_held = reference is not None and is_measured(reference, _precision(plan)) and not evidence.ready_made
     if reference is not None and is_held and _in_order(evidence):
-        most = _allowed(reference, plan)
+        most = _allowed(comparison, reference, plan)
         findings += [
             *_apart(most, plan, timed, evidence),
             *_unlike_siblings(most, plan, timed),
@@ -177,10 +178,11 @@ def _is_exact(plan: ContenderPlan) -> bool:
     return _precision(plan) in EXACT
 
 
-def _allowed(reference: Evidence, plan: ContenderPlan) -> Allowed:
+def _allowed(comparison: Comparison, reference: Evidence, plan: ContenderPlan) -> Allowed:
     """Return how far the certificate lets this contender be from the reference."""
     device = plan.contender.options.get("device", "cpu")
-    return allowed(reference, _precision(plan), device, len(reference.losses))
+    noisy = comparison.per_sample is not None and comparison.per_sample.is_noisy
+    return allowed(reference, _precision(plan), device, len(reference.losses), noisy=noisy)
 
 
 def _relative(found: float | None, expected: float | None) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import islice
 from typing import Any, Protocol
 
@@ -40,6 +40,8 @@ class Stepper:
         self._clock = clock
         self.position = 0
         """Steps of training behind the present state; `rewind` puts it back."""
+        self.began_ns = 0
+        """When the last steps in a stream began."""
 
     def rewind(self, position: int) -> None:
         """Go back to the batch that this step of training takes; a feed of the contender's own cannot, and goes on."""
@@ -67,6 +69,28 @@ class Stepper:
             durations.append(clock() - start)
         return durations
 
+    def marked(
+        self, steps: int, mark: Callable[[], AbstractContextManager[Any]] = nullcontext
+    ) -> tuple[list[int], list[int]]:
+        """Run steps, each waited for within a mark of its own.
+
+        Return the time of each, with what the mark costs, and how long of it was spent on getting its batch.
+        """
+        run, wait, clock = self._step.run, self._step.wait, self._clock
+        durations: list[int] = []
+        inputs: list[int] = []
+        for _ in range(steps):
+            batches = iter(self._next(1))
+            start = clock()
+            with mark():
+                began = clock()
+                batch = next(batches)
+                inputs.append(clock() - began)
+                run(batch)
+                wait()
+            durations.append(clock() - start)
+        return durations, inputs
+
     def idle_waits(self, count: int) -> list[int]:
         """Wait `count` times where nothing was started; return what each cost, which is in every fenced step."""
         wait, clock = self._step.wait, self._clock
@@ -92,6 +116,7 @@ class Stepper:
             stamps[index] = clock()
         self._step.wait()
         end = clock()
+        self.began_ns = start
         return [stamp - start for stamp in stamps], end - start
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.measure.gpu_facts import Device
-from bakeoff.spec.record import BY_HAND, POWER_LIMIT, GpuDuringBlock
+from bakeoff.spec.gpu import BY_HAND, POWER_LIMIT, GpuDuringBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 VISIBLE, ORDER, BY_BUS = "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "PCI_BUS_ID"
 """By which CUDA hides devices and orders them (CUDA C++ Programming Guide, "CUDA Environment Variables")."""
 
+HIDING = ("", "-1", "nodevfiles", "none", "void")
+"""Words of CUDA_VISIBLE_DEVICES that hide all that stands from there on (ibid.; the last ones are of containers)."""
+
 ASKING_LIMIT_S = 30.0
 """Time limit of CUDA's initialisation, which takes seconds where no process keeps the driver's state alive."""
 
@@ -87,8 +90,26 @@ def choose(asked: str | None = None, environment: Mapping[str, str] | None = Non
     return Chosen(gpu=most, why="the only one" if len(known) == 1 else f"the most free memory of {len(known)}")
 
 
+def visible_count(environment: Mapping[str, str] | None = None) -> int:
+    """Return how many GPUs work on CUDA may take: those that NVML knows, or CUDA_VISIBLE_DEVICES shows of them."""
+    variables = os.environ if environment is None else environment
+    try:
+        known = len(all_gpus())
+    except UnavailableError:
+        return 0
+    shown = [word for word in variables.get(VISIBLE, "").split(",") if word.strip().lower() not in HIDING]
+    return min(known, len(shown)) if VISIBLE in variables else known
+
+
+def uuids_for(uuid: str, count: int) -> list[str]:
+    """Return the UUIDs of so many GPUs, this one first and then the others in NVML's order; [uuid] for one."""
+    if count == 1 or not uuid:
+        return [uuid]
+    return [uuid, *(gpu.uuid for gpu in all_gpus() if gpu.uuid != uuid)][:count]
+
+
 def variables_for(uuid: str) -> dict[str, str]:
-    """Return the variables by which a worker sees this device and no other."""
+    """Return the variables by which a worker sees this device and no other, or these with commas between."""
     return {ORDER: BY_BUS, VISIBLE: uuid} if uuid else {}
 
 
@@ -148,7 +169,7 @@ def _visible(known: Sequence[Gpu], variables: Mapping[str, str]) -> Gpu:
     text = variables[VISIBLE]
     first = text.split(",")[0].strip()
     where = f"{VISIBLE}={text}"
-    if first.lower() in ("", "-1", "nodevfiles", "none", "void"):
+    if first.lower() in HIDING:
         msg = f"{where} hides every GPU: unset it, or name one by --gpu; valid: {', '.join(gpu.text for gpu in known)}"
         raise UsageError(msg)
     if first.isdecimal() and variables.get(ORDER) != BY_BUS and 1 < len(known) > int(first):

@@ -22,21 +22,23 @@ from bakeoff.race.foresight import told_before
 from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import on_gpu_of, prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
+from bakeoff.race.scaling import check_single
 from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, late, memory, peaks, rounds, selftest
 from bakeoff.race.stages.stage import Stage, State
+from bakeoff.race.workers.group import grouped
 from bakeoff.race.workers.guard import guarded
 from bakeoff.race.workers.process import MARK, ProcessWorker
 from bakeoff.race.workers.watched import bounded, watching, weighing
 from bakeoff.spec.comparison import Procedure
-from bakeoff.spec.errors import UsageError
+from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store import searches
-from bakeoff.store.files import forget_end, write_comparison, write_end
+from bakeoff.store.files import forget_end, read_comparison, write_comparison, write_end
 from bakeoff.store.folders import new_folder, resumable
 from bakeoff.store.locks import locked
-from bakeoff.store.results import continued, latest_like, take_up
+from bakeoff.store.results import asked_of, continued, latest_like, take_up
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.search import SearchOutcome
@@ -68,28 +70,57 @@ RACE_ONLY = {*Procedure.__struct_fields__, "self_test"} - {"budget_s", "trial_li
 """Fields of a request that have no meaning in a search; who makes the request refuses them."""
 
 
-def run(
+def run(  # noqa: PLR0913 - what a race is made of, each but the request with a usual value
     request: Request,
     observe: Observer = silent,
     *,
     launch: Launcher = ProcessWorker,
     probe_s: float = PROBE_S,
     sharing: int = 0,
+    stages: Sequence[Stage] = COMPARISON,
+    also: Sequence[Stage] = (),
 ) -> Outcome:
     """Run a comparison to its end, or resume one; return its outcome.
 
     `sharing` is how many comparisons share a time budget that the request's is a part of; 0: it has its own.
+    `stages` are all that is run but `also`, which come behind and have no part in why the comparison has ended.
     Raises UsageError before anything is started, StoreError when results cannot be written.
     """
     _check_honest(request)
     with _comparison(request, observe, launch) as loop:
         told = told_before(loop.state.comparison, begun=bool(loop.state.records), sharing=sharing)
         observe(_prepared(loop.state, probe(probe_s).calm, told))
-        cut = loop.run(stage for stage in COMPARISON if request.self_test or stage not in REMEMBERED)
+        cut = loop.run(stage for stage in stages if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))
+        loop.run(also)
     outcome = judge_comparison(loop.state.folder)
     observe(Finished(outcome.ended))
     return outcome
+
+
+def add(
+    folder: Path,
+    request: Request,
+    stages: Sequence[Stage],
+    observe: Observer = silent,
+    *,
+    launch: Launcher = ProcessWorker,
+) -> None:
+    """Run more stages in a comparison's folder, which `request` asks for again; why it has ended stays as it is.
+
+    Raises StoreError where what is asked for is not what was compared there, or this is another machine.
+    """
+    with prepared(request, asking=launch is ProcessWorker) as (wanted, inputs):
+        before = read_comparison(folder)
+        if asked_of(before) != asked_of(wanted):
+            msg = f"cannot go on with {before.id}: its contenders, options or data are not what they were"
+            raise StoreError(msg)
+        now = continued(before, on_gpu_of(before, wanted, request))
+        with _owned(folder, "comparison", launch):
+            again = take_up(folder)
+            loop = _loop(State(now, folder, inputs, again), launch, observe)
+            observe(_prepared(loop.state))
+            loop.run(stages)
 
 
 def verify(request: Request, observe: Observer = silent, *, launch: Launcher = ProcessWorker) -> list[Certificate]:
@@ -120,6 +151,7 @@ def search_batches(
     """
     _check_honest(request)
     with prepared(request, asking=launch is ProcessWorker) as (plan, inputs):
+        check_single(plan.contenders)
         wanted = attempts.within(plan, limit_bytes)
         folder, search = _search(request, wanted)
         with _owned(folder, "search", launch):
@@ -150,7 +182,12 @@ def _comparison(request: Request, observe: Observer, launch: Launcher) -> Iterat
             again = take_up(folder)
             write_comparison(folder, comparison)
             forget_end(folder)
-            yield Loop(State(comparison, folder, inputs, again), weighing(watching(launch)), observe)
+            yield _loop(State(comparison, folder, inputs, again), launch, observe)
+
+
+def _loop(state: State, launch: Launcher, observe: Observer) -> Loop:
+    """Return the loop of a comparison, whose workers are watched."""
+    return Loop(state, weighing(watching(grouped(launch))), observe)
 
 
 @contextmanager

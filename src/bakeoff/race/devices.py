@@ -46,6 +46,15 @@ def no_energy(plans: Sequence[ContenderPlan], machine: Facts) -> str:
     return "; ".join(dict.fromkeys(reasons)) if all(reasons) else ""
 
 
+def without_device(device: str | None, names: tuple[str, ...]) -> dict[str, str]:
+    """Return which of these frameworks, that nobody has named, do not have the device that is asked for, and why."""
+    support = {name: framework(name).info.options.get("device") for name in names}
+    lacks = {name: one for name, one in support.items() if one and device not in (None, *one.values)}
+    if len(lacks) == len(names):
+        return {}  # A device that nobody has is no reason to leave one out: it is refused, with those that there are.
+    return {name: f"has no device={device}" + (f": {one.why}" if one.why else "") for name, one in lacks.items()}
+
+
 def lacking(plans: Sequence[ContenderPlan], machine: Facts) -> dict[str, str]:
     """Return, by label, why contenders cannot run on their device; nobody is asked for a processor.
 

@@ -164,7 +164,7 @@ class Runner:
         folder = self._folder / spec.name
         if (folder / RECORD_FILE).exists():
             return
-        if lost.outcome == "failed":
+        if lost.is_recorded:
             # A worker that can still tell of its failure has written it down, unless it cannot write.
             raise StoreError(lost.reason) from lost
         record = Record(

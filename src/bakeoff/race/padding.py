@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.request import Request
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.trial import Inputs
     from bakeoff.spec.workload import Size
@@ -25,6 +26,11 @@ def check_shapes(loaded: LoadedWorkload, size: Size, scenario: Scenario, inputs:
     """Raise ModelFileError, with the line, for a model that cannot be run on one of the shapes of batches."""
     for entries in {repr(one): one for one in inputs.shapes() if one}.values():
         check_model(loaded, size, scenario, entries)
+
+
+def own_steps(request: Request) -> int:
+    """Return the steps of an epoch of whole runs, which have batches of their own where shapes differ; else 0."""
+    return 0 if request.padding == FIXED else request.steps or 0
 
 
 def check_input(padding: str, plans: Sequence[ContenderPlan]) -> None:

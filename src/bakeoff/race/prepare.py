@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,16 +14,21 @@ from bakeoff import data
 from bakeoff.environments.builds import PROCESSOR
 from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
-from bakeoff.environments.options import resolve_options, variables_of
+from bakeoff.environments.options import in_scenario, resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
 from bakeoff.measure import gpu_facts
 from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
-from bakeoff.measure.machine import available_memory_bytes, describe, usable_cores
-from bakeoff.race.devices import lacking, no_energy
-from bakeoff.race.padding import check_input, check_shapes
+from bakeoff.measure.machine import describe, usable_cores
+from bakeoff.race import per_sample
+from bakeoff.race.checks import check_memory, check_text, results_folder
+from bakeoff.race.devices import lacking, no_energy, without_device
+from bakeoff.race.notices import notices
+from bakeoff.race.padding import check_input, check_shapes, own_steps
+from bakeoff.race.scaling import check_scaling, cores_of_each, scaled, sync_of
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
+from bakeoff.spec.group import DEVICES, SYNC
 from bakeoff.spec.options import WATCHED, WATCHED_ON
 from bakeoff.spec.trial import Inputs
 from bakeoff.stats.boundaries import LOOKS, MAX_CONTENDERS
@@ -37,6 +40,7 @@ from bakeoff.workloads.work import mean_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from bakeoff.measure.system_settings import Facts
     from bakeoff.spec.request import Request
@@ -58,17 +62,18 @@ def prepared(request: Request, *, asking: bool = False) -> Iterator[tuple[Compar
         check_any(plans, excluded)
     workload, batch_size = loaded.workload, _batch_size(request, loaded)
     source = request.data or workload.data[0]
-    _check_memory(data.needed_bytes(source, workload, loaded.size(request.size), batch_size))
-    with inputs_folder(_results(request.results)) as folder:
+    steps = own_steps(request)
+    check_memory(data.needed_bytes(source, workload, loaded.size(request.size), batch_size, steps))
+    with inputs_folder(results_folder(request.results)) as folder:
         size = msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size)
         whole = request.epochs is not None and request.steps is None
-        seed, padding = request.seed, request.padding
+        where, how = (request.seed, folder), request.padding
         inputs = data.prepare(
-            source, workload, size, batch_size, seed, folder, whole=whole, padding=padding, file=loaded.path
+            source, workload, size, batch_size, *where, whole=whole, steps=steps, padding=how, file=loaded.path
         )
         check_shapes(loaded, size, _scenario(workload, request.scenario), inputs)
         comparison = _comparison(request, loaded, inputs, plans, excluded, on)
-        _check_text(comparison)
+        check_text(comparison)
         yield comparison, folder
 
 
@@ -79,7 +84,8 @@ def outlined(request: Request) -> Comparison:
     """
     loaded, plans, excluded = checked(request)
     source, batch_size = request.data or loaded.workload.data[0], _batch_size(request, loaded)
-    _check_memory(data.needed_bytes(source, loaded.workload, loaded.size(request.size), batch_size))
+    size, steps = loaded.size(request.size), own_steps(request)
+    check_memory(data.needed_bytes(source, loaded.workload, size, batch_size, steps))
     inputs = Inputs(source=source, batches=0, sha256="", padding=request.padding)
     return _comparison(request, loaded, inputs, plans, excluded, _machine(request, plans))
 
@@ -90,13 +96,17 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     Raises UsageError or UnknownNameError for what is not there or cannot be.
     """
     loaded = load(request.workload)
+    per_sample.check_separable(loaded, request.size, request.scenario)
     scenario, batch_size = _scenario(loaded.workload, request.scenario), _batch_size(request, loaded)
     _check_numbers(request, batch_size)
+    per_sample.asked_of(request, scenario)
     check_model(loaded, msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size), scenario)
     data.named(request.data, loaded.workload)
     padding = data.padding_of(request.padding, loaded.size(request.size).sample)
     plans, excluded = _plans(request, loaded.workload)
+    per_sample.check_option(plans, scenario)
     check_input(str(padding), plans)
+    check_scaling(request, plans, scenario, batch_size)
     return loaded, plans, excluded
 
 
@@ -120,15 +130,18 @@ def _comparison(
         workload_path=str(loaded.path.resolve()),
         workload_sha256=loaded.sha256,
         scenario=scenario,
+        per_sample=per_sample.asked_of(request, scenario),
         size=request.size,
         batch_size=batch_size,
+        scaling=request.scaling,
         work=mean_work(loaded.build, size, scenario, loaded.workload.optimizer, inputs.shapes()),
         data=inputs,
         contenders=plans,
-        reference=_reference([plan for plan in plans if plan.contender.options["tier"] != NATIVE]),
+        reference=_reference([plan for plan in plans if plan.contender.options["tier"] != NATIVE], scenario),
         excluded=excluded,
         uninstalled=[] if request.contenders else [one for one in excluded if excluded[one].startswith(NOT_INSTALLED)],
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
+        notices=[*request.noted, *notices(loaded, size, scenario, plans)],
         no_energy=no_energy(plans, machine),
         machine=machine,
         gpu_why=gpu_why,
@@ -192,45 +205,11 @@ def _check_numbers(request: Request, batch_size: int) -> None:
             raise UsageError(msg)
 
 
-def _check_memory(needed_bytes: int) -> None:
-    """Raise UsageError where batches would not fit into the memory that is available now."""
-    available_bytes = available_memory_bytes()
-    if available_bytes is not None and needed_bytes > available_bytes:
-        needed_gb, available_gb = min(needed_bytes, 10**21) / 1e9, available_bytes / 1e9
-        msg = (
-            f"drawing its batches takes {needed_gb:,.1f} GB, and {available_gb:,.1f} GB are available; "
-            "name a smaller --batch-size or another --size"
-        )
-        raise UsageError(msg)
-
-
 def _max_rounds(request: Request) -> int | None:
     """Return the number of rounds after which a comparison ends; None where nothing limits it."""
     if request.max_rounds is None and request.aim != "until-sure":
         return LOOKS[-1]
     return request.max_rounds
-
-
-def _results(results: str) -> Path:
-    """Make the results directory; raise UsageError where it cannot be written."""
-    folder = Path(results)
-    _check_text(str(folder.absolute()))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError as error:
-        msg = f"results directory {folder} cannot be written: {error.strerror}; name another one by --results DIR"
-        raise UsageError(msg) from error
-
-
-def _check_text(content: object) -> None:
-    """Raise UsageError for names that no record could hold: records are UTF-8, and names of files need not be."""
-    try:
-        msgspec.json.encode(content)
-    except UnicodeEncodeError as error:
-        msg = f"{error.object!r} is not UTF-8, and records are; use another name"
-        raise UsageError(msg) from error
 
 
 def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], dict[str, str]]:
@@ -245,9 +224,11 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
         without = without_device(run_wide(request).get("device"), tuple(interpreters))
         texts, excluded = tuple(name for name in interpreters if name not in without), excluded | without
     plans = []
-    for contender in expanded(parse_contenders(texts), request.tiers):
+    contenders = scaled(expanded(parse_contenders(texts), request.tiers), request.devices)
+    cores = cores_of_each(contenders, run_wide(request))
+    for contender in contenders:
         try:
-            plans.append(_plan(contender, request, workload))
+            plans.append(_plan(contender, request, workload, cores))
         except UnavailableError as error:
             excluded[contender.label] = str(error)
     if len(plans) > MAX_CONTENDERS:
@@ -255,15 +236,6 @@ def _plans(request: Request, workload: Workload) -> tuple[list[ContenderPlan], d
         raise UsageError(msg)
     check_any(plans, excluded)
     return plans, excluded
-
-
-def without_device(device: str | None, names: tuple[str, ...]) -> dict[str, str]:
-    """Return which of these frameworks, that nobody has named, do not have the device that is asked for, and why."""
-    support = {name: framework(name).info.options.get("device") for name in names}
-    lacks = {name: one for name, one in support.items() if one and device not in (None, *one.values)}
-    if len(lacks) == len(names):
-        return {}  # A device that nobody has is no reason to leave one out: it is refused, with those that there are.
-    return {name: f"has no device={device}" + (f": {one.why}" if one.why else "") for name, one in lacks.items()}
 
 
 def check_any(plans: list[ContenderPlan], excluded: dict[str, str]) -> None:
@@ -274,18 +246,23 @@ def check_any(plans: list[ContenderPlan], excluded: dict[str, str]) -> None:
         raise UsageError(msg)
 
 
-def _plan(contender: Contender, request: Request, workload: Workload) -> ContenderPlan:
-    """Return the plan of one contender: its framework, its options and its interpreter."""
+def _plan(contender: Contender, request: Request, workload: Workload, cores: int) -> ContenderPlan:
+    """Return the plan of one contender: its framework, its options and its interpreter; each device has these cores."""
     declared = framework(contender.framework)
     wanted = run_wide(request)
     optimizer = type(workload.optimizer).__name__ if workload.optimizer else ""
-    best = preset(declared.info, contender, wanted, usable_cores(), optimizer)
+    best = preset(declared.info, contender, wanted, cores, optimizer)
     asked = wanted | contender.options | best.options
-    options = resolve_options(declared.info, msgspec.structs.replace(contender, options=asked), {}, usable_cores())
+    info = in_scenario(declared.info, asked, _scenario(workload, request.scenario))
+    declared = msgspec.structs.replace(declared, info=info)
+    options = resolve_options(declared.info, msgspec.structs.replace(contender, options=asked), {}, cores)
     plan = _with_options(declared, contender, options, asked)
-    program, why = _program(declared, contender, options, asked)
+    program, why = _program(declared, contender, options, asked, cores)
     plan = msgspec.structs.replace(plan, best=best.settings, best_left=best.left, program=program, no_program=why)
-    return _injected(plan, declared, contender, asked, request.inject) if request.inject else plan
+    if not request.inject:
+        return plan
+    same = {name: value for name, value in options.items() if name == "threads"}
+    return _injected(plan, declared, contender, asked | same, request.inject)
 
 
 def _injected(
@@ -301,7 +278,7 @@ def _injected(
 
 
 def _program(
-    declared: Framework, contender: Contender, options: dict[str, str], asked: dict[str, str]
+    declared: Framework, contender: Contender, options: dict[str, str], asked: dict[str, str], cores: int
 ) -> tuple[Program | None, str]:
     """Return how a contender's code runs in float64, or why it does not; neither where it is timed in float64.
 
@@ -316,9 +293,9 @@ def _program(
         return None, f"{info.title} is not run in float64: {why}"
     wanted = asked | {"precision": "float64"} | ({"input": "resident"} if "input" in options else {})
     if not info.listed:  # A script has no arithmetic: what it says in float64 is what the reference says.
-        wanted = dict(info.reference or {})
+        wanted = {name: options[name] for name in (DEVICES, SYNC) if name in options} | (info.reference or {})
     try:
-        chosen = resolve_options(info, msgspec.structs.replace(contender, options=wanted), {}, usable_cores())
+        chosen = resolve_options(info, msgspec.structs.replace(contender, options=wanted), {}, cores)
     except BakeoffError as error:
         return None, f"it has no float64 in these settings: {error}"
     return Program(options=chosen, variables=variables_of(info, chosen)), ""
@@ -342,6 +319,7 @@ def _with_options(
         framework_path=str(declared.path.resolve()),
         framework_sha256=folder_sha256(declared.path),
         variables=variables_of(declared.info, options),
+        sync=sync_of(declared.info, options),
         cache_variables=_cache_variables(declared, options),
         cache_kept=bool(declared.info.cache and declared.info.cache.kept),
         colour=declared.info.colour,
@@ -357,7 +335,7 @@ def _cache_variables(declared: Framework, options: dict[str, str]) -> dict[str, 
     return {variable.name: variable.value for variable in cache.variables}
 
 
-def _reference(plans: list[ContenderPlan]) -> ContenderPlan | None:
+def _reference(plans: list[ContenderPlan], scenario: Scenario) -> ContenderPlan | None:
     """Return the contender that computes the reference in float64: the best-ranked framework that is installed.
 
     A scripted framework is its own reference, as no arithmetic stands behind it. None where no contender needs one.
@@ -378,7 +356,7 @@ def _reference(plans: list[ContenderPlan]) -> ContenderPlan | None:
             framework=declared.info.name,
             label=f"{declared.info.name} in float64",
             environment=environment,
-            options=declared.info.reference,
+            options=declared.info.reference | per_sample.plainest(declared, scenario),
         )
         try:
             options = resolve_options(declared.info, wanted, {}, usable_cores())

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+import socket
+from contextlib import ExitStack
 from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.measure.gpus import uuid_in, variables_for
+import msgspec
+
+from bakeoff.measure.gpus import uuid_in, uuids_for, variables_for
 from bakeoff.spec.contender import slug
+from bakeoff.spec.group import LOOPBACK, Group
 from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from bakeoff.spec.comparison import Comparison, ContenderPlan
@@ -52,19 +57,17 @@ class Specs:
         """Return a contender's trial; the batch size is by default the comparison's."""
         comparison, options = self._comparison, plan.contender.options
         cache = cache or self._cache_state(plan, purpose)
-        batch_size = comparison.batch_size if batch_size is None else batch_size
+        joined = comparison.joined(plan.devices) if batch_size is None else 1
+        batch_size = comparison.batch_size * joined if batch_size is None else batch_size
+        # The reference is no contender, and its folder is not named by one.
+        label = self._names.get(plan.contender.label, "")
         name = KINDS[purpose].folder.format(
-            purpose=purpose,
-            # The reference is no contender, and its folder is not named by one.
-            label=self._names.get(plan.contender.label, ""),
-            round=round_number,
-            cache=cache,
-            batch=batch_size,
+            purpose=purpose, label=label, round=round_number, cache=cache, batch=batch_size, whose=plan.whose
         )
         kept = (self.cache_folder(plan) if cache else self._folder / name / CACHE_FOLDER).resolve()
         variables = plan.variables | ((plan.cache_variables or {}) if cache else {})
         if options.get("device") == "cuda":
-            variables |= variables_for(uuid_in(comparison.machine))
+            variables |= variables_for(",".join(uuids_for(uuid_in(comparison.machine), plan.devices)))
         spec = TrialSpec(
             comparison=comparison.id,
             name=name,
@@ -74,7 +77,7 @@ class Specs:
             apart=apart,
             contender=plan.contender,
             injected=plan.injected if purpose == "certify" else {},
-            variables={k: v.format(threads=options.get("threads", ""), cache=kept) for k, v in variables.items()},
+            variables=_filled(variables, plan, str(kept)),
             watched=plan.watched,
             gpu={name: fact for name, fact in comparison.machine.items() if name.startswith("gpu")},
             framework_path=plan.framework_path,
@@ -83,17 +86,19 @@ class Specs:
             workload_sha256=comparison.workload_sha256,
             workload_name=comparison.workload.name,
             scenario=comparison.scenario,
+            per_sample=comparison.per_sample,
             size=comparison.size,
             batch_size=batch_size,
             seed=comparison.procedure.seed,
             inputs_path=str(self._inputs.resolve()),
-            pass_steps=1 if KINDS[purpose].batches == "one" else comparison.data.pass_steps,
+            pass_steps=1 if KINDS[purpose].batches == "one" else max(1, comparison.data.pass_steps // joined),
             cache=cache,
             ceiling_bytes=ceiling_bytes,
+            joined=joined,
             learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
             spreads=self._spreads() if purpose == "reference" else (),
         )
-        return Trial(spec, plan.interpreter)
+        return Trial(_in_group(spec, plan), plan.interpreter)
 
     def _cache_state(self, plan: ContenderPlan, purpose: Purpose) -> CacheState:
         """Return whether a contender's compiler finds anything in the cache that its trials share."""
@@ -119,6 +124,31 @@ class Specs:
         """Return a round's contenders in their random order, which the comparison's seed fixes."""
         by_label = {plan.contender.label: plan for plan in plans}
         return [by_label[one] for one in start_order(list(by_label), self._comparison.procedure.seed, round_number)]
+
+
+def _in_group(spec: TrialSpec, plan: ContenderPlan) -> TrialSpec:
+    """Return a trial as that of a group's first process, where each device has one, or of the reference for several."""
+    sync = plan.sync
+    if sync is None or not sync.processes or not KINDS[spec.purpose].grouped:
+        return msgspec.structs.replace(spec, shards=plan.shards)
+    group = Group(rank=0, world=plan.devices, ports=free_ports(plan.devices))
+    return msgspec.structs.replace(spec, group=group, tolerance=sync.tolerance)
+
+
+def free_ports(count: int) -> tuple[int, ...]:
+    """Return so many ports of the loopback that nobody listens on now, different from each other."""
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind((LOOPBACK, 0))
+        return tuple(int(one.getsockname()[1]) for one in sockets)
+
+
+def _filled(variables: Mapping[str, str], plan: ContenderPlan, cache: str) -> dict[str, str]:
+    """Return variables with the number of threads, that of a process's devices, and a folder put in."""
+    local = 1 if plan.sync is None or plan.sync.processes else plan.devices
+    threads = plan.contender.options.get("threads", "")
+    return {name: text.format(threads=threads, devices=local, cache=cache) for name, text in variables.items()}
 
 
 def start_order(labels: Sequence[str], seed: int, round_number: int) -> list[str]:

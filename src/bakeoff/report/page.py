@@ -129,6 +129,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     """What repeats it; empty where no command does."""
     path: str
     """Folder of the records."""
+    prefix: str = ""
+    """Before the names of its files, where another page has files in the same folder."""
     data: dict[str, Any]
     """The same for programs, as the JSON object has it."""
     inner: list[Page] = []

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from bakeoff.judge.change import OF_CHANGE
 from bakeoff.report.standings import kind, ratio_text, ratio_with_level
 from bakeoff.report.units import percent, rounded
+from bakeoff.stats.steps import FEWEST, LEVEL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from bakeoff.judge.change import Change
+    from bakeoff.judge.past import RatioStep
     from bakeoff.spec.verdict import Verdict
 
 TEST = (
@@ -19,6 +21,12 @@ TEST = (
     "standard error that its own interval stands for. A change is told as one where its 99 % CI leaves 1 "
     "out: by chance about one size in a hundred does. What differs between two runs beside their rounds, such "
     "as the machine's warmth, is in no interval."
+)
+
+STEPS = (
+    f"Steps are looked for where a row has {FEWEST} entries or more, by E-divisive (Matteson and James 2014) on the "
+    f"logarithms: in a row without any, some step is found with a probability of at most {percent(LEVEL)}. It goes by "
+    "how the entries scatter, and so by all that differs between two runs."
 )
 
 
@@ -43,6 +51,12 @@ def change_text(change: Change | None) -> str:
     interval = f"x{rounded(change.factor.estimate, 3)} ({percent(OF_CHANGE)} CI {low} to {high}), p {p_text(change.p)}"
     apart = "apart" if change.is_apart else "overlap"
     return f"{'changed' if change.is_sure else 'no change shown'}: {interval}; the intervals {apart}"
+
+
+def step_text(step: RatioStep) -> str:
+    """Return "step: x1.25 from here on, from 1.02 to 1.28 (medians), p 0.001"."""
+    factor, before, after = (rounded(value, 3) for value in (step.after / step.before, step.before, step.after))
+    return f"step: x{factor} from here on, from {before} to {after} (medians), p {p_text(step.p)}"
 
 
 def p_text(p: float) -> str:

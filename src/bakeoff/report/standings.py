@@ -57,6 +57,8 @@ def throughput(contender: ContenderOutcome, batch_size: int) -> Interval | None:
     step_s = shown_interval(contender)
     if contender.samples_per_s is None or step_s is None or step_s.low <= 0:
         return None
+    if contender.plan.devices > 1 and contender.median_step_s:  # a step has more samples than one device's batch
+        batch_size = round(contender.samples_per_s * contender.median_step_s)
     return Interval(estimate=contender.samples_per_s, low=batch_size / step_s.high, high=batch_size / step_s.low)
 
 

@@ -48,7 +48,7 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True):
     """Of drawn integers, along the last axis: each by itself; in ascending order, as the numbers of a text's parts; or
     different ones in ascending order, as places in a sequence."""
     within: str = ""
-    """Of places, the name of the integer declared before this array that each sample's places are below."""
+    """Of drawn integers, the name of the integer declared before this array that each sample's are below."""
     length: str = ""
     """Of a sequence that may be shorter: the name of the integers that count its real entries. What is beyond them is
     padding, zeros that `--padding` may cut off."""

@@ -9,7 +9,9 @@ import msgspec
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.framework import COLOUR, GREY, BestSetting
+from bakeoff.spec.group import BATCH_STATISTICS, LOCAL, Scaling, SyncSupport, devices_of
 from bakeoff.spec.peaks import Work
+from bakeoff.spec.per_sample import PerSample
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import Inputs
 from bakeoff.spec.workload import Workload
@@ -119,12 +121,42 @@ class ContenderPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Environment variables that its workers set before they import the framework."""
     watched: tuple[str, ...] = ()
     """Variables of the user's environment that change what it does; records hold their values."""
+    sync: SyncSupport | None = None
+    """How its devices are started and kept equal; None on one device."""
+    shards: int = 1
+    """Of the reference for contenders on several devices: of how many shards a step takes the mean."""
+    replicas: int = 1
+    """Of the same: for how many devices it is."""
     cache_variables: dict[str, str] | None = None
     """Variables that make its compiler keep what it compiles in {cache}; None where it cannot keep it."""
     cache_kept: bool = False
     """All of its trials share what earlier comparisons have compiled; a cold start is a trial of its own."""
     colour: str = GREY
     title: str = ""
+
+    @property
+    def devices(self) -> int:
+        """The number of devices that it runs on, or that it is the reference for."""
+        return max(self.replicas, devices_of(self.contender.options))
+
+    @property
+    def whose(self) -> str:
+        """Which reference it is held against: the name of its trial's folder."""
+        if self.devices == 1:
+            return "reference"
+        statistics = self.contender.options.get(BATCH_STATISTICS, LOCAL)
+        is_local = self.shards > 1 if self.replicas > 1 else statistics == LOCAL
+        return f"reference-{self.devices}-devices{'' if is_local else '-joined'}"
+
+    def reference_for(self, other: ContenderPlan) -> ContenderPlan:
+        """Return this reference as contenders on as many devices as another one are held against."""
+        is_local = other.contender.options.get(BATCH_STATISTICS, LOCAL) == LOCAL
+        if other.devices == 1:
+            return self
+        name = f"{self.contender.label}, {other.devices} devices{'' if is_local else ' joined'}"
+        contender = msgspec.structs.replace(self.contender, label=name)
+        shards = other.devices if is_local else 1
+        return msgspec.structs.replace(self, contender=contender, shards=shards, replicas=other.devices)
 
     def in_float64(self) -> ContenderPlan | None:
         """Return this plan with the settings of its program; None where it has none."""
@@ -159,10 +191,14 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     workload_path: str
     workload_sha256: str
     scenario: Scenario
+    per_sample: PerSample | None = None
+    """How gradients are clipped; None in scenarios without per-sample gradients."""
     size: str
     batch_size: int
+    """Samples of a step; of contenders on several devices, of each device unless `scaling` is strong."""
+    scaling: Scaling = "weak"
     work: Work | None = None
-    """Of one step; None where it could not be counted, and in comparisons older than this field."""
+    """Of one step on one device; None where it could not be counted, and in comparisons older than this field."""
     data: Inputs
     contenders: list[ContenderPlan]
     reference: ContenderPlan | None
@@ -171,6 +207,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     uninstalled: list[str] = []
     """Where no contender was named, those of `excluded` that are merely not installed; empty in older comparisons."""
     procedure: Procedure
+    notices: list[str] = []
+    """What was known of it before it was run: options that change nothing, loops that are compiled call by call."""
     no_energy: str = "the comparison was made before bakeoff measured it"
     """Why energy is not measured; empty where it is."""
     machine: dict[str, str | int | float | None]
@@ -178,6 +216,10 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Why work on CUDA runs on the GPU that is among the machine's facts; empty where none does."""
     command: str = ""
     """The command line that repeats it."""
+
+    def joined(self, devices: int) -> int:
+        """Return how many of its batches a step on so many devices takes."""
+        return devices if self.scaling == "weak" else 1
 
 
 class Search(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,6 +8,7 @@ BakeoffError
 |- UnavailableError      a framework cannot be used here; says why
 |- NoPictureError        pictures cannot be drawn here; says why
 |- ChangedError          what is run is not what was fixed; says what changed, and what to do
+|- UnequalError          devices have not the same parameters; names one that differs
 `- StoreError            results cannot be written or read
 """
 
@@ -70,6 +71,14 @@ class ChangedError(BakeoffError):
             f"{what} has changed since the comparison was fixed, so what was certified is not what would be timed: put "
             "it back as it was and go on with --resume, or start a new comparison"
         )
+
+
+class UnequalError(BakeoffError):
+    """Devices that should have the same parameters do not."""
+
+    def __init__(self, parameter: str) -> None:
+        """Compose the message; `parameter` is the name of one that differs."""
+        super().__init__(f"the copies of {parameter} on its devices differ after the same steps")
 
 
 class StoreError(BakeoffError):

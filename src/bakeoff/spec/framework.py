@@ -7,6 +7,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from bakeoff.spec.group import SyncSupport
+from bakeoff.spec.scenario import Scenario
+
 COLOUR = re.compile("#[0-9a-fA-F]{6}")
 GREY = "#555555"
 """Of what says no colour."""
@@ -15,7 +18,8 @@ GREY = "#555555"
 class Variable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An environment variable that a worker sets before it imports the framework.
 
-    `value` may hold {threads} (the threads to use), {cache} (an empty folder that is the trial's own).
+    `value` may hold {threads} (the threads to use, of a device), {devices} (how many this process has), and {cache} (an
+    empty folder that is the trial's own).
     """
 
     name: str
@@ -73,6 +77,17 @@ class BestSetting(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The optimisers that it is meant for, such as "Adam"; empty: all."""
 
 
+class ScenarioDefault(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A default of an option that differs in one scenario; what the user asks for wins over it."""
+
+    scenario: Scenario
+    when: dict[str, tuple[str, ...]] = {}
+    """Other options with values: it holds where each of them has one of its values."""
+    option: str
+    value: str
+    reason: str
+
+
 class Build(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """An environment for another device than the processor, made of requirements-DEVICE.txt in the folder."""
 
@@ -118,7 +133,10 @@ class FrameworkInfo(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     """By device: other environments than the processor's; empty where there is one environment for all its devices."""
     needs: tuple[Need, ...] = ()
     options: dict[str, OptionSupport]
+    syncs: dict[str, SyncSupport] = {}
+    """By the value of `sync`: how several devices are started, and what holds of them."""
     refusals: tuple[Refusal, ...] = ()
+    scenario_defaults: tuple[ScenarioDefault, ...] = ()
     best: tuple[BestSetting, ...] = ()
     """The tier `best`, in the order in which its settings are tried."""
     variables: tuple[Variable, ...] = ()

@@ -55,7 +55,23 @@ OPTIONS: dict[str, Option] = {
             meaning="how memory of a GPU is taken: as it is asked for, or a large share at the start, as some "
             "frameworks do by themselves",
         ),
-        Option(name="threads", meaning="processor threads within one operation"),
+        Option(name="threads", meaning="processor threads within one operation, on several devices of each of them"),
+        Option(
+            name="devices",
+            meaning="on how many devices a step is computed, each with a replica of the model and samples of its own: "
+            "GPUs, or shares of the processor's cores",
+        ),
+        Option(
+            name="sync",
+            values=("ddp", "sharding", "distributed", "mirrored", "multi-worker", "parameter-server", "mpi", "ring"),
+            meaning="how several devices agree on a step: the framework's own engine for data parallelism",
+        ),
+        Option(
+            name="batch_statistics",
+            values=("local", "global"),
+            meaning="on several devices, of which samples BatchNorm and means over counts take their statistics: of "
+            "each device's own, or of all devices'",
+        ),
         Option(
             name="layout",
             values=("nchw", "nhwc"),
@@ -93,6 +109,19 @@ OPTIONS: dict[str, Option] = {
             values=(DEFAULT, "cell", "block", "fused"),
             meaning="what computes an LSTM: a cell of elementary operations at each time step; one operation for a "
             "whole step; or one kernel for the whole sequence",
+        ),
+        Option(
+            name="per_sample",
+            values=(DEFAULT, "vmap", "loop", "jacobian", "hooks", "closed-form"),
+            meaning="how the scenario per-sample-gradients gets each sample's gradient: the gradient of one sample, "
+            "vectorised over the batch; one sample after another; the Jacobian of all samples' losses; hooks in the "
+            "backward pass of the whole batch; or formulas of each layer",
+        ),
+        Option(
+            name="aggregate",
+            values=("segment", "sparse"),
+            meaning="what computes a product with a sparse matrix, as a graph's: rows gathered along its elements and "
+            "added up by segments; or the framework's own sparse matrix",
         ),
         Option(
             name="input",

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from bakeoff.spec.record import Signals
+from bakeoff.spec.record import ReplicaReport, Signals
 from bakeoff.spec.selftest import TimerTest
 
 # --- What the parent says to a worker, as JSON lines on the worker's own pipe -------------------------------------
@@ -39,6 +39,35 @@ class RunBlock(msgspec.Struct, frozen=True, tag="RUN"):
     """Which pass over the contenders this block belongs to; blocks of one turn are neighbours in time."""
     repeats: int | None = None
     """The turn that this one repeats, because other processes disturbed it."""
+    together: bool = False
+    """In a group: answer Poised before the timed part, and begin it with Go."""
+
+
+class Beside(msgspec.Struct, frozen=True, tag="BESIDE"):
+    """Note the processes of the group's other replicas: their processor time is the contender's own."""
+
+    pids: list[int]
+
+
+class Go(msgspec.Struct, frozen=True, tag="GO"):
+    """Begin the timed part: all replicas of the group are poised."""
+
+
+class NoteGroup(msgspec.Struct, frozen=True, tag="GROUP"):
+    """Record the last block's time in the whole group, and in each of its replicas, in the order of their ranks."""
+
+    elapsed_ns: int
+    replicas_ns: list[int]
+
+
+class Report(msgspec.Struct, frozen=True, tag="REPORT"):
+    """Return what this replica has computed, behind all that was asked of the trial."""
+
+
+class Gather(msgspec.Struct, frozen=True, tag="GATHER"):
+    """Join what the replicas have computed, this one's first: the record is the group's."""
+
+    reports: list[ReplicaReport]
 
 
 class Fence(msgspec.Struct, frozen=True, tag="FENCE"):
@@ -108,6 +137,18 @@ class MeasureLate(msgspec.Struct, frozen=True, tag="LATE"):
     steps: int
 
 
+class Explain(msgspec.Struct, frozen=True, tag="EXPLAIN"):
+    """Run pairs of blocks, one under the framework's profiler and one without it, and read what the profiler saw.
+
+    Each block: `lead` steps are not timed, the saved state is put back, `steps` steps are each waited for.
+    """
+
+    pairs: int
+    """Every second pair begins with the profiled block (ABBA)."""
+    lead: int
+    steps: int
+
+
 class RunEpoch(msgspec.Struct, frozen=True, tag="EPOCH"):
     """Run one epoch of `steps` steps and wait once, at its end."""
 
@@ -135,8 +176,14 @@ Command = (
     | Note
     | NoteGpuMemory
     | MeasureLate
+    | Explain
     | RunEpoch
     | Conclude
+    | Beside
+    | Go
+    | NoteGroup
+    | Report
+    | Gather
     | Quit
 )
 
@@ -170,12 +217,24 @@ class Ran(msgspec.Struct, frozen=True, tag="ran"):
     elapsed_ns: int
     signals: Signals | None = None
     """What the machine did beside a block."""
+    began_ns: int | None = None
+    """Of a block in a group: when its timed part began, by a clock that the machine's processes have in common."""
 
 
 class Tested(msgspec.Struct, frozen=True, tag="tested"):
     """The readings of one pass of the timer's self-test."""
 
     test: TimerTest
+
+
+class Poised(msgspec.Struct, frozen=True, tag="poised"):
+    """A replica is ready for the timed part of a block."""
+
+
+class Reported(msgspec.Struct, frozen=True, tag="reported"):
+    """What a replica has computed."""
+
+    report: ReplicaReport
 
 
 class Done(msgspec.Struct, frozen=True, tag="done"):
@@ -188,4 +247,4 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     reason: str
 
 
-Answer = Ready | Built | Warmed | Ran | Tested | Done | Failed
+Answer = Ready | Built | Warmed | Ran | Tested | Poised | Reported | Done | Failed

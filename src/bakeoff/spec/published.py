@@ -8,15 +8,27 @@ from typing import Annotated, Literal
 import msgspec
 
 from bakeoff.spec.scenario import Scenario
+from bakeoff.spec.trial import FIXED
 
-Unit = Literal["s", "images/s", "steps/s"]
-"""Unit of a document's figures; s is the time of a whole run, so that a comparison has to declare steps or epochs."""
+Unit = Literal["s", "images/s", "steps/s", "ms a step", "times"]
+"""Unit of a document's figures.
+
+s      the time of a whole run, so that a comparison has to declare steps or epochs
+times  a time as so many times that of another row, of which the document gives no number: ratios alone follow from it
+"""
 
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
+
+
+Epoch = Literal[1, 2]
+"""Of a run that is told epoch by epoch: the first one, which traces, compiles and searches, and the second."""
+
+EPOCHS = 2
+"""As many are run where a comparison's figures tell them apart."""
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,6 +57,8 @@ class PublishedRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """The contender that stands for it on hardware of the document's kind."""
     device: Literal["gpu", "cpu", "not stated"] = "gpu"
     """The device that the document ran it on."""
+    devices: Count = 1
+    """On how many of them; its contenders say the same."""
     on_cpu: str = ""
     """The contender that stands for it on a machine without a GPU; empty: no contender can."""
     missing: str = ""
@@ -61,10 +75,15 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Every repeat, in the unit of the comparison, or else of the study."""
     machine: str = ""
     """The machine's name; empty where the study has a single machine."""
+    epoch: Epoch | None = None
+    """Where epochs are told apart, the one that it is the time of; None: the document has one figure for both."""
     disturbed: tuple[Positive, ...] = ()
     """Repeats that the document says ran beside other work: shown, never used."""
     memory_gb: dict[str, Positive] = {}
     """Memory, by the document's name for what it measured."""
+    overhead_percent: Positive | None = None
+    """Communication overhead as printed, where the document gives one: 1 - (steps a second on its devices) / (steps a
+    second on one)."""
     accuracy: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     """Share of right labels at the end, 0 to 1; None where the document gives none."""
 
@@ -91,11 +110,20 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     epochs: Count | None = None
     samples: Count | None = None
     """Samples in an epoch."""
+    padding: str = FIXED
+    """How sequences of different lengths become batches, as `Request.padding`."""
+    epochs_apart: bool = False
+    """Its figures are times of one epoch, which `epochs` is then: the first and the second of a run, each by itself."""
     unit: Unit | None = None
     """Of its figures, where it is another than the study's."""
     scaled: Scale | None = None
     """None: the scaled variant of the study leaves this comparison out."""
     figures: tuple[Figure, ...] = ()
+    contenders: dict[str, str] = {}
+    """By row, the contender that stands for it here alone, on whatever device, in place of the row's own."""
+    other: str = ""
+    """What else is different here, whatever the sizes, so that no ranking can be held against the document's: "another
+    network"."""
 
     def run_steps(self) -> int | None:
         """Return the number of steps of the published run; None where neither steps nor epochs are declared."""
@@ -112,9 +140,12 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     first: str
     second: str
     comparisons: tuple[str, ...]
-    kind: Literal["mean", "most", "at-least", "within", "mean-difference"]
-    """within: no comparison differs by more. mean-difference: the mean of the absolute differences."""
+    kind: Literal["mean", "most", "at-least", "within", "mean-difference", "less-time"]
+    """within: no comparison differs by more. mean-difference: the mean of the absolute differences. less-time: the
+    share of the second's time that the first saves, in the mean."""
     percent: float
+    epoch: Epoch | None = None
+    """Of whole runs: it is about this epoch's time; None: about the time of a step."""
 
 
 class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -167,10 +198,17 @@ class Reproduces(msgspec.Struct, frozen=True, kw_only=True):
         return "cpu" if self.device == "cpu" else "gpu"
 
 
-def step_s(value: float, unit: Unit, declared: Declared) -> float:
-    """Return a published figure as seconds for one step of the published batch; all studies convert by this."""
+def step_s(value: float, unit: Unit, declared: Declared, devices: int = 1) -> float:
+    """Return a published figure as seconds for one step of the published batch; all studies convert by this.
+
+    The batch is a device's. Of `times` the result is no time, but in proportion to one.
+    """
     if unit == "images/s":
-        return declared.batch_size / value
+        return devices * declared.batch_size / value
+    if unit == "ms a step":
+        return value / 1e3
+    if unit == "times":
+        return value
     if unit == "steps/s":
         return 1.0 / value
     steps = declared.run_steps()

@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from bakeoff.spec.explained import Traced
+from bakeoff.spec.gpu import GpuDuringBlock
 from bakeoff.spec.peaks import PeakReading
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.trial import TrialSpec
@@ -67,6 +69,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     elapsed_ns: int
     """From the start of the timed part until the last result was there: the streamed clock."""
     signals: Signals
+    replicas_ns: list[int] = []
+    """In a group of processes, the time of each replica; `elapsed_ns` is from the first start to the last end."""
     compilations: int | None = None
     """Programs that were traced or compiled within the timed part, where none should be."""
 
@@ -217,32 +221,6 @@ class InputPass(msgspec.Struct, frozen=True, kw_only=True):
     """The samples came in the order of the batches."""
 
 
-POWER_LIMIT, BY_HAND = "power limit", "clocks set by hand"
-"""Reasons for a lower clock that are no disturbance: a contender draws as much power as the GPU may, which is its own
-doing; and the user has set the clocks, which is good practice."""
-
-
-class GpuDuringBlock(msgspec.Struct, frozen=True, kw_only=True):
-    """An NVIDIA GPU during one block, read from outside of the trial's process; None is unknown."""
-
-    turn: int
-    uuid: str = ""
-    """Of the GPU; empty in records older than this field, which are of the first one that NVML counted."""
-    readings: int
-    clock_mhz: float | None = None
-    """Mean clock of the multiprocessors."""
-    clock_limit_mhz: int | None = None
-    """The clock that the GPU goes to by itself: its highest, or that for applications where it was set by hand."""
-    memory_clock_mhz: float | None = None
-    temperature_c: int | None = None
-    """Highest reading."""
-    power_w: float | None = None
-    slowed: tuple[str, ...] = ()
-    """Reasons for which its clock was held below the limit."""
-    other_processes: int | None = None
-    """Processes that compute on it and do not belong to the comparison."""
-
-
 EVIDENCE_VERSION = 2
 """What evidence holds. 0: neither `ran/N` nor `update/<parameter>`, as in records older than these; 1: both; 2: the
 positions of updates, and the reference's spreads, which say how closely others have to agree with it."""
@@ -265,6 +243,8 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     gradient: float | None = 0.0
     gradient_norm: float | None = 0.0
     state: float | None = 0.0
+    norms: float | None = 0.0
+    """Of each sample's gradient; 0 where none are kept."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -276,7 +256,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     its old value, sampled likewise; `ran/0`... what a timed step has kept, on the batches of `output/0`...;
     `update/<parameter>` at a few positions of a parameter, in rows: its values before the first step of the trajectory,
     then for each step the contender's own gradient before it, and the values after it; `position/<parameter>` these
-    positions; `norm`, where the optimiser clips, the L2 norm of all gradients before each of these steps.
+    positions; `norms/0`... (batch,) the L2 norm of each sample's gradient on the batches of `output/0`..., before the
+    first step; `noise/<parameter>` at the first positions of a parameter, in rows: what each step of the trajectory
+    added to its gradients, which are those with noise in `update/`; `norm`, where the optimiser clips, the L2 norm of
+    all gradients before each of these steps.
     """
 
     version: int = 0
@@ -292,6 +275,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """Losses of the training trajectory, before step 0, 1, ... on batch 0, 1, ...; None where not finite."""
     outputs: int = 0
     """Number of arrays `output/N`."""
+    shards: int = 1
+    """In the reference's evidence for several devices: how many shards each had its own losses and statistics, of which
+    these are means; `first/<name>` then holds what `state/<name>` would be by the first shard alone."""
     ready_made: str = ""
     """The ready-made model that ran in place of the workload's: "torchvision.models.resnet50"; without gradients."""
     checksums: list[float] = []
@@ -307,6 +293,20 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """In the reference's evidence, by the precision whose roundings they stand for."""
     arrays_sha256: str = ""
     """SHA-256 of evidence.npz."""
+
+
+class ReplicaReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What one replica of a group has computed, read after its last step."""
+
+    rank: int
+    parameters_sha256: str = ""
+    """Of all parameters in the order of their names; empty where nothing was built."""
+    checksums: list[float] = []
+    """`certify.checksum.checksums` of all parameters, end to end in that order; empty where one is not finite."""
+    tie: Tie | None = None
+    memory: Memory | None = None
+    evidence: Evidence | None = None
+    """This and `tie` are of this replica's own shards."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
@@ -369,6 +369,10 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     """Only in a trial of late steps; None in records older than this field."""
     epochs: EpochRun | None = None
     """Only in a trial of whole epochs."""
+    traced: Traced | None = None
+    """Only in a trial that explains; None in records older than this field."""
     gpu: list[GpuDuringBlock] = []
     """In timed trials on an NVIDIA GPU, one item for each block."""
     evidence: Evidence | None = None
+    replicas: list[ReplicaReport] = []
+    """In a group of processes; `evidence`, `tie`, `memory` and blocks' times are the group's, all else the first's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from bakeoff.spec.comparison import RULES, Procedure
+from bakeoff.spec.group import Scaling  # noqa: TC001 - msgspec reads the type
 from bakeoff.spec.trial import FIXED
 
 
@@ -31,6 +32,17 @@ class Request(Procedure, frozen=True, kw_only=True):
     shows, else the one with the most free memory."""
     threads: int | None = None
     """None: every usable processor. A contender's own option wins."""
+    max_norm: float | None = None
+    """Norm that each sample's gradient is clipped to; of the scenario per-sample-gradients alone. None: that of
+    `bakeoff.spec.per_sample.PerSample`."""
+    noise_multiplier: float | None = None
+    """Standard deviation of the noise on the sum of the clipped gradients, in units of `max_norm`; of that scenario
+    alone. None: no noise."""
+    devices: tuple[int, ...] = ()
+    """Every contender races on one device and on each of these numbers of them; empty: as its own option `devices`
+    says, which also wins."""
+    scaling: Scaling = "weak"
+    """Whether the batch size is a device's or that of all devices together."""
     options: dict[str, str] = msgspec.field(default_factory=dict)
     """Options of all contenders alike. A contender's own option wins."""
     tiers: tuple[str, ...] = ()
@@ -47,6 +59,8 @@ class Request(Procedure, frozen=True, kw_only=True):
     inject: dict[str, str] = msgspec.field(default_factory=dict)
     """Options that frameworks get in place of those that they are judged by: a fault that a certificate has to refuse.
     Of `verify` alone."""
+    noted: tuple[str, ...] = ()
+    """What a reader has to know of how it was run, in sentences; it stands among the comparison's notices."""
     results: str = "results"
     resume: bool = False
     """Continue the last comparison in `results` that asked for the same."""

@@ -16,3 +16,12 @@ def plain(text: str, keep: str = "") -> str:
 def _escaped(char: str) -> str:
     """Return the character as Python writes it in a text."""
     return char.encode("unicode_escape").decode()
+
+
+def three_digits(value: float) -> str:
+    """Return a number with three digits, and large ones whole: "0.0123", "4.56", "1,180"."""
+    return f"{value:,.0f}" if abs(value) >= WHOLE_FROM else f"{value:.3g}"
+
+
+WHOLE_FROM = 99.95
+"""From here on three digits are a whole number."""

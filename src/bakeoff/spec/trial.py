@@ -8,6 +8,8 @@ import msgspec
 
 from bakeoff.spec.batch import INPUT, TARGET
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.group import Group
+from bakeoff.spec.per_sample import PerSample
 from bakeoff.spec.scenario import Scenario
 
 Purpose = Literal[
@@ -22,6 +24,7 @@ Purpose = Literal[
     "time",
     "late",
     "epochs",
+    "explain",
     "batch",
 ]
 
@@ -47,12 +50,15 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     just before, because a second copy of the state is none of the contender's."""
     cached: bool = False
     """Whether its compiler finds what earlier trials of this run have left in its cache; the first finds it empty."""
+    grouped: bool = True
+    """Whether each device has its process, where a contender's have; what builds no step is computed by one."""
     folder: str = "{purpose}-{label}"
-    """The name of a trial's folder; `{label}` is the contender's, made fit for a file system."""
+    """The name of a trial's folder; `{label}` is the contender's, made fit for a file system, and
+    `{whose}` says for how many devices a reference is."""
 
 
 KINDS: dict[Purpose, Kind] = {
-    "reference": Kind(steps=False, folder="reference"),
+    "reference": Kind(steps=False, folder="{whose}"),
     # A contender's own code in float64: the first stage of its certificate.
     "program": Kind(steps=False),
     "certify": Kind(steps=False, learns=True, weighed=True),
@@ -62,11 +68,13 @@ KINDS: dict[Purpose, Kind] = {
     # The clock and `wait` have to be honest, however batches come.
     "selftest": Kind(own_input=False, saves=True, cached=True),
     # Nothing of the workload is built: it is about the machine.
-    "peak": Kind(own_input=False),
+    "peak": Kind(own_input=False, grouped=False),
     "time": Kind(tied=True, saves=True, cached=True, folder="r{round:02d}-{label}"),
     # It goes back to earlier steps, which a loader cannot.
     "late": Kind(own_input=False, saves=True, cached=True),
     "epochs": Kind(batches="epoch", cached=True, folder="epochs{round}-{label}"),
+    # A compiler's cache may give back a program without the scopes that its trace is read by.
+    "explain": Kind(saves=True, folder="explain{round}-{label}"),
     "batch": Kind(batches="one", weighed=True, folder="batch-{label}-{batch}"),
 }
 """Every kind of trial: worker and parent both decide by this table."""
@@ -112,8 +120,11 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Of that file and of what its functions are imported from; empty in trials older than this field."""
     workload_name: str
     scenario: Scenario
+    per_sample: PerSample | None = None
+    """How gradients are clipped; None in scenarios without per-sample gradients."""
     size: str
     batch_size: int
+    """Samples of a step, on all devices together."""
     seed: int
     inputs_path: str
     """The folder with the batches, see `Inputs`."""
@@ -133,6 +144,14 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """How many steps have seen every shape of batches: 1 where they have one."""
     certify_steps: int = 5
     learning_steps: int = 0
+    joined: int = 1
+    """How many of the comparison's batches are one step's: more than one where each device has a batch of its own."""
+    group: Group | None = None
+    """Where each device has a process: which of them this is. It takes its own shard of every batch."""
+    tolerance: float = 0.0
+    """How far the replicas' parameters may be apart, see `bakeoff.spec.group.SyncSupport`."""
+    shards: int = 1
+    """In the reference's trial: of how many shards, each by itself, a step takes the mean."""
     spreads: tuple[str, ...] = ()
     """In the reference's trial, the precisions whose spread it measures."""
 

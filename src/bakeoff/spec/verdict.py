@@ -111,6 +111,8 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         "update",
         "trajectory",
         "state",
+        "norms",
+        "noise",
         "informative",
         "inputs",
     ]

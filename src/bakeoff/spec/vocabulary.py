@@ -78,8 +78,8 @@ LAYERS: dict[str, str] = {
         "maps."
     ),
     "Embedding": (
-        "Embedding(entries, features): rows by integer index; embedding.attend(x) is x @ weight^T over the last axis, "
-        "by which a model's last layer shares the weight."
+        "Embedding(entries, features, std=1.0): rows by integer index, with first values from N(0, std^2); "
+        "embedding.attend(x) is x @ weight^T over the last axis, by which a model's last layer shares the weight."
     ),
     "LSTM": (
         "LSTM(in_features, hidden, bidirectional=False, biases=1): called as sequence, (h, c) = lstm(x, state=None, "
@@ -109,7 +109,8 @@ LAYERS: dict[str, str] = {
         "nothing in evaluation."
     ),
     "Parameter": (
-        "Parameter(shape): an array that is trained by itself, such as a class token or the embedding of positions; "
+        "Parameter(shape, std=1.0): an array that is trained by itself, with first values from N(0, std^2), such "
+        "as a class token or the embedding of positions; "
         "an attribute of a Module, used in forward like any array."
     ),
     "constant": (
@@ -224,6 +225,12 @@ FUNCTIONS: dict[str, str] = {
     "segment_sum": (
         "segment_sum(x, segments, count): row i of the result is the sum of the rows of x whose integer in segments "
         "(rows,) is i, zeros where there is none; integers are 0 to count - 1, in any order."
+    ),
+    "sparse_matmul": (
+        "sparse_matmul(x, rows, columns, values, count): the product of a sparse matrix (count, n), with values at "
+        "(rows, columns), and x (n, features): row i is the sum of value * x[column] over the elements of row i, zeros "
+        "where it has none. rows, columns and values (elements,), rows in ascending order; elements at one place add "
+        "up. No gradient goes into the values: where they are trained, segment_sum(values * take(x, columns), ...)."
     ),
     "flip": "flip(x, axis): the other way round along one axis; not for feature maps.",
     "roll": "roll(x, shift, axis): element i moves to i + shift, from the end to the start; not for feature maps.",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.store.files import COMPARISON_FILE
+from bakeoff.spec.errors import StoreError
+from bakeoff.store.files import COMPARISON_FILE, read_comparison
 from bakeoff.store.results import comparisons, is_study
 from bakeoff.store.studies import studies
 
@@ -29,3 +30,22 @@ def every_comparison(places: Iterable[Path]) -> list[Path]:
         for folder in folders:
             found.setdefault(folder.resolve(), folder)
     return list(found.values())
+
+
+def of_workload(results: Path, name: str) -> list[Path]:
+    """Return the folders of a workload's comparisons, the newest first; those that cannot be read are none of them."""
+    return [folder for folder in reversed(comparisons(results)) if _workload(folder) == name]
+
+
+def raced(results: Path) -> list[str]:
+    """Return the names of all workloads that were raced, and the ids of all comparisons, in a results directory."""
+    folders = comparisons(results)
+    return sorted({name for folder in folders for name in (_workload(folder), folder.name) if name})
+
+
+def _workload(folder: Path) -> str:
+    """Return the name of a comparison's workload; "" where its file cannot be read."""
+    try:
+        return read_comparison(folder).workload.name
+    except StoreError:
+        return ""

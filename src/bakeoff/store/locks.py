@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,10 +16,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+LOCK_FILE = ".lock"
+
+
 @contextmanager
 def locked(folder: Path, kind: str) -> Iterator[None]:
     """Hold a folder's lock; raise StoreError where another process has it. `kind` is "comparison" or "study"."""
-    lock = filelock.FileLock(folder / ".lock")
+    lock = filelock.FileLock(folder / LOCK_FILE)
     try:
         lock.acquire(timeout=0)
     except filelock.Timeout:
@@ -30,3 +35,19 @@ def locked(folder: Path, kind: str) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether a process holds a folder's lock; nothing is made, and others are kept from it for an instant."""
+    try:
+        handle = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        # A shared one: two that look do not take each other for the holder.
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)  # which releases it
+    return False

@@ -191,6 +191,7 @@ def asked_of(comparison: Comparison) -> tuple[object, ...]:
     return (
         comparison.workload.name,
         comparison.scenario,
+        comparison.per_sample,
         comparison.size,
         comparison.batch_size,
         comparison.data.sha256,
@@ -219,7 +220,7 @@ def continued(before: Comparison, wanted: Comparison) -> Comparison:
     anew = {name: getattr(wanted.procedure, name) for name in ANEW}
     if before.procedure.rules == FIRST_RULES:
         anew["aim"] = _FIRST_AIMS.get(wanted.procedure.aim, wanted.procedure.aim)
-    kept = {name: getattr(before, name) for name in ("id", "created_at", "bakeoff", "no_energy", "command")}
+    kept = {name: getattr(before, name) for name in ("id", "created_at", "bakeoff", "no_energy", "notices", "command")}
     procedure = msgspec.structs.replace(before.procedure, **anew)
     # Records name contenders by the labels of the first run; the same contender may be written in another way now.
     plans = [

@@ -24,9 +24,10 @@ from bakeoff.environments.usable import why_not
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
-from bakeoff.spec.published import Declared, PublishedStudy, Reproduces
+from bakeoff.spec.published import EPOCHS, Declared, PublishedStudy, Reproduces
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Point, Study
+from bakeoff.spec.trial import FIXED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +79,9 @@ def _problems(study: PublishedStudy) -> list[str]:
     for claim in study.claims:
         strange = sorted({*claim.comparisons} - known) + sorted({claim.first, claim.second} - rows)
         found += [f"claim {claim.text!r} names {name!r}, which is not there" for name in strange]
+        apart = {one.name for one in study.comparisons if one.epochs_apart}
+        if (claim.epoch is not None) != (claim.kind == "less-time") or (claim.epoch and {*claim.comparisons} - apart):
+            found.append(f"claim {claim.text!r}: less-time and an epoch go together, where epochs are told apart")
     return found
 
 
@@ -87,13 +91,21 @@ def _of_comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     found = []
     if study.unit_of(declared) == "s" and declared.run_steps() is None:
         found.append(f"{declared.name} has figures in s and needs steps, or epochs and samples")
+    if declared.epochs_apart and (study.unit_of(declared) != "s" or declared.epochs != 1):
+        found.append(f"{declared.name} tells epochs apart and needs figures in s, epochs = 1 and samples")
+    for row, text in declared.contenders.items():
+        parse_contender(text)
+        found += [] if row in rows else [f"{declared.name}: contenders names {row!r}, which is no row"]
     for figure in declared.figures:
         where = f"{declared.name}, {figure.row}"
         if figure.row not in rows:
             found.append(f"{where}: this row is not there")
         if not (figure.machine in machines if figure.machine else len(machines) == 1):
             found.append(f"{where}: machine {figure.machine!r} is not there")
-    return found + _twice(f"{declared.name}: figure of", [f"{one.row} {one.machine}" for one in declared.figures])
+        if figure.epoch and not declared.epochs_apart:
+            found.append(f"{where}: epoch {figure.epoch} wants epochs_apart = true")
+    named = [f"{one.row} {one.machine} {one.epoch or ''}".strip() for one in declared.figures]
+    return found + _twice(f"{declared.name}: figure of", named)
 
 
 def _twice(kind: str, given: list[str]) -> list[str]:
@@ -112,16 +124,23 @@ class Place(NamedTuple):
 def place_for(published: PublishedStudy, contenders: Sequence[str] = ()) -> Place:
     """Return where a study runs: on a GPU only where every framework of its rows that is here can use it.
 
-    Their interpreters are asked, where NVML reports a GPU. `contenders` race in place of the document's rows.
+    `contenders` race in place of the document's rows.
+    """
+    return place_of(contenders or [row.contender for row in published.rows], "the study runs")
+
+
+def place_of(texts: Sequence[str], who: str) -> Place:
+    """Return where contenders run: on a GPU only where each framework of theirs that is here can use it.
+
+    Their interpreters are asked, where NVML reports a GPU. `who` does what, as in "the study runs".
     """
     machine = describe()
     if machine.get("gpu"):
-        texts = contenders or [row.contender for row in published.rows]
         here = [text for text in dict.fromkeys(texts) if not _problem(text, NVIDIA)]
         lacks = _without_gpu(here, machine)
         if lacks:
             reasons = "; ".join(f"{name}: {why}" for name, why in lacks.items())
-            told = f"a GPU is here ({machine['gpu']}), and the study runs on the processor: {reasons}"
+            told = f"a GPU is here ({machine['gpu']}), and {who} on the processor: {reasons}"
             return Place(PROCESSOR, told)
         return Place(NVIDIA if here else PROCESSOR)
     return Place("mps" if sys.platform == "darwin" and "arm" in str(machine.get("architecture", "")) else PROCESSOR)
@@ -177,7 +196,7 @@ def declare(  # noqa: PLR0913 - as many as the command has
 
 def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int) -> Point:
     """Return one comparison, at its own size or scaled down."""
-    rows = here.published.rows
+    rows = [_of_declared(row, declared) for row in here.published.rows]
     placed, left_out = _given(rows, here, given) if given else _own(rows, here)
     raced = given or [text for text in dict.fromkeys(placed.values()) if text not in left_out]
     smaller = declared.scaled if here.scaled else None
@@ -189,6 +208,8 @@ def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int
         size=(smaller and smaller.size) or "full",
         device=here.device,
         steps=_steps(here, declared),
+        epochs=EPOCHS if declared.epochs_apart else None,
+        padding=declared.padding,
         max_rounds=smaller.rounds if smaller else None,
         seed=seed,
     )
@@ -210,12 +231,20 @@ def _command(request: Request) -> str:
         "--batch-size": request.batch_size,
         "--size": request.size if request.size != "full" else None,
         "--device": request.device,
+        "--padding": request.padding if request.padding != FIXED else None,
+        "--epochs": request.epochs,
         "--steps": request.steps,
         "--rounds": request.max_rounds,
         "--seed": request.seed or None,
     }
     words = [word for name, value in options.items() if value is not None for word in (name, str(value))]
     return shlex.join(["bakeoff", "run", request.workload, *request.contenders, *words])
+
+
+def _of_declared(row: PublishedRow, declared: Declared) -> PublishedRow:
+    """Return a row with the contender that stands for it in this comparison."""
+    text = declared.contenders.get(row.name)
+    return row if text is None else msgspec.structs.replace(row, contender=text, on_cpu=row.on_cpu and text)
 
 
 def _own(rows: Sequence[PublishedRow], here: Reproduces) -> tuple[dict[str, str], dict[str, str]]:

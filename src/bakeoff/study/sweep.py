@@ -11,7 +11,8 @@ import msgspec
 
 from bakeoff.environments.declared import framework
 from bakeoff.environments.interpreters import available, resolve
-from bakeoff.race.prepare import checked, run_wide, without_device
+from bakeoff.race.devices import without_device
+from bakeoff.race.prepare import checked, run_wide
 from bakeoff.spec.contender import parse_contender, parse_values
 from bakeoff.spec.errors import UnavailableError, UsageError
 from bakeoff.spec.options import MOST_DIGITS
@@ -97,6 +98,17 @@ def sweep_of(request: Request, axes: Sequence[Axis]) -> Study:
         budget_s=request.budget_s,
         command=request.command,
     )
+
+
+def alone(request: Request, coordinates: dict[str, str]) -> Point:
+    """Return one combination's point without the others; raise UsageError where no contender can race there.
+
+    Contenders whose framework lacks a value are left out with the reason, as in a whole sweep.
+    """
+    contenders, excluded = _here(request.contenders, run_wide(request).get("device"))
+    named = msgspec.structs.replace(request, contenders=contenders)
+    axes = [Axis(name=name, values=(value,)) for name, value in coordinates.items()]
+    return _point(*_tried(named, axes, tuple(coordinates.values())), excluded)
 
 
 def _here(texts: tuple[str, ...], device: str | None = None) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -13,10 +13,20 @@ if TYPE_CHECKING:
     from bakeoff.trial.saved import SavedState
 
 
-def timed(
-    running: Running, state: SavedState, *, lead: int, steps: int, turn: int, repeats: int | None = None
+def timed(  # noqa: PLR0913 - the sizes of a block, and what belongs to its turn
+    running: Running,
+    state: SavedState,
+    *,
+    lead: int,
+    steps: int,
+    turn: int,
+    repeats: int | None = None,
+    together: bool = False,
 ) -> Block:
-    """Run `lead` untimed steps, put the state back if there is one, and run and time `steps` steps."""
+    """Run `lead` untimed steps, put the state back if there is one, and run and time `steps` steps.
+
+    With `together`, the timed part begins when all replicas of the group are ready for it.
+    """
     stepper, step, clock = running.stepper, running.step, running.opened.clock
     before = contention.read(running.processes())
     _, lead_ns = stepper.streamed(lead)
@@ -25,6 +35,8 @@ def timed(
     restore_ns = clock() - began_ns if state.is_saved else None
     first_step = stepper.position
     compiled_before = step.compilation()
+    if together:
+        running.opened.companions.await_start()
     steps_ns, elapsed_ns = stepper.streamed(steps)
     after = contention.read(running.processes())
     return Block(

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from bakeoff.measure import memory
 from bakeoff.measure.clock import Stepper
+from bakeoff.spec.errors import UnequalError
+from bakeoff.spec.group import devices_of
 from bakeoff.spec.protocol import Built
 from bakeoff.spec.trial import KINDS
 from bakeoff.trial.arithmetic import check_tf32, measured_tf32
 from bakeoff.trial.compiled import compiled_between
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.feeding import feed_of, mode_of, resident
+from bakeoff.trial.framework import make_tracer
 from bakeoff.trial.model import make_model
 from bakeoff.trial.ready_made import build_ready_made, ready_made_name
 from bakeoff.trial.saved import SavedState
@@ -21,6 +27,7 @@ from bakeoff.workloads import plan
 
 if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Feed, Model, Step
+    from bakeoff.frameworks.tracing import Tracer
     from bakeoff.spec.record import Compilation
     from bakeoff.trial.draft import Draft
     from bakeoff.trial.opened import Opened
@@ -37,7 +44,11 @@ class Unrun:
     model: Model
 
     def conclude(self, draft: Draft) -> None:
-        """Note what is in force; raise UnsupportedError where that is another arithmetic than was asked."""
+        """Note what is in force; raise UnsupportedError where that is another arithmetic than was asked.
+
+        Raises UnequalError where this process's devices have not the same parameters.
+        """
+        _check_copies(self.opened, self.step)
         _note_settings(self.opened, draft, self.step.settings())
 
 
@@ -60,13 +71,16 @@ class Running:
     drops: bool = False
     """Whether the model has Dropout."""
     long_run: LongRun = field(default_factory=LongRun)
+    tracer: Tracer | None = None
+    """Only in a trial that explains, where the framework has one."""
 
     def processes(self) -> list[int]:
-        """Return the processes that load batches for this one."""
-        return self.feed.processes() if self.feed else []
+        """Return the processes whose work is this contender's: those that load batches, and the group's others."""
+        return [*(self.feed.processes() if self.feed else []), *self.opened.companions.pids]
 
     def conclude(self, draft: Draft) -> None:
-        """Note what is known only in the end, and end what loads batches; raise UnsupportedError as Unrun does."""
+        """Note what is known only in the end, and end what loads batches; raise as Unrun does."""
+        _check_copies(self.opened, self.step)
         # Counted first: what settings are read back by may be compiled for it.
         draft.put(compilations=compiled_between(self.compiled_before, self.step.compilation()).count)
         _note_settings(self.opened, draft, self.step.settings() | self._close_feed())
@@ -86,9 +100,8 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     model = make_model(trial)
     is_ready_made = bool(ready_made_name(trial))
     began_ns = clock()
-    step = (
-        build_ready_made(trial, model) if is_ready_made else opened.engine.build(model, trial.scenario, trial.options)
-    )
+    tracer = None if is_ready_made else _tracer(opened)
+    step = build_ready_made(trial, model) if is_ready_made else _built(opened, model, tracer)
     build_ns = clock() - began_ns
     draft.put(build_ns=build_ns)
     if not KINDS[trial.purpose].steps:
@@ -108,8 +121,33 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     (first_step_ns,) = stepper.fenced(1)
     draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
     ties, saved = Ties(opened, step, drops=drops), SavedState(step, stepper)
-    running = Running(opened, step, feed, stepper, before, ties, saved, drops)
+    running = Running(opened, step, feed, stepper, before, ties, saved, drops, tracer=tracer)
     return running, Built(build_ns=build_ns, first_step_ns=first_step_ns)
+
+
+def _tracer(opened: Opened) -> Tracer | None:
+    """Return what traces a trial that explains; None in any other, and where the framework has none."""
+    return make_tracer(Path(opened.trial.framework_path)) if opened.trial.purpose == "explain" else None
+
+
+def _built(opened: Opened, model: Model, tracer: Tracer | None) -> Step:
+    """Return the step, in a trial that is traced with the scopes that a trace needs."""
+    trial = opened.trial
+    if tracer is None or tracer.level == "none":
+        return opened.engine.build(model, trial.scenario, trial.options)
+    scoped = msgspec.structs.replace(model, build=tracer.scoped(model.build))
+    step = opened.engine.build(scoped, trial.scenario, trial.options)
+    tracer.attach(step)
+    return step
+
+
+def _check_copies(opened: Opened, step: Step) -> None:
+    """Raise UnequalError where the devices of this process have not the same parameters."""
+    if devices_of(opened.trial.contender.options) == 1:
+        return  # There is one copy, which need not be fetched.
+    # An engine whose processes have one device each is written without the method.
+    if name := getattr(step, "unequal", str)():
+        raise UnequalError(name)
 
 
 def _note_settings(opened: Opened, draft: Draft, settings: Settings) -> None:

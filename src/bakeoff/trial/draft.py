@@ -46,6 +46,14 @@ class Draft:
         assert isinstance(fact, kind)
         return fact
 
+    def seen(self, field: str, kind: type[Fact]) -> Fact | None:
+        """Return a field if it was set before."""
+        return self.known(field, kind) if self._facts.get(field) is not None else None
+
+    def amend_last(self, field: str, **changes: Any) -> None:
+        """Replace parts of the last item of a field that is a list of structs."""
+        self._facts[field][-1] = msgspec.structs.replace(self._facts[field][-1], **changes)
+
     def append(self, field: str, *items: Any) -> None:
         """Add to a field that is a list."""
         self._facts.setdefault(field, []).extend(items)

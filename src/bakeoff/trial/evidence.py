@@ -26,7 +26,7 @@ from bakeoff.workloads import layers, plan
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bakeoff.frameworks.engine import Arrays, Engine, Model, Step
+    from bakeoff.frameworks.engine import Arrays, Engine, Model, ShardedStep, Step
     from bakeoff.spec.batch import Batch
     from bakeoff.spec.scenario import EvidencePart
     from bakeoff.spec.trial import TrialSpec
@@ -36,7 +36,7 @@ OUTPUT_BATCHES = 2
 """Batches whose outputs are kept: two, so that an output that ignores its input is seen."""
 
 
-WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer", "updates", "state"})
+WITHOUT_REFERENCE: frozenset[EvidencePart] = frozenset({"gradients", "optimizer", "updates", "state", "norms", "noise"})
 """What a ready-made model does not owe: there is no reference that has its parameters."""
 
 
@@ -67,12 +67,16 @@ class Gathering:
             self.arrays |= _ran_arrays(step, prepared)
         if "gradients" in owed:
             self.arrays |= {f"gradient/{name}": sample(value) for name, value in step.gradients(prepared[0]).items()}
+        if "norms" in owed:
+            self.arrays |= _norms_arrays(step, prepared)
         if not self._scenario.has_loss:
             return
-        kept = Updates(step, clips=_clips(self._model)) if updates and "updates" in owed else None
+        noisy = "noise" in owed and self._trial.per_sample is not None and self._trial.per_sample.is_noisy
+        kept = Updates(step, clips=_clips(self._model), noisy=noisy) if updates and "updates" in owed else None
         self.losses = _losses(step, prepared, 0, 1, kept)
         if "state" in owed:
             self.arrays |= _state_arrays(step, self._model, self.state)
+            self.arrays |= _first_shards(step, self._model, self.state)
         self.losses += _losses(step, prepared, 1, self._trial.certify_steps, kept)
         self.arrays |= kept.arrays() if kept else {}
 
@@ -103,13 +107,14 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         state_shapes=_shapes(step.state()),
         running_variance=engine.running_variance if found.state else "",
         losses=_numbers(found.losses),
+        shards=model.shards,
         outputs=OUTPUT_BATCHES,
         checksums=_finite(checksums(found.arrays["output/0"])),
         ready_made=found.ready_made,
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,
         test_samples=len(batches.test) if accuracy is not None and batches.test is not None else 0,
-        arrays_sha256=_save(found.arrays, folder / EVIDENCE_FILE),
+        arrays_sha256=save(found.arrays, folder / EVIDENCE_FILE),
     )
 
 
@@ -162,6 +167,12 @@ def _ran_arrays(step: Step, prepared: list[Any]) -> Arrays:
     return arrays
 
 
+def _norms_arrays(step: Step, prepared: list[Any]) -> Arrays:
+    """Return the norms of the samples of some batches."""
+    batches = [prepared[index % len(prepared)] for index in range(OUTPUT_BATCHES)]
+    return {f"norms/{index}": np.asarray(step.norms(batch), np.float64) for index, batch in enumerate(batches)}
+
+
 def _losses(step: Step, prepared: list[Any], first: int, count: int, updates: Updates | None = None) -> list[float]:
     """Run `count` steps from step `first` on; return the loss of each."""
     losses = []
@@ -182,6 +193,13 @@ def _state_arrays(step: Step, model: Model, state: dict[str, layers.Array]) -> A
     momentum = {name: array.momentum for name, array in state.items() if array.momentum is not None}
     after = step.state() if momentum else {}
     return {f"state/{name}": sample(value) for name, value in added(after, model.state, momentum)}
+
+
+def _first_shards(step: Step, model: Model, state: dict[str, layers.Array]) -> Arrays:
+    """Return what the first of several shards has added to each running statistic by itself."""
+    momentum = {name: array.momentum for name, array in state.items() if array.momentum is not None}
+    after = cast("ShardedStep", step).first_state() if momentum and model.shards > 1 else {}
+    return {f"first/{name}": sample(value) for name, value in added(after, model.state, momentum)}
 
 
 def _optimizer_arrays(engine: Engine, model: Model) -> Arrays:
@@ -217,7 +235,7 @@ def _clips(model: Model) -> bool:
     return model.optimizer is not None and model.optimizer.clip_norm is not None
 
 
-def _save(arrays: Arrays, path: Path) -> str:
+def save(arrays: Arrays, path: Path) -> str:
     """Write the arrays; return the file's SHA-256."""
     file = io.BytesIO()
     # NumPy 1.26, which Jittor has, would take allow_pickle=False for one more array.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from bakeoff.frameworks.engine import Engine
+    from bakeoff.frameworks.tracing import Tracer
 
 
 def set_variables(variables: Mapping[str, str]) -> None:
@@ -57,3 +58,12 @@ def make_engine(folder: Path) -> tuple[Engine, Clock]:
     clock: Clock = getattr(module, "virtual_clock", monotonic)
     engine: Engine = module.Engine()
     return engine, clock
+
+
+def make_tracer(folder: Path) -> Tracer | None:
+    """Return the framework's tracer, once its engine is configured; None where its folder has no tracing.py."""
+    name = f"{bakeoff.frameworks.__name__}.{folder.name}.tracing"
+    if importlib.util.find_spec(name) is None:
+        return None
+    tracer: Tracer = importlib.import_module(name).Tracer()
+    return tracer

@@ -20,7 +20,7 @@ from bakeoff.spec.record import Evidence, Memory, Record
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.selftest import Profiled
 from bakeoff.spec.trial import KINDS, SNAPSHOT_STEPS
-from bakeoff.trial import blocks, late, peaks
+from bakeoff.trial import blocks, explain, groups, late, peaks
 from bakeoff.trial.built import Running, Unrun
 from bakeoff.trial.evidence import gather, with_spread
 from bakeoff.trial.feeding import input_pass
@@ -90,9 +90,11 @@ def run_block(running: Running, draft: Draft, command: protocol.RunBlock) -> pro
         steps=command.steps,
         turn=command.turn,
         repeats=command.repeats,
+        together=command.together,
     )
     draft.append("blocks", block)
-    return protocol.Ran(steps=command.steps, elapsed_ns=block.elapsed_ns, signals=block.signals)
+    began_ns = running.stepper.began_ns if command.together else None
+    return protocol.Ran(steps=command.steps, elapsed_ns=block.elapsed_ns, signals=block.signals, began_ns=began_ns)
 
 
 def check_timer(running: Running, draft: Draft, command: protocol.CheckTimer) -> protocol.Tested:
@@ -124,6 +126,11 @@ def _profile(step: Step, work: Callable[[], None]) -> Profiled:
 def measure_late(running: Running, draft: Draft, command: protocol.MeasureLate) -> None:
     """Note what a step costs early and late in training."""
     draft.put(late=late.reading(running, command))
+
+
+def explain_steps(running: Running, draft: Draft, command: protocol.Explain) -> None:
+    """Note what a step's time goes to."""
+    draft.put(traced=explain.reading(running, command, draft.folder))
 
 
 def run_epoch(running: Running, draft: Draft, command: protocol.RunEpoch) -> protocol.Ran:
@@ -169,7 +176,8 @@ def measure_spread(unrun: Unrun, draft: Draft, command: protocol.MeasureSpread) 
 def measure_memory(running: Running, draft: Draft, command: protocol.MeasureMemory) -> None:
     """Run steps, at most so many, and read the peaks; nothing else is measured in this process."""
     fewest = max(_MEMORY.fewest, running.opened.trial.pass_steps)  # of batches that differ the largest has the peak
-    running.stepper.fenced(fewest, _MEMORY.most_s, command.steps)
+    seconds = _MEMORY.most_s if running.opened.trial.group is None else 0.0  # a group counts, and asks no clock
+    running.stepper.fenced(fewest, seconds, command.steps)
     draft.put(memory=_memory(running))
 
 
@@ -215,7 +223,7 @@ def note(running: Running, draft: Draft, command: protocol.Note) -> None:
     draft.put(**{name: msgspec.convert(value, types[name]) for name, value in command.facts.items()})
 
 
-State = type[Running | Unrun | Opened] | tuple[type[Running], type[Unrun]]
+State = type[Running | Unrun | Opened] | tuple[type[Running | Unrun | Opened], ...]
 """What a trial has to be for a command."""
 
 HANDLERS: dict[type[Any], tuple[State, Callable[..., protocol.Answer | None]]] = {
@@ -224,12 +232,16 @@ HANDLERS: dict[type[Any], tuple[State, Callable[..., protocol.Answer | None]]] =
     protocol.RunBlock: (Running, run_block),
     protocol.CheckTimer: (Running, check_timer),
     protocol.MeasureLate: (Running, measure_late),
+    protocol.Explain: (Running, explain_steps),
     protocol.RunEpoch: (Running, run_epoch),
     protocol.Conclude: (Running, conclude_epochs),
     protocol.Certify: (Unrun, certify),
     protocol.MeasureSpread: (Unrun, measure_spread),
     protocol.MeasureMemory: (Running, measure_memory),
     protocol.MeasurePeaks: (Opened, measure_peaks),
+    protocol.NoteGroup: (Running, groups.note_block),
+    protocol.Report: ((Running, Unrun, Opened), groups.report),
+    protocol.Gather: ((Running, Unrun, Opened), groups.gather),
     protocol.NoteGpuMemory: ((Running, Unrun), note_gpu_memory),
     protocol.Note: (Running, note),
 }

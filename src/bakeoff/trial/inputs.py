@@ -12,7 +12,11 @@ from bakeoff.spec.batch import HELD_OUT, Batch
 from bakeoff.spec.trial import KINDS, Inputs, TrialSpec
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
+
+    from bakeoff.spec.group import Group
 
 
 class Batches:
@@ -49,6 +53,58 @@ class Batches:
         return array[(*before, slice(self._entries[name][position]))]
 
 
+class Joined(Batches):
+    """Batches of several devices: so many of the comparison's joined, and of each the rows of one replica, or all."""
+
+    def __init__(self, folder: Path, joined: int, group: Group | None) -> None:
+        """Map the arrays; step i takes batches i * joined, i * joined + 1, ... of them, from the first on again."""
+        super().__init__(folder)
+        self._parts, self._joined, self._group = self.count, joined, group
+        self.count = max(1, self._parts // joined)
+
+    def at(self, index: int) -> Batch:
+        """Return the global batch of step `index`, or what of it is this replica's."""
+        first = index % self.count * self._joined
+        positions = [(first + part) % self._parts for part in range(self._joined)]
+        whole = self._arrays.mapped(lambda array: _joined(array[positions]))
+        for name, along in self._along.items():
+            if name in self._entries:
+                longest = max(self._entries[name][position] for position in positions)
+                whole = _cut_to(whole, name, along, longest)
+        return whole.taken(_rows_of(self._group, len(whole)))
+
+    def samples(self) -> Batch:
+        """Return all samples of the batches in their order."""
+        return _end_to_end([self.at(index) for index in range(self.count)])
+
+
+def _rows_of(group: Group | None, samples: int) -> slice:
+    """Return which rows of a global batch a process takes: all of them where it is alone."""
+    if group is None:
+        return slice(None)
+    each = samples // group.world
+    return slice(group.rank * each, (group.rank + 1) * each)
+
+
+def _cut_to(batch: Batch, name: str, along: int, entries: int) -> Batch:
+    """Return a batch with one array cut to so many entries along an axis of a sample."""
+    kept = (*(slice(None),) * (1 + along), slice(entries))
+    inputs, targets = (
+        {one: array[kept] if one == name else array for one, array in arrays.items()}
+        for arrays in (batch.inputs, batch.targets)
+    )
+    return Batch(inputs, targets)
+
+
+def _end_to_end(batches: Sequence[Batch]) -> Batch:
+    """Return several batches of one shape as one."""
+    inputs, targets = (
+        {name: np.concatenate([arrays[name] for arrays in parts]) for name in parts[0]}
+        for parts in ([batch.inputs for batch in batches], [batch.targets for batch in batches])
+    )
+    return Batch(inputs, targets)
+
+
 class Repeated(Batches):
     """One batch of any size, of the samples that are there, again and again where there are too few."""
 
@@ -76,6 +132,8 @@ def batches_of(trial: TrialSpec) -> Batches:
             return Repeated(folder, trial.batch_size)
         case "epoch":
             return Batches(folder, whole=True)
+        case "race" if trial.joined > 1 or trial.group is not None:
+            return Joined(folder, trial.joined, trial.group)
         case "race":
             return Batches(folder)
 

@@ -35,6 +35,8 @@ def make_model(trial: TrialSpec) -> Model:
         optimizer=loaded.workload.optimizer,
         weights=plan.weights(loaded.build, size, trial.seed),
         state=plan.state_values(loaded.build, size, trial.seed),
+        per_sample=trial.per_sample,
+        shards=trial.shards,
     )
 
 

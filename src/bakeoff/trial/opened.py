@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Engine
     from bakeoff.spec.trial import TrialSpec
+    from bakeoff.trial.companions import Companions
     from bakeoff.trial.draft import Draft
 
 
@@ -45,6 +46,7 @@ class Opened:
     batches: Batches
     baseline_bytes: int | None
     """Resident memory of the process after the import; None is unknown."""
+    companions: Companions
     device: Mapping[str, str | None]
     """What identifies the GPU that the process sees, read back."""
 
@@ -82,11 +84,13 @@ def import_framework(trial: TrialSpec, draft: Draft) -> Imported:
     return Imported(engine, clock, began_ns)
 
 
-def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Opened, int]:
+def open_trial(trial: TrialSpec, draft: Draft, imported: Imported, companions: Companions) -> tuple[Opened, int]:
     """Configure the engine and map the batches; return the trial, and how long import and configuring took in ns."""
     if hasattr(imported.engine, "preload"):
         imported.engine.preload(trial.scenario)
     _limit(trial, imported.engine)
+    if trial.group is not None:
+        imported.engine.join(trial.group)
     imported.engine.configure(trial.options)
     import_ns = time.perf_counter_ns() - imported.began_ns
     draft.put(
@@ -95,7 +99,8 @@ def open_trial(trial: TrialSpec, draft: Draft, imported: Imported) -> tuple[Open
     )
     baseline_bytes = memory.resident_bytes()
     device = device_settings(trial)
-    return Opened(trial, imported.engine, imported.clock, batches_of(trial), baseline_bytes, device), import_ns
+    batches = batches_of(trial)
+    return Opened(trial, imported.engine, imported.clock, batches, baseline_bytes, companions, device), import_ns
 
 
 def _overridden(variables: Mapping[str, str]) -> dict[str, str]:

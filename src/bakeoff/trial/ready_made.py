@@ -26,9 +26,6 @@ def ready_made_name(trial: TrialSpec) -> str:
 
 def build_ready_made(trial: TrialSpec, model: Model) -> Step:
     """Return the ready-made model's step; the framework's engine was imported and configured before."""
-    if getattr(model.optimizer, "no_decay", ()):
-        msg = "the workload's no_decay names its own parameters, and a ready-made model calls its own otherwise"
-        raise UnsupportedError(msg)
     return _models(trial).build(trial.workload_name, model, trial.scenario, trial.contender.options)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bakeoff.certify.per_sample import NOISE_POSITIONS
 from bakeoff.certify.update import positions
 from bakeoff.workloads.optimizers import norm_of
 
@@ -20,9 +21,13 @@ if TYPE_CHECKING:
 class Updates:
     """Parameters before and after steps, and the gradients between, sampled at once: whole arrays are never kept."""
 
-    def __init__(self, step: Step, *, clips: bool = False) -> None:
-        """Take the step; its positions are chosen by its first gradients. One that clips has its norms kept, too."""
-        self._step = step
+    def __init__(self, step: Step, *, clips: bool = False, noisy: bool = False) -> None:
+        """Take the step; its positions are chosen by its first gradients. One that clips has its norms kept, too.
+
+        Of one that is `noisy`, the gradients are those with noise, which is kept beside them.
+        """
+        self._step, self._is_noisy = step, noisy
+        self._noise: dict[str, list[NDArray[np.float64]]] = {}
         self._norms: list[float] | None = [] if clips else None
         self._positions: dict[str, NDArray[np.int64]] = {}
         self._rows: dict[str, list[NDArray[np.float64]]] = {}
@@ -30,6 +35,8 @@ class Updates:
     def before(self, batch: Any) -> None:
         """Note the gradients that a step on this batch is to follow."""
         gradients = self._step.gradients(batch)
+        if self._is_noisy:
+            gradients = self._with_noise(batch, gradients)
         if not self._rows:
             parameters = self._step.parameters()
             self._positions = {name: positions(value) for name, value in gradients.items() if name in parameters}
@@ -38,6 +45,14 @@ class Updates:
         if self._norms is not None:
             self._norms.append(norm_of(gradients))
         self._note(gradients)
+
+    def _with_noise(self, batch: Any, plain: Arrays) -> Arrays:
+        """Return the gradients with noise, and note what that adds to these, which are without."""
+        noisy = self._step.noisy_gradients(batch)
+        for name, value in plain.items():
+            first, second = (np.asarray(one, np.float64).reshape(-1)[:NOISE_POSITIONS] for one in (noisy[name], value))
+            self._noise.setdefault(name, []).append(first - second)
+        return noisy
 
     def after(self) -> None:
         """Note the parameters after that step."""
@@ -51,6 +66,7 @@ class Updates:
     def arrays(self) -> Arrays:
         """Return the rows by parameter, as `Evidence` says."""
         rows = {f"update/{name}": np.stack(rows) for name, rows in self._rows.items()}
+        rows |= {f"noise/{name}": np.stack(added) for name, added in self._noise.items()}
         if self._norms is not None:
             rows["norm"] = np.asarray(self._norms, np.float64)
         return rows | {f"position/{name}": places for name, places in self._positions.items()}

@@ -11,10 +11,11 @@ import msgspec
 from bakeoff.measure import gpu_left
 from bakeoff.measure.clock import collected_garbage
 from bakeoff.spec import protocol
-from bakeoff.spec.errors import ChangedError, StoreError, UnavailableError, UnsupportedError
+from bakeoff.spec.errors import ChangedError, StoreError, UnavailableError, UnequalError, UnsupportedError
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial.built import Running, Unrun, build
+from bakeoff.trial.companions import Companions
 from bakeoff.trial.draft import Draft
 from bakeoff.trial.handlers import handle
 from bakeoff.trial.opened import Opened, import_framework, open_trial
@@ -47,9 +48,11 @@ class TrialProcess:
         self._engine: Engine | None = None
         self._opened: Opened | None = None
         self._built: Unrun | Running | None = None
+        self._companions = Companions()
 
     def serve(self, channel: Channel) -> int:
         """Obey until QUIT; return the exit code. A trial whose parent is gone is unfinished and leaves no record."""
+        self._companions.channel = channel
         answer = self.start()
         channel.send(answer)
         while not isinstance(answer, protocol.Failed) and (command := channel.receive()) is not None:
@@ -78,7 +81,7 @@ class TrialProcess:
         """Import the framework and configure it."""
         imported = import_framework(self._trial, self._draft)
         self._engine = imported.engine
-        self._opened, import_ns = open_trial(self._trial, self._draft, imported)
+        self._opened, import_ns = open_trial(self._trial, self._draft, imported, self._companions)
         return protocol.Ready(import_ns=import_ns)
 
     def _do(self, command: protocol.Command) -> protocol.Answer:
@@ -88,6 +91,9 @@ class TrialProcess:
                 return self._build()
             case protocol.Quit():
                 return self._finish()
+            case protocol.Beside(pids):
+                self._companions.pids = pids
+                return protocol.Done()
             case _:
                 return handle(self._built or self._opened, self._draft, command)
 
@@ -111,7 +117,7 @@ class TrialProcess:
         """Record a failure; one to write is no finding about the contender: the parent hears of it, with no record."""
         if isinstance(error, StoreError):
             return protocol.Failed(reason=str(error))
-        known = isinstance(error, ChangedError | UnsupportedError | UnavailableError)
+        known = isinstance(error, ChangedError | UnequalError | UnsupportedError | UnavailableError)
         reason = str(error) if known else f"{type(error).__name__}: {error}"
         outcome: TrialOutcome = "failed"
         # What is said for want of memory may have been taken for a gap of the framework.

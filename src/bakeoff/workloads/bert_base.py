@@ -96,6 +96,10 @@ WORKLOAD = Workload(
 
 _EPSILON = 1e-12
 
+_STD = 0.02
+"""Standard deviation of the embeddings' first values: `initializer_range` of google-research/bert, modeling.py, which
+cuts off what is beyond two of them; here the tokens' bias has it, too, which is zero there and would not show."""
+
 
 def build(nn: Any, size: Size) -> Any:
     """Return the model: a pair of sentences to logits (batch, masked, tokens), in training also to (batch, 2)."""
@@ -110,7 +114,7 @@ def build(nn: Any, size: Size) -> Any:
             self.layers = nn.ModuleList([layer() for _ in range(config["layers"])])
             self.transform = nn.Linear(features, features)
             self.transform_norm = nn.LayerNorm(features, epsilon=_EPSILON)
-            self.tokens_bias = nn.Parameter((config["tokens"],))
+            self.tokens_bias = nn.Parameter((config["tokens"],), std=_STD)
             self.pooler = nn.Linear(features, features)
             self.next_sentence = nn.Linear(features, 2)
 
@@ -140,9 +144,9 @@ def _embeddings(nn: Any, config: Any) -> Any:
 
         def __init__(self) -> None:
             super().__init__()
-            self.tokens = nn.Embedding(config["tokens"], config["features"])
-            self.positions = nn.Parameter((1, config["positions"], config["features"]))
-            self.segments = nn.Embedding(2, config["features"])
+            self.tokens = nn.Embedding(config["tokens"], config["features"], std=_STD)
+            self.positions = nn.Parameter((1, config["positions"], config["features"]), std=_STD)
+            self.segments = nn.Embedding(2, config["features"], std=_STD)
             self.norm = nn.LayerNorm(config["features"], epsilon=_EPSILON)
             self.drop = nn.Dropout(config["dropout"])
 

@@ -38,6 +38,7 @@ WORKLOAD = Workload(
         ),
     },
     optimizer=SGD(learning_rate=0.15),
+    scenarios=("train", "infer", "per-sample-gradients"),
     data=("synthetic", "huggingface"),
 )
 

@@ -36,6 +36,7 @@ WORKLOAD = Workload(
         "reduced": _size(16, 500, 16, batch_size=4, parameters=10_146, macs=32_800),
     },
     optimizer=SGD(learning_rate=0.15),
+    scenarios=("train", "infer", "per-sample-gradients"),
     data=("synthetic", "imdb"),
 )
 

@@ -48,7 +48,7 @@ def check_model(
     if not trains or loss is None:
         return
     sample = size.sample.cut(entries or {})
-    inputs, targets = (_on_shapes(arrays, size) for arrays in (sample.inputs, sample.targets))
+    inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs, sample.targets))
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True, entries=entries))
     counter = Counter()
     counter.is_built = True
@@ -86,10 +86,10 @@ def forward(
     """
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built = True
-    return model(_on_shapes(size.sample.cut(entries or {}).inputs, size))
+    return model(on_shapes(size.sample.cut(entries or {}).inputs, size))
 
 
-def _on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Shape]:
+def on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Shape]:
     """Return a batch's inputs or targets as a model or a loss is called with them."""
     return _one_or_named({name: of_batch(array, size.batch_size) for name, array in arrays.items()})
 

@@ -99,22 +99,22 @@ class BatchNorm(Layer):
 class Parameter(Layer):
     """See the vocabulary."""
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], std: float = SPREADS.parameter) -> None:
         """List itself."""
         if not isinstance(shape, (tuple, list)) or not shape:
             msg = f"shape={shape!r}: it must be a tuple of whole numbers"
             raise TypeError(msg)
         shape = tuple(count("shape", number) for number in shape)
-        self.parameters = {"": Array(shape=shape, distribution="normal", spread=SPREADS.parameter)}
+        self.parameters = {"": Array(shape=shape, distribution="normal", spread=deviation(std))}
 
 
 class Embedding(Layer):
     """See the vocabulary."""
 
-    def __init__(self, entries: int, features: int) -> None:
+    def __init__(self, entries: int, features: int, std: float = 1.0) -> None:
         """List weight (entries, features)."""
         shape = (count("entries", entries), count("features", features))
-        self.parameters = {"weight": Array(shape=shape, distribution="normal", spread=1.0)}
+        self.parameters = {"weight": Array(shape=shape, distribution="normal", spread=deviation(std))}
 
 
 class EmbeddingBag(Embedding):
@@ -207,6 +207,14 @@ def count(name: str, value: Any, least: int = 1) -> int:
         msg = f"{name}={value!r}: it must be a whole number, at least {least}"
         raise ValueError(msg)
     return value
+
+
+def deviation(std: Any) -> float:
+    """Return the standard deviation of first values; raise ValueError unless it is a number above 0."""
+    if isinstance(std, bool) or not isinstance(std, (int, float)) or not 0 < std < math.inf:
+        msg = f"std={std!r}: it is the standard deviation of the first values and must be a number above 0"
+        raise ValueError(msg)
+    return float(std)
 
 
 def pair(name: str, value: Any, least: int = 1) -> tuple[int, int]:

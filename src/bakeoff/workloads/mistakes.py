@@ -41,6 +41,8 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: Exception)
     told = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError):
         told += ". A model computes by the names of nn; its file may import the standard library, NumPy and bakeoff"
+    if isinstance(error, KeyError) and is_users and ".config[" in (frames[-1].line or ""):
+        told += f". Every size declares it in its own config: Size(..., config={{{error}: ...}})"
     if isinstance(error, AttributeError) and type(error.obj).__name__ in LAYERS:
         told += ". In a model a layer is called, and its weights are the framework's own; a product with the rows of an"
         return told + " nn.Embedding is embedding.attend(x), an array that is trained by itself nn.Parameter(shape)"

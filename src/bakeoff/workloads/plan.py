@@ -91,7 +91,7 @@ class ModuleList:
 
 def drops(build: Callable[[Any, Size], Any], size: Size) -> bool:
     """Return whether a model draws anything in training, so that each framework and process has losses of its own."""
-    return any(_draws(part) for _, part in _walk(build(_VOCABULARY, size), ""))
+    return any(_draws(part) for _, part in walk(build(_VOCABULARY, size), ""))
 
 
 def _draws(part: Any) -> bool:
@@ -121,7 +121,7 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
         raise ModelFileError(msg)
     arrays: dict[str, Array] = {}
     names: dict[int, str] = {}
-    for name, part in _walk(model, ""):
+    for name, part in walk(model, ""):
         if id(part) in names:
             msg = (
                 f"{path}: {names[id(part)]} and {name} are the same nn.Parameter; layers and modules may be "
@@ -173,7 +173,7 @@ def _members(value: Any) -> Any:
     return value.values() if isinstance(value, dict) else value
 
 
-def _walk(part: Any, name: str, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
+def walk(part: Any, name: str, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
     """Yield a model's parts with their names, from the root down: what is shared once, by its first name.
 
     Only a Parameter comes again, which not every framework has as an object of its own.
@@ -189,7 +189,7 @@ def _walk(part: Any, name: str, seen: set[int] | None = None) -> Iterator[tuple[
     elif isinstance(part, Module):
         children = ((key, child) for key, child in vars(part).items() if _holds_layers(child))
     for key, child in children:
-        yield from _walk(child, f"{name}.{key}" if name else key, seen)
+        yield from walk(child, f"{name}.{key}" if name else key, seen)
 
 
 def _only_in_forward(name: str) -> Callable[..., Any]:

@@ -37,6 +37,7 @@ def attended(counter: Counter, asked: Attention) -> Shape:
     batch, length, heads, features = q.dims
     pairs = batch * heads * length * k.dims[1]
     are_trained = q.trained or k.trained
+    counter.called("attention")
     counter.product(pairs * features, (q.trained, k.trained))
     are_trained = are_trained or (bias is not None and bias.trained)
     counter.product(pairs * v.dims[-1], (are_trained, v.trained))
@@ -83,7 +84,11 @@ def _check_added(name: str, x: Any, pairs: tuple[int, ...]) -> None:
         return
     check_kind(f"attention's {name}", x, "array")
     if x.boolean != (name == "mask") or x.integer:
-        wanted = "a mask is boolean, True attends" if name == "mask" else "a bias is of numbers; a boolean goes to mask"
+        wanted = (
+            'a mask is boolean, True attends; so is an array that is declared with dtype="bool", or what nn.less gives'
+            if name == "mask"
+            else "a bias is of numbers; a boolean goes to mask"
+        )
         msg = f"nn.attention: {name} is {x!r}; {wanted}"
         raise LayoutError(msg)
     if x.ndim != AXES or any(found not in (1, wanted) for found, wanted in zip(x.dims, pairs, strict=True)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
+from bakeoff.workloads.shape_graphs import sparse_matmul
 from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
 from bakeoff.workloads.shape_sequences import column_mask, columns, ctc, floor_divide
 from bakeoff.workloads.shapes import (
@@ -37,6 +38,9 @@ class Counter:
 
     def read(self, layer: Layer) -> None:
         """Take a layer whose parameters a product reads."""
+
+    def called(self, function: str) -> None:
+        """Take the name of a function that has options of its own."""
 
 
 class Functions(ArrayFunctions):
@@ -76,6 +80,11 @@ class Functions(ArrayFunctions):
     ) -> Shape:
         """Count both products of every head."""
         return attended(self._counter, Attention(q, k, v, causal, mask, bias, scale))
+
+    def sparse_matmul(self, x: Shape, rows: Shape, columns: Shape, values: Shape, count: int) -> Shape:
+        """Count a product for each element of the sparse matrix and each feature."""
+        self._counter.called("sparse_matmul")
+        return sparse_matmul(self._counter, x, rows, columns, values, count)
 
     @staticmethod
     def softmax(x: Shape) -> Shape:

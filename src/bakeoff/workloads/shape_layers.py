@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Parameter(layers.Parameter, Shape):
     """An array that is trained by itself."""
 
-    def __init__(self, shape: tuple[int, ...]) -> None:
+    def __init__(self, shape: tuple[int, ...], std: float = 1.0) -> None:
         """Take the shape."""
-        layers.Parameter.__init__(self, shape)
+        layers.Parameter.__init__(self, shape, std)
         Shape.__init__(self, shape, trained=True)
 
 

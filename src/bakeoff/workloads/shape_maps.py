@@ -46,6 +46,18 @@ class Conv1d(Counted, layers_maps.Conv1d):
         return Shape((x.dims[0], length, outputs), trained=True)
 
 
+def _check_channels(name: str, x: Shape, inputs: int) -> None:
+    """Raise LayoutError for a map of another number of channels, which may stand first where they belong last."""
+    if x.dims[-1] != inputs and x.dims[1] == inputs:
+        channels, height, width = x.dims[1:]
+        msg = (
+            f"nn.{name} over the channels of {x!r}: made for {inputs}, which this map has first; samples are declared "
+            f"with channels last, ({height}, {width}, {channels}), whatever a framework's own layout is"
+        )
+        raise LayoutError(msg)
+    check_length(f"nn.{name} over the channels of {x!r}", x.dims[-1], inputs)
+
+
 class Conv2d(Counted, layers_maps.Conv2d):
     """See the vocabulary."""
 
@@ -60,7 +72,7 @@ class Conv2d(Counted, layers_maps.Conv2d):
         """Count one for each weight and place of the result."""
         height, width, seen, outputs = self.parameters["weight"].shape
         check_kind("Conv2d", x, "map")
-        check_length(f"nn.Conv2d over the channels of {x!r}", x.dims[-1], self.inputs)
+        _check_channels("Conv2d", x, self.inputs)
         window = (extent(height, self.dilation[0]), extent(width, self.dilation[1]))
         found = slid("Conv2d", x, window, self.stride, self.padding)
         count = math.prod(found.dims[:-1])
@@ -90,7 +102,7 @@ class ConvTranspose2d(Counted, layers_maps.ConvTranspose2d):
         """Count one for each weight and place of the input."""
         *kernel, outputs, inputs = self.parameters["weight"].shape
         check_kind("ConvTranspose2d", x, "map")
-        check_length(f"nn.ConvTranspose2d over the channels of {x!r}", x.dims[-1], inputs)
+        _check_channels("ConvTranspose2d", x, inputs)
         sides = zip(x.dims[1:3], kernel, self.stride, self.padding, self.more, strict=True)
         sizes = [(length - 1) * step - 2 * edge + window + more for length, window, step, edge, more in sides]
         if min(sizes) < 1:

@@ -49,6 +49,7 @@ WORKLOAD = Workload(
         ),
     },
     optimizer=Adam(learning_rate=1e-3),
+    scenarios=("train", "infer", "per-sample-gradients"),
     data=("synthetic", "imdb"),
 )
 

@@ -10,3 +10,20 @@ HOLES: dict[str, frozenset[str]] = {}
 
 WITHOUT_CLOCK = frozenset({"jittor", "mlx"})
 """Frameworks whose profiler gives no span to hold ours against; they say why."""
+
+PER_SAMPLE_HOLES = {
+    ("tensorflow", "vmap", "imdb-lstm"): "tf.while_loop",
+    ("mlx", "vmap", "mnist-cnn"): "convolution",
+    ("mlx", "vmap", "cnn-cifar10"): "convolution",
+    ("torch", "hooks", "imdb-lstm"): "Opacus",
+    ("torch", "hooks", "text-transformer"): "Opacus",
+    ("jittor", "closed-form", "imdb-lstm"): "lstm (LSTM)",
+    ("jittor", "closed-form", "text-transformer"): "no formula for the model",
+}
+"""Ways to per-sample gradients that a framework lacks for a workload, with a part of the reason."""
+
+DEFAULT_WAY = {("tensorflow", "vmap"), ("jittor", "closed-form")}
+"""What the value `default` takes for the workloads that every way computes: it is computed once."""
+
+NOT_INSTALLED = "pip install opacus"
+"""Opacus is not in the usual environment of PyTorch; its way is computed where it was added."""

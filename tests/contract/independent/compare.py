@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from bakeoff.data.sources import synthetic
-from bakeoff.frameworks.torch import nn, ready_made
+from bakeoff.frameworks.torch import nn, torchvision_models
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.workloads import plan
@@ -43,7 +43,7 @@ CANONICAL = {"weight": "scale", "running_var": "running_variance"}
 
 def compare(name: str, path: Path, size_name: str) -> Answer:
     """Return in what the file of a workload, or one that stands for it, differs from the implementation `name`."""
-    ready_made._import()  # torchvision, also where its operators for detection are of another build of PyTorch
+    torchvision_models.imported()  # torchvision, also where its operators for detection are of another build of PyTorch
     implementations = importlib.import_module(f"independent.{name.replace('-', '_')}")
     if size_name not in {"small", *implementations.SIZES}:
         return Answer(is_missing=True)

@@ -1,13 +1,18 @@
-"""Every planted fault: a file for each framework, one each for snapshots, sequences, workloads and the clock."""
+"""Every planted fault: a file for each framework; snapshots, sequences, graphs, workloads and the clock."""
 
 from __future__ import annotations
 
 from catalogue import (
     clock,
+    explanation,
+    graphs,
     jax,
     jittor,
     mlx,
+    per_sample,
+    per_sample_ways,
     recipes,
+    replicas,
     sequences,
     snapshots,
     tensorflow,
@@ -32,7 +37,12 @@ _EVERY: list[Mutant] = [
         clock,
         snapshots,
         recipes,
+        replicas,
         sequences,
+        graphs,
+        per_sample,
+        per_sample_ways,
+        explanation,
     )
     for mutant in module.MUTANTS
 ]

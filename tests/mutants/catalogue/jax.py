@@ -18,7 +18,7 @@ in_feed = partial(Mutant, "jax", "feed", "input.py")
 in_clock = partial(Mutant, "jax", "clock", "engine.py")
 
 RUN = "        self._state, self._loss = self._advance(self._state, batch)\n"
-NEXT = "        return State(parameters, optimizer, statistics, key, scale), loss\n"
+NEXT = "        return self._replicas.settled(State(parameters, optimizer, statistics, key, scale)), loss\n"
 FORGOTTEN = "parameters, optimizer = state.parameters, state.optimizer\n"
 RAN = "        state = self._state\n        self._outputs = self._forward("
 WAIT = "        jax.block_until_ready((self._state, self._loss))\n"
@@ -113,7 +113,10 @@ STEPS = [
         [
             (
                 "self._transformation = optimizers.make(optimizer)\n",
-                "self._transformation = optax.chain(optax.clip_by_global_norm(0.1), optimizers.make(optimizer))\n",
+                (
+                    "optax = optimizers.optax\n        clip = optax.clip_by_global_norm(0.1)\n"
+                    "        self._transformation = optax.chain(clip, optimizers.make(optimizer))\n"
+                ),
             )
         ],
         {"cnn-cifar10/train": "update"},

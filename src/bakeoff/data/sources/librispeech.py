@@ -15,7 +15,7 @@ import numpy as np
 
 from bakeoff.data import audio
 from bakeoff.data.dataset import DataSet
-from bakeoff.data.reading import downloaded, existing, is_data_set, library, split_of, splits_of, text_of
+from bakeoff.data.reading import downloaded, existing, files_below, is_data_set, library, split_of, splits_of, text_of
 from bakeoff.data.roles import Roles, Wanted, lengths_of, padded
 from bakeoff.data.sounds import sound_of
 from bakeoff.spec.errors import UsageError
@@ -36,6 +36,9 @@ ROLES: Roles = {
 }
 
 LETTERS = "_'ABCDEFGHIJKLMNOPQRSTUVWXYZ "
+DEPTH = 6
+"""Levels below a folder or an unpacked archive: LibriSpeech, its part, speaker and chapter, and two of the user's."""
+
 ARCHIVE = "https://www.openslr.org/resources/12/train-clean-100.tar.gz"
 _NUMBERS = {letter: number for number, letter in enumerate(LETTERS)}
 
@@ -124,7 +127,7 @@ def _utterances(location: str | None) -> tuple[list[Utterance], str]:
 
 def _of_files(folder: Path, source: str) -> list[Utterance]:
     """Return the utterances that the folder's transcripts tell of."""
-    transcripts = sorted(folder.rglob("*.trans.txt"))
+    transcripts = files_below(folder, "*.trans.txt", depth=DEPTH)
     training = [
         file for file in transcripts if any(part.startswith("train") for part in file.relative_to(folder).parts)
     ]

@@ -56,7 +56,7 @@ def _drawn(
         case "float32":
             return stream.standard_normal(shape).astype(np.float32)
         case "int32":
-            return stream.randint(array.low, array.high, shape, dtype=np.int32)
+            return _integers(stream, name, array, count, before)
         case "bool":
             return stream.randint(0, 2, shape).astype(bool)
 
@@ -77,6 +77,21 @@ def _places(
     weights = stream.random_sample((count, most))
     weights[np.arange(most) >= limits[:, np.newaxis]] = 2  # behind all that are drawn, which are below 1
     return np.sort(np.argsort(weights, axis=-1)[:, :wanted], axis=-1).astype(np.int32)
+
+
+def _integers(
+    stream: np.random.RandomState, name: str, array: ArraySpec, count: int, before: Mapping[str, NDArray[Any]]
+) -> NDArray[Any]:
+    """Draw integers uniformly, each sample's below its own limit where that is declared; raise UsageError for none."""
+    shape = (count, *array.shape)
+    if not array.within:
+        return stream.randint(array.low, array.high, shape, dtype=np.int32)
+    limits = before.get(array.within)
+    if limits is None or limits.shape != (count,) or int(limits.min()) < 1:
+        msg = f"{name} is to be below {array.within}: declare that before it, as int32 () with low=1 or more"
+        raise UsageError(msg)
+    shares: NDArray[Any] = stream.random_sample(shape) * limits.reshape(count, *(1,) * len(array.shape))
+    return shares.astype(np.int32)
 
 
 def _lengths(stream: np.random.RandomState, array: ArraySpec, count: int) -> NDArray[np.int32]:

@@ -12,15 +12,16 @@ import msgspec
 import numpy as np
 
 from bakeoff.frameworks import denormals, exhaustion
-from bakeoff.frameworks.fake import peaks
+from bakeoff.frameworks.fake import peaks, replicas
 from bakeoff.frameworks.fake.digits import factor, shortened
 from bakeoff.frameworks.fake.exhaustion import SIGNS
 from bakeoff.frameworks.fake.faults import strike
-from bakeoff.frameworks.fake.gpu import PretendedGpu, visible_gpus
+from bakeoff.frameworks.fake.gpu import PretendedGpu, on_gpu, visible_gpus
+from bakeoff.frameworks.fake.parts import planted_ns
 from bakeoff.frameworks.fake.stream import DISPATCH, Stream, ThreadStream, VirtualStream
 from bakeoff.frameworks.fake.training import Training
 from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
-from bakeoff.frameworks.steps import WithoutLoss, for_scenario
+from bakeoff.frameworks.steps import WithoutLoss, WithoutNorms, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
 from bakeoff.spec.selftest import Profiled
 from bakeoff.workloads.optimizers import trajectory
@@ -91,7 +92,7 @@ def _stream() -> Stream:
     return ThreadStream() if _time.real else VirtualStream(virtual_clock, pass_time)
 
 
-class Step:
+class Step(WithoutNorms, replicas.Copies):
     """One scripted step."""
 
     _trains = True
@@ -100,13 +101,14 @@ class Step:
 
     def __init__(self, model: Model, options: Mapping[str, str]) -> None:
         """Draw what belongs to this process."""
-        self._model, self._options = model, options
+        self._model, self._options, self.options = model, options, options
         # Seeded by the system: each process is a draw of its own, as with a real framework.
         self._random = np.random.default_rng()
         process = math.exp(self._random.normal(0.0, self._number("process_noise")))
         self._cache = os.environ.pop(CACHE, "")
         self._compilation = Compilation(trace_ns=0, compile_ns=0, count=0)
-        self._step_ns = self._number("step_ms") * 1e6 * process * factor(options)
+        step_ns = self._number("step_ms") * 1e6 + planted_ns(options)
+        self._step_ns = step_ns * process * factor(options) * replicas.cost(options)
         self._held: NDArray[Any] | None = None
         """The memory of the last step."""
         self._steps = 0
@@ -282,9 +284,13 @@ class Step:
             return dict(self._model.weights)
         if wrong == "rate":
             optimizer = msgspec.structs.replace(optimizer, learning_rate=0.5 * optimizer.learning_rate)
-        if self._path is None or min(steps, MOVING) < self._path.steps:
+        return self._after(min(steps, MOVING), optimizer)
+
+    def _after(self, steps: int, optimizer: Optimizer) -> Arrays:
+        """Return the weights after so many steps."""
+        if self._path is None or steps < self._path.steps:
             self._path = Training(self._model.weights)
-        return self._path.until(min(steps, MOVING), optimizer, self._gradients())
+        return self._path.until(steps, optimizer, self._gradients())
 
     def state(self) -> Arrays:
         """Return the state."""
@@ -317,9 +323,10 @@ class Step:
             "tf32_matmul": False,
             "tf32_convolution": False,
             "layout": "NHWC",
-            "denormals": denormals.in_force(np.multiply, 1),
+            "denormals": denormals.in_force(np.multiply, None, fewest=1),
             "optimizer": type(self._model.optimizer).__name__,
-            **_on_gpu(_device.gpu),
+            **on_gpu(_device.gpu),
+            **replicas.settings(options),
         }
 
     def device_memory(self) -> DeviceMemory:
@@ -334,17 +341,7 @@ class InferStep(WithoutLoss, Step):
     _trains = False
 
 
-def _on_gpu(gpu: PretendedGpu | None) -> dict[str, str | int | float | bool | None]:
-    """Return what is in force on a pretended GPU."""
-    if gpu is None:
-        return {"device_memory": None}
-    return {"device_memory": gpu.policy, "device_name": gpu.name, "device_uuid": gpu.uuid}
-
-
-_STEPS: dict[Scenario, type[Step]] = {"train": Step, "infer": InferStep}
-
-
-class Engine:
+class Engine(replicas.Member):
     """The scripted framework in this process."""
 
     running_variance = "biased"
@@ -357,6 +354,7 @@ class Engine:
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Choose the clock and the device; raise UnsupportedError where no GPU is pretended."""
+        options = replicas.own(options, self._group)
         _time.real = options["clock"] == "real"
         strike(options, "import")
         _device.gpu = PretendedGpu(options, self._limit_bytes) if options["device"] == "cuda" else None
@@ -388,9 +386,11 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
         """Make a scripted step."""
+        from bakeoff.frameworks.fake.per_sample import STEPS  # they are made of the steps here
+
+        self._options = options = replicas.own(options, self._group)
         strike(options, "build")
-        self._options = options
-        return for_scenario(_STEPS, scenario)(model, options)
+        return for_scenario(STEPS, scenario)(model, options)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Compute the formula itself."""

@@ -166,3 +166,10 @@ def _lives(pid: int) -> bool:
     except (OSError, IndexError):
         return False
     return state not in ("Z", "X")
+
+
+def on_gpu(gpu: PretendedGpu | None) -> dict[str, str | int | float | bool | None]:
+    """Return what is in force on a pretended GPU."""
+    if gpu is None:
+        return {"device_memory": None}
+    return {"device_memory": gpu.policy, "device_name": gpu.name, "device_uuid": gpu.uuid}

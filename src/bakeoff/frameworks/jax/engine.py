@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
 from bakeoff.frameworks import denormals
 from bakeoff.frameworks.engine import Built
@@ -23,6 +22,8 @@ from bakeoff.frameworks.jax import (
     border,
     convolution,
     devices,
+    functions,
+    graphs,
     memory,
     nn,
     optimizers,
@@ -35,8 +36,9 @@ from bakeoff.frameworks.jax import (
 )
 from bakeoff.frameworks.jax.compilation import compiled
 from bakeoff.frameworks.jax.precision import Precision, differentiated, kept, scaling
+from bakeoff.frameworks.jax.replicas import AXIS, Replicas, copies, in_shards
 from bakeoff.frameworks.jax.switches import Switches
-from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
+from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, are_equal, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.frameworks.steps import DeviceBatch
     from bakeoff.spec.batch import Batch
+    from bakeoff.spec.group import Group
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
@@ -74,6 +77,11 @@ class Engine:
     """JAX in this process."""
 
     running_variance = nn.RUNNING_VARIANCE
+    _group: Group | None = None
+
+    def join(self, group: Group) -> None:
+        """Note which process of a group this is: `configure` meets the others."""
+        self._group = group
 
     def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
         """Have the GPU's allocator keep a limit: its client, which `configure` makes, reads it from a variable."""
@@ -88,15 +96,16 @@ class Engine:
         self._switches = Switches(options)
         convolution.choose(options.get("convolution", "xla"))
         recurrent.choose(options["lstm"])
+        graphs.choose(options["aggregate"])
         self._precision = Precision(options["precision"])
         jax.config.update("jax_disable_jit", val=False)
         try:
-            (device, *_) = devices.started(options["device"])
+            self._replicas = Replicas(options, self._group)
         except RuntimeError as error:
             if memory.is_exhausted(error):
                 raise
             raise UnsupportedError(devices.in_words(options["device"], error)) from error
-        self._precision.check(device)
+        self._precision.check(self._replicas.first)
 
     def versions(self) -> dict[str, str]:
         """Return the versions of jax, jaxlib, flax and optax."""
@@ -125,18 +134,20 @@ class Engine:
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; the options are those of `configure`."""
         del options
-        return for_scenario(_STEPS, scenario)(model, self._precision, self._switches)
+        from bakeoff.frameworks.jax.per_sample import STEPS  # they are made of the steps here
+
+        return for_scenario(STEPS, scenario)(model, self._precision, self._switches, self._replicas)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step, in float64."""
         transformation = optimizers.make(optimizer)
-        apply = self._switches.executed(partial(_apply, transformation))
+        applied = self._switches.executed(partial(optimizers.apply, transformation))
         present = {name: jnp.array(value, self._precision.dtype) for name, value in parameters.items()}
         state = transformation.init(present)
         trajectory = []
         for given in gradients:
             gradient = {name: jnp.array(value, self._precision.dtype) for name, value in given.items()}
-            present, state = apply(present, state, gradient)
+            present, state = applied(present, state, gradient)
             trajectory.append(border.export(present))
         return trajectory
 
@@ -156,13 +167,13 @@ class Engine:
 class Step:
     """What the steps of all scenarios have in common: the model, its state, evaluation, and what is in force."""
 
-    def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
+    def __init__(self, model: Model, precision: Precision, switches: Switches, replicas: Replicas) -> None:
         """Build the model and load its weights."""
         self._split = border.Split(model.build(nn, model.size))
-        self._precision, self._switches = precision, switches
+        self._precision, self._switches, self._replicas = precision, switches, replicas
         self._forward = switches.executed(self._evaluate)
         loaded = border.load(self._split, model.weights | model.state, precision.dtype)
-        parameters, statistics = self._split.part(loaded)
+        parameters, statistics = self._split.part(replicas.replicated(loaded))
         self._state = State(parameters, None, statistics, None)
 
     def _evaluate(self, parameters: dict[str, jax.Array], statistics: dict[str, jax.Array], inputs: Any) -> jax.Array:
@@ -174,16 +185,22 @@ class Step:
         return jax.block_until_ready(on_device(batch, self._array))
 
     def _array(self, values: NDArray[Any]) -> jax.Array:
-        """Copy values to the device: real numbers in the parameters' precision, integers as int32."""
-        return jnp.array(values, {"i": np.int32, "f": self._precision.dtype}.get(values.dtype.kind))
+        """Copy values to the devices: real numbers in the parameters' precision, integers as int32."""
+        dtypes: dict[str, Any] = {"i": np.int32, "f": self._precision.dtype}
+        return self._replicas.sharded(values.astype(dtypes.get(values.dtype.kind, values.dtype)))
 
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
         """Return the model's outputs in evaluation mode."""
-        return np.array(self._forward(self._state.parameters, self._state.statistics, batch[0]), np.float64)
+        state = self._state
+        return np.array(self._forward(*self._replicas.own((state.parameters, state.statistics, batch[0]))), np.float64)
 
     def parameters(self) -> Arrays:
         """Return every parameter as it is now, in float64."""
         return border.export(self._state.parameters)
+
+    def unequal(self) -> str:
+        """Return a parameter whose copies differ."""
+        return next((name for name, array in self._state.parameters.items() if not are_equal(copies(array))), "")
 
     def state(self) -> Arrays:
         """Return every running statistic as it is now, in float64."""
@@ -197,19 +214,21 @@ class Step:
         return {
             "mode": mode,
             "device": device,
-            "threads": _threads(),
+            "threads": _threads(self._replicas.in_process),
             **self._precision.settings(device),
             "accumulation": None,
             **self._switches.settings(device, mode),
             "convolution": convolution.chosen(),
             **recurrent.settings(),
-            "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads()),
+            **graphs.settings(),
+            "denormals": denormals.in_force(self._switches.executed(jnp.multiply), _threads(1)),
             "optimizer": None,
             "device_memory": memory.policy() if device == "cuda" else None,
             "matmul_precision": jax.config.jax_default_matmul_precision,
             "jax_enable_x64": bool(jax.config.jax_enable_x64),
             "NPROC": os.environ.get("NPROC"),
             "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
+            **self._replicas.settings(),
         }
 
     def compilation(self) -> Compilation:
@@ -226,31 +245,31 @@ class Step:
         return (min(self._state.parameters.values(), key=lambda parameter: parameter.size),)
 
     def device_memory(self) -> DeviceMemory:
-        """Return what the allocator has held; JAX reports it on accelerators only."""
-        (device,) = next(iter(self._state.parameters.values())).devices()
-        return memory.reading(device)
+        """Return what the allocator of the first device has held; JAX reports it on accelerators only."""
+        return memory.reading(self._replicas.first)
 
 
 class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser in one function of the state and a batch."""
 
-    def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
+    def __init__(self, model: Model, precision: Precision, switches: Switches, replicas: Replicas) -> None:
         """Make the state and the function that changes it."""
-        super().__init__(model, precision, switches)
+        super().__init__(model, precision, switches, replicas)
         loss, optimizer = training_parts(model)
         self._loss_of = partial(loss, nn)
         self._optimizer_name = optimizers.native_name(optimizer)
         self._transformation = optimizers.make(optimizer)
-        self._differentiate = differentiated(self._compute_loss)
+        self._apply = partial(optimizers.apply, self._transformation)
+        differentiate = differentiated(self._compute_loss, AXIS if replicas.apart else None)
+        self._differentiate = replicas.differentiated(in_shards(differentiate, model.shards))
         self._gradients = switches.executed(self._differentiate)
         # The old state is never needed again, so the new one takes its memory, as in a training loop by hand.
         self._advance = switches.executed(self._next, donate_argnums=0)
         self._first_parameter = next(iter(self._state.parameters.values()))
-        self._state = self._state._replace(
-            optimizer=self._transformation.init(self._state.parameters),
-            key=jax.random.key(0) if self._split.has(nn.Dropout, nn.RandomNormal) else None,
-            scale=precision.scale(),
-        )
+        key = jax.random.key(0) if self._split.has(nn.Dropout, functions.RandomNormal) else None
+        optimizer_state = self._transformation.init(replicas.own(self._state.parameters))
+        rest = replicas.replicated((optimizer_state, key, precision.scale()))
+        self._state = State(self._state.parameters, rest[0], self._state.statistics, *rest[1:])
         self._loss: jax.Array = jnp.array(jnp.nan)
 
     def _compute_loss(
@@ -273,21 +292,31 @@ class TrainStep(WithoutOutputs, Step):
         scale, finite, (loss, statistics), gradients = self._differentiate(
             state.scale, state.parameters, state.statistics, draw, batch
         )
-        new = _apply(self._transformation, state.parameters, state.optimizer, gradients)
+        new = self._apply(state.parameters, state.optimizer, gradients)
         parameters, optimizer = kept(finite, new, (state.parameters, state.optimizer))
-        return State(parameters, optimizer, statistics, key, scale), loss
+        return self._replicas.settled(State(parameters, optimizer, statistics, key, scale)), loss
+
+    def rename(self, loss: Callable[[Any], Any], update: Callable[[Any], Any]) -> None:
+        """Put scopes around the loss, which is a `partial` of its vocabulary, and the update, before the first step."""
+        self._loss_of, self._apply = loss(self._loss_of), update(self._apply)
+
+    def call(self, batch: DeviceBatch) -> tuple[Any, tuple[Any, ...]]:
+        """Return the function that `run` calls, and what it would be given now."""
+        return self._advance, (self._state, batch)
 
     def run(self, batch: DeviceBatch) -> None:
         """Start one training step."""
         self._state, self._loss = self._advance(self._state, batch)
+        if self._replicas.waits:
+            self.wait()
 
     def wait(self) -> None:
         """Return when loss, parameters and the optimiser's state of the last step exist."""
         jax.block_until_ready((self._state, self._loss))
 
     def result(self) -> float:
-        """Return the loss of the last step."""
-        return float(self._loss)
+        """Return the loss of the last step, of this process's samples."""
+        return float(np.mean([shard.data for shard in self._loss.addressable_shards]))
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
         """Return every parameter's gradient in float64, without dropout; a scale that is too large ends smaller."""
@@ -322,10 +351,14 @@ class TrainStep(WithoutOutputs, Step):
 class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode."""
 
-    def __init__(self, model: Model, precision: Precision, switches: Switches) -> None:
+    def __init__(self, model: Model, precision: Precision, switches: Switches, replicas: Replicas) -> None:
         """Start without outputs."""
-        super().__init__(model, precision, switches)
+        super().__init__(model, precision, switches, replicas)
         self._outputs: jax.Array | None = None
+
+    def call(self, batch: DeviceBatch) -> tuple[Any, tuple[Any, ...]]:
+        """Return the function that `run` calls, and what it is given."""
+        return self._forward, (self._state.parameters, self._state.statistics, batch[0])
 
     def run(self, batch: DeviceBatch) -> None:
         """Start one forward pass."""
@@ -345,27 +378,13 @@ class InferStep(WithoutLoss, Step):
         return (self._outputs,)
 
 
-_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
-
-
-def _apply(
-    transformation: optax.GradientTransformation,
-    parameters: dict[str, jax.Array],
-    state: Any,
-    gradients: dict[str, jax.Array],
-) -> tuple[dict[str, jax.Array], Any]:
-    """Return parameters and optimiser state after one step."""
-    updates, state = transformation.update(gradients, state, parameters)
-    return optax.apply_updates(parameters, updates), state
-
-
 def _device(array: jax.Array) -> str:
     """Return the device that holds an array, by the name of the option `device`."""
-    (device,) = array.devices()
+    device = min(array.devices(), key=lambda device: device.id)
     return {"gpu": "cuda"}.get(device.platform, device.platform)
 
 
-def _threads() -> int | None:
-    """Count the threads of XLA's pool for one operation; None where the system lists none (only Linux does)."""
+def _threads(devices: int) -> int | None:
+    """Count the threads of XLA's pool that each of so many devices has; None where the system lists none: not Linux."""
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
-    return names.count(_POOL_THREAD) or None
+    return names.count(_POOL_THREAD) // devices or None

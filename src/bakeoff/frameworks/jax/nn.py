@@ -17,7 +17,47 @@ from flax import nnx
 from bakeoff.frameworks.jax import functions, phase
 from bakeoff.frameworks.jax.attention import attention
 from bakeoff.frameworks.jax.conv_layers import Conv1d, Conv2d, ConvTranspose2d
-from bakeoff.frameworks.jax.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jax.functions import (  # noqa: F401 - their names are in __all__, below
+    EmbeddingBag,
+    RandomNormal,
+    abs,  # noqa: A004 - the vocabulary has this name
+    arange,
+    clip,
+    constant,
+    cumsum,
+    elu,
+    equal,
+    exp,
+    flip,
+    gelu_tanh,
+    hard_sigmoid,
+    hard_swish,
+    leaky_relu,
+    less,
+    less_equal,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    max,  # noqa: A004 - the vocabulary has this name
+    maximum,
+    minimum,
+    one_hot,
+    pad,
+    roll,
+    rsqrt,
+    segment_sum,
+    silu,
+    softplus,
+    split,
+    sqrt,
+    stack,
+    take,
+    take_along_axis,
+    to_float,
+    where,
+)
+from bakeoff.frameworks.jax.graphs import sparse_matmul
 from bakeoff.frameworks.jax.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jax.maps import (
     ChannelNorm,
@@ -94,6 +134,7 @@ __all__ = [
     "scan",
     "sigmoid",
     "softmax",
+    "sparse_matmul",
     "split_channels",
     "sum",
     "tanh",
@@ -164,7 +205,7 @@ class BatchNorm(nnx.BatchNorm):
         return super().__call__(x, use_running_average=not phase.in_training()).astype(x.dtype)
 
 
-def Parameter(shape: tuple[int, ...]) -> nnx.Param[jax.Array]:  # noqa: N802 - the vocabulary's name for it
+def Parameter(shape: tuple[int, ...], std: float = 1.0) -> nnx.Param[jax.Array]:  # noqa: ARG001, N802 - the vocabulary's; values are loaded
     """Make an array that is trained by itself."""
     return nnx.Param(jnp.zeros(shape))
 
@@ -174,7 +215,7 @@ class Embedding(nnx.Embed):
 
     canonical: ClassVar[dict[str, str]] = {"embedding": "weight"}
 
-    def __init__(self, entries: int, features: int) -> None:
+    def __init__(self, entries: int, features: int, std: float = 1.0) -> None:  # noqa: ARG002 - weights are loaded
         """Make the table (entries, features), whose type rows have: flax would keep the type of its first zeros."""
         super().__init__(entries, features, embedding_init=nnx.initializers.zeros, rngs=_rngs())
         self.dtype = None

@@ -64,6 +64,17 @@ def _mask(optimizer: SGD | Adam | AdamW) -> Callable[[Mapping[str, Any]], dict[s
     return decayed
 
 
+def apply(
+    transformation: optax.GradientTransformation,
+    parameters: dict[str, jax.Array],
+    state: Any,
+    gradients: dict[str, jax.Array],
+) -> tuple[dict[str, jax.Array], Any]:
+    """Return parameters and optimiser state after one step."""
+    updates, state = transformation.update(gradients, state, parameters)
+    return optax.apply_updates(parameters, updates), state
+
+
 def native_name(optimizer: Optimizer) -> str:
     """Return the name of the optax function that `make` calls, and what was asked for beside it."""
     parts = [f"optax.{type(optimizer).__name__.lower()}"]

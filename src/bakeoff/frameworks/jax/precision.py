@@ -102,8 +102,8 @@ class Precision:
         }
 
 
-def differentiated(loss: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of a scale, or None, and the loss's arguments.
+def differentiated(loss: Callable[..., Any], axis: str | None = None) -> Callable[..., Any]:
+    """Return a function of a scale, or None, and the loss's arguments; gradients are means over the axis of a mesh.
 
     It returns the next scale, whether all gradients are finite, the loss and the gradients.
 
@@ -113,8 +113,9 @@ def differentiated(loss: Callable[..., Any]) -> Callable[..., Any]:
 
     def differentiate(scale: DynamicScale | None, *args: Any) -> tuple[Any, Any, Any, Any]:
         if scale is None:
-            return None, None, *plain(*args)
-        found = scale.value_and_grad(loss, has_aux=True)(*args)
+            value, gradients = plain(*args)
+            return None, None, value, gradients if axis is None else jax.lax.pmean(gradients, axis)
+        found = scale.value_and_grad(loss, has_aux=True, axis_name=axis)(*args)
         return found.dynamic_scale, found.finite, found.aux, found.grad
 
     return differentiate

@@ -1,4 +1,4 @@
-"""What JAX's users would take ready-made: keras.applications on Keras' JAX backend.
+"""What JAX's users would take ready-made: keras.applications and KerasHub's layers on Keras' JAX backend.
 
 Of the packages with such models for JAX it is the one that is kept and covers most workloads: flax has its ResNet as an
 example beside the package, Haiku is in maintenance and has a ResNet only.
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ReadyMadeModels:
-    """The models of keras.applications, on JAX."""
+    """The models of Keras, on JAX."""
 
     def name(self, workload: str) -> str:
         """Return what a user would write to have the model."""
@@ -47,7 +47,8 @@ class ReadyMadeModels:
                 msg = f"ready-made models run with {option}={only} on JAX here, not {option}={options[option]}"
                 raise UnsupportedError(msg)
         _use_jax()
-        return Step(find(MODELS, HOLES, workload).made(model.size), model, scenario, options["mode"])
+        found = find(MODELS, HOLES, workload)
+        return Step(found.made(model.size), found.trained_by(model), scenario, options["mode"])
 
 
 def _use_jax() -> None:

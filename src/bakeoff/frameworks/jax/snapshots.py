@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import jax
+import jax.numpy as jnp
 
 from bakeoff.frameworks.slots import FIRST_MOMENT, MEAN_SQUARE, MOMENTUM, SECOND_MOMENT, slot_name
 
@@ -25,7 +26,17 @@ _SLOTS = {
 
 def copied(tree: Any) -> Any:
     """Return copies of a tree's arrays once they are there; unlike jnp.copy, device_put compiles nothing for it."""
-    return jax.block_until_ready(jax.device_put(tree, may_alias=False))
+    if all(len(array.sharding.device_set) == 1 for array in jax.tree.leaves(tree)):
+        return jax.block_until_ready(jax.device_put(tree, may_alias=False))
+    return jax.block_until_ready(jax.tree.map(_shards_copied, tree))
+
+
+def _shards_copied(array: jax.Array) -> jax.Array:
+    """Return a copy of what this process has of an array on several devices; device_put would alias a key's."""
+    if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(_shards_copied(jax.random.key_data(array)))
+    own = [jax.device_put(shard.data, may_alias=False) for shard in array.addressable_shards]
+    return jax.make_array_from_single_device_arrays(array.shape, array.sharding, own)
 
 
 def optimizer_arrays(state: Any) -> Iterator[tuple[str, NDArray[np.generic]]]:

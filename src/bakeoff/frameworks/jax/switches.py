@@ -27,12 +27,13 @@ class Switches:
         """Take the options."""
         attention.choose(options["attention"])
         self._rewrites = options["graph_optimization"]
+        self.per_sample = options.get("per_sample", "")
         self._flags = xla.CONVOLUTIONS[options["conv_algorithm"]] | _REWRITES[self._rewrites]
-        self._is_compiled = options["mode"] == "compiled"
+        self.is_compiled = options["mode"] == "compiled"
 
     def executed(self, function: Callable[..., Any], donate_argnums: int | tuple[int, ...] = ()) -> Any:
         """Return the function jitted, or as it is: then JAX runs each operation by itself."""
-        if not self._is_compiled:
+        if not self.is_compiled:
             return function
         return jax.jit(function, donate_argnums=donate_argnums, compiler_options=self._flags or None)
 

@@ -19,7 +19,7 @@ home.settle()
 import jittor as jt  # noqa: E402 - reads its settings when it is imported
 
 from bakeoff.frameworks import denormals  # noqa: E402
-from bakeoff.frameworks.jittor import compilation, nn, normalisation, optimizers, peaks, recurrent, snapshots  # noqa: E402
+from bakeoff.frameworks.jittor import compilation, graphs, nn, normalisation, optimizers, peaks, recurrent, snapshots  # noqa: E402
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, names_of, on_device, training_parts  # noqa: E402
 from bakeoff.spec.errors import UnsupportedError  # noqa: E402
 from bakeoff.spec.record import DeviceMemory  # noqa: E402
@@ -74,12 +74,11 @@ class Engine:
         return ["cpu"]
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
-        """Build the model, load its weights and make its step; the options are those of `configure`."""
-        del options
-        make = for_scenario(_STEPS, scenario)
+        """Build the model, load its weights and make its step."""
+        make = for_scenario(_steps(), scenario)
         network = model.build(nn, model.size)
         nn.load(network, model.weights | model.state)
-        step = make(network, model)
+        step = make(network, model, options)
         jt.sync_all(True)  # noqa: FBT003 - wait for the device, too
         return step
 
@@ -107,9 +106,9 @@ class Engine:
 class Step:
     """What the steps of all scenarios have in common: a network, and its forward pass."""
 
-    def __init__(self, network: Any, model: Model) -> None:
-        """Take a network whose weights are loaded, and the model that it was built from."""
-        del model  # for steps that train
+    def __init__(self, network: Any, model: Model, options: Mapping[str, str]) -> None:
+        """Take a network whose weights are loaded, the model that it was built from, and the options."""
+        del model, options  # for steps that train
         self._network = network
 
     def prepare(self, batch: Batch) -> DeviceBatch:
@@ -156,6 +155,7 @@ class Step:
             "batch_norm": normalisation.chosen(),
             "attention": "jittor.attention.scaled_dot_product_attention",
             **recurrent.settings(self._network),
+            **graphs.settings(),
             "denormals": denormals.in_force(_product, _threads()),
             "optimizer": None,
             "lazy_execution": int(jt.flags.lazy_execution),
@@ -179,9 +179,9 @@ class Step:
 class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser."""
 
-    def __init__(self, network: Any, model: Model) -> None:
+    def __init__(self, network: Any, model: Model, options: Mapping[str, str]) -> None:
         """Take the network with its workload's loss and optimiser."""
-        super().__init__(network, model)
+        super().__init__(network, model, options)
         self._loss_of, optimizer = training_parts(model)
         network.train()
         named = {name: array for name, (array, _) in nn.parameters(network).items()}
@@ -230,9 +230,9 @@ class TrainStep(WithoutOutputs, Step):
 class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode, without gradients."""
 
-    def __init__(self, network: Any, model: Model) -> None:
+    def __init__(self, network: Any, model: Model, options: Mapping[str, str]) -> None:
         """Take the network and leave it in evaluation mode."""
-        super().__init__(network, model)
+        super().__init__(network, model, options)
         network.eval()
 
     def run(self, batch: DeviceBatch) -> None:
@@ -246,7 +246,11 @@ class InferStep(WithoutLoss, Step):
         return channels_last(np.array(self._outputs.numpy(), np.float64))
 
 
-_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
+def _steps() -> dict[Scenario, type[TrainStep | InferStep]]:
+    """Return the step of each scenario."""
+    from bakeoff.frameworks.jittor.per_sample import PerSampleStep  # it is made of the step here
+
+    return {"train": TrainStep, "infer": InferStep, "per-sample-gradients": PerSampleStep}
 
 
 def channels_first(array: NDArray[Any]) -> NDArray[Any]:

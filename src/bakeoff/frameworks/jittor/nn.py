@@ -17,7 +17,47 @@ import numpy as np
 from bakeoff.frameworks.jittor import functions, normalisation
 from bakeoff.frameworks.jittor.attention import attention
 from bakeoff.frameworks.jittor.conv_layers import Conv1d, Conv2d, ConvTranspose2d
-from bakeoff.frameworks.jittor.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.jittor.functions import (  # noqa: F401 - their names are in __all__, below
+    EmbeddingBag,
+    RandomNormal,
+    abs,  # noqa: A004 - the vocabulary has this name
+    arange,
+    clip,
+    constant,
+    cumsum,
+    elu,
+    equal,
+    exp,
+    flip,
+    gelu_tanh,
+    hard_sigmoid,
+    hard_swish,
+    leaky_relu,
+    less,
+    less_equal,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    max,  # noqa: A004 - the vocabulary has this name
+    maximum,
+    minimum,
+    one_hot,
+    pad,
+    roll,
+    rsqrt,
+    segment_sum,
+    silu,
+    softplus,
+    split,
+    sqrt,
+    stack,
+    take,
+    take_along_axis,
+    to_float,
+    where,
+)
+from bakeoff.frameworks.jittor.graphs import sparse_matmul
 from bakeoff.frameworks.jittor.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.jittor.maps import (
     ChannelNorm,
@@ -101,6 +141,7 @@ __all__ = [
     "scan",
     "sigmoid",
     "softmax",
+    "sparse_matmul",
     "split_channels",
     "sum",
     "tanh",
@@ -176,7 +217,7 @@ class BatchNorm(normalisation.BatchNorm):
 class Embedding(jt.nn.Embedding):
     """Rows of a table by integer index."""
 
-    def __init__(self, entries: int, features: int) -> None:
+    def __init__(self, entries: int, features: int, std: float = 1.0) -> None:  # noqa: ARG002 - weights are loaded
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
 
@@ -193,7 +234,7 @@ class Dropout(jt.nn.Dropout):
         super().__init__(rate)
 
 
-def Parameter(shape: tuple[int, ...]) -> Any:  # noqa: N802 - the vocabulary's name for it
+def Parameter(shape: tuple[int, ...], std: float = 1.0) -> Any:  # noqa: ARG001, N802 - the vocabulary's; values are loaded
     """Make an array that is trained by itself: in Jittor every array of a module is, unless its gradient is stopped."""
     return jt.zeros(shape)
 
@@ -322,10 +363,10 @@ def put(array: Any, values: NDArray[Any]) -> None:
     array.update(jt.array(np.ascontiguousarray(values, np.float32)))
 
 
-def read(model: Any, take: Callable[[Any], Any]) -> Arrays:
-    """Return what `take` makes of each parameter (its value, its gradient), as canonical arrays of their own memory."""
+def read(model: Any, value_of: Callable[[Any], Any]) -> Arrays:
+    """Return what `value_of` gives for each parameter, as its gradient, in canonical arrays of their own memory."""
     arrays = {}
     for name, (array, layout) in parameters(model).items():
-        values = take(array).numpy()
+        values = value_of(array).numpy()
         arrays[name] = np.array(values if layout is None else layout.to_canonical(values))
     return arrays

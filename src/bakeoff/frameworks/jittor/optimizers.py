@@ -51,14 +51,30 @@ def make(optimizer: Optimizer, parameters: Mapping[str, Any]) -> Any:
 
 def step(native: Any, optimizer: Optimizer, loss: Any) -> None:
     """Do one step by a loss: with the schedule's rate, and with gradients clipped, where that is asked for."""
-    if optimizer.schedule is not None:
-        native.lr = optimizer.learning_rate * float(factor(optimizer.schedule, native.n_step + 1.0, np))
+    _set_rate(native, optimizer)
     if optimizer.clip_norm is None:
         native.step(loss)
         return
     native.backward(loss)
     _clip(native, optimizer.clip_norm)
     native.step()
+
+
+def step_on(native: Any, optimizer: Optimizer, gradients: Mapping[int, Any]) -> None:
+    """Do the same by given gradients, by the identity of their parameters."""
+    _set_rate(native, optimizer)
+    native.n_step += 1  # as Jittor's backward pass does
+    for group in native.param_groups:
+        group["grads"] = [gradients[id(parameter)].stop_grad() for parameter in group["params"]]
+    if optimizer.clip_norm is not None:
+        _clip(native, optimizer.clip_norm)
+    native.step()
+
+
+def _set_rate(native: Any, optimizer: Optimizer) -> None:
+    """Set the rate of the step that comes, where there is a schedule."""
+    if optimizer.schedule is not None:
+        native.lr = optimizer.learning_rate * float(factor(optimizer.schedule, native.n_step + 1.0, np))
 
 
 def _clip(native: Any, most: float) -> None:

@@ -16,9 +16,10 @@ import numpy as np
 from mlx.utils import tree_flatten
 
 from bakeoff.frameworks import denormals
-from bakeoff.frameworks.mlx import compilation, memory, nn, optimizers, peaks, recurrent, snapshots, threads
+from bakeoff.frameworks.mlx import compilation, graphs, memory, nn, optimizers, peaks, recurrent, snapshots, threads
 from bakeoff.frameworks.mlx.border import Border, once
 from bakeoff.frameworks.mlx.compilation import executed
+from bakeoff.frameworks.mlx.replicas import Replicas
 from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.frameworks.steps import DeviceBatch
     from bakeoff.spec.batch import Batch
+    from bakeoff.spec.group import Group
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import Compilation, DeviceMemory
     from bakeoff.spec.scenario import Scenario
@@ -46,6 +48,11 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
     _mode = "eager"
+    _group: Group | None = None
+
+    def join(self, group: Group) -> None:
+        """Note which process of a group this is: `configure` meets the others."""
+        self._group = group
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set the device, whatever MLX takes by default; raise UnsupportedError for what this MLX or machine lacks."""
@@ -57,6 +64,7 @@ class Engine:
             raise UnsupportedError(reason)
         compilation.keep_programs()
         mx.set_default_device(_DEVICES[options["device"]])
+        self._replicas = Replicas(self._group)
         self._mode = options["mode"]
         if self._mode == "compiled" and not compilation.is_in_force():
             msg = (
@@ -85,7 +93,7 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
-        return for_scenario(_STEPS, scenario)(model, options["mode"])
+        return for_scenario(_steps(), scenario)(model, options, self._replicas)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
@@ -116,14 +124,14 @@ class Engine:
 class Step:
     """What the steps of all scenarios have in common: the model, evaluation, and what is in force."""
 
-    def __init__(self, model: Model, mode: str) -> None:
+    def __init__(self, model: Model, options: Mapping[str, str], replicas: Replicas) -> None:
         """Build the model and load its weights."""
         self._model = model.build(nn, model.size)
         once(self._model)
         self._border = Border(self._model)
         self._border.load(self._model, model.weights | model.state)
-        self._mode = mode
-        self._forward = executed(lambda inputs: self._model(inputs), mode, reads=[self._model.state])  # noqa: PLW0108
+        self._mode, self._replicas = options["mode"], replicas
+        self._forward = executed(lambda inputs: self._model(inputs), self._mode, reads=[self._model.state])  # noqa: PLW0108
         self._results: Any = self._model.parameters()
         """What only finished steps have: this is waited for."""
 
@@ -176,6 +184,8 @@ class Step:
             "loss_scaling": None,
             "attention": "mx.fast.scaled_dot_product_attention",
             **recurrent.settings(self._model),
+            **self._replicas.settings(),
+            **graphs.settings(),
         }
 
     def compilation(self) -> Compilation:
@@ -198,21 +208,26 @@ class Step:
 class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser in one function of the batch and the state."""
 
-    def __init__(self, model: Model, mode: str) -> None:
+    def __init__(self, model: Model, options: Mapping[str, str], replicas: Replicas) -> None:
         """Add the workload's loss and optimiser; `gradients` has the same function but for the update."""
-        super().__init__(model, mode)
+        super().__init__(model, options, replicas)
         loss, optimizer = training_parts(model)
-        mx.random.seed(0)
+        mx.random.seed(replicas.rank)  # each replica drops by draws of its own
         self._formula = optimizer
         self._optimizer = optimizers.make(optimizer, self._border.names)
         self._optimizer.init(self._model.trainable_parameters())
         # As MLX's documents have it: all that a step changes, and Dropout draws from the last of them.
         self._state = [self._model.state, self._optimizer.state, mx.random.state]
-        self._loss_and_gradients = mlx.nn.value_and_grad(
+        self._own_gradients = mlx.nn.value_and_grad(
             self._model, lambda inputs, targets: loss(nn, self._model(inputs), targets, inputs)
         )
-        self._differentiate = executed(self._loss_and_gradients, mode, reads=self._state, writes=self._state)
-        self._advance = executed(self._train, mode, reads=self._state, writes=self._state)
+        self._differentiate = executed(self._loss_and_gradients, self._mode, reads=self._state, writes=self._state)
+        self._advance = executed(self._train, self._mode, reads=self._state, writes=self._state)
+
+    def _loss_and_gradients(self, inputs: Any, targets: Any) -> tuple[mx.array, Any]:
+        """Return the loss of this process's samples, and the mean of all replicas' gradients."""
+        loss, gradients = self._own_gradients(inputs, targets)
+        return loss, self._replicas.mean(gradients)
 
     def _train(self, inputs: Any, targets: Any) -> mx.array:
         """Train on one batch; return the loss before it."""
@@ -259,9 +274,9 @@ class TrainStep(WithoutOutputs, Step):
 class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode."""
 
-    def __init__(self, model: Model, mode: str) -> None:
+    def __init__(self, model: Model, options: Mapping[str, str], replicas: Replicas) -> None:
         """Leave the model in evaluation mode."""
-        super().__init__(model, mode)
+        super().__init__(model, options, replicas)
         self._model.eval()
 
     def run(self, batch: DeviceBatch) -> None:
@@ -274,7 +289,11 @@ class InferStep(WithoutLoss, Step):
         return np.array(self._results, np.float64)
 
 
-_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
+def _steps() -> dict[Scenario, type[TrainStep | InferStep]]:
+    """Return the step of each scenario."""
+    from bakeoff.frameworks.mlx.per_sample import PerSampleStep  # it is made of the step here
+
+    return {"train": TrainStep, "infer": InferStep, "per-sample-gradients": PerSampleStep}
 
 
 def _array(values: NDArray[Any]) -> mx.array:

@@ -15,7 +15,47 @@ import mlx.nn
 from bakeoff.frameworks.mlx import functions
 from bakeoff.frameworks.mlx.attention import attention
 from bakeoff.frameworks.mlx.conv_layers import Conv1d, Conv2d, ConvTranspose2d
-from bakeoff.frameworks.mlx.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.mlx.functions import (  # noqa: F401 - their names are in __all__, below
+    EmbeddingBag,
+    RandomNormal,
+    abs,  # noqa: A004 - the vocabulary has this name
+    arange,
+    clip,
+    constant,
+    cumsum,
+    elu,
+    equal,
+    exp,
+    flip,
+    gelu_tanh,
+    hard_sigmoid,
+    hard_swish,
+    leaky_relu,
+    less,
+    less_equal,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    max,  # noqa: A004 - the vocabulary has this name
+    maximum,
+    minimum,
+    one_hot,
+    pad,
+    roll,
+    rsqrt,
+    segment_sum,
+    silu,
+    softplus,
+    split,
+    sqrt,
+    stack,
+    take,
+    take_along_axis,
+    to_float,
+    where,
+)
+from bakeoff.frameworks.mlx.graphs import sparse_matmul
 from bakeoff.frameworks.mlx.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.mlx.maps import (
     ChannelNorm,
@@ -93,6 +133,7 @@ __all__ = [
     "scan",
     "sigmoid",
     "softmax",
+    "sparse_matmul",
     "split_channels",
     "sum",
     "tanh",
@@ -163,7 +204,7 @@ class BatchNorm(mlx.nn.BatchNorm):
 class Embedding(mlx.nn.Embedding):
     """Rows by integer index."""
 
-    def __init__(self, entries: int, features: int) -> None:
+    def __init__(self, entries: int, features: int, std: float = 1.0) -> None:  # noqa: ARG002 - weights are loaded
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
 
@@ -180,7 +221,7 @@ class Dropout(mlx.nn.Dropout):
         super().__init__(rate)
 
 
-def Parameter(shape: tuple[int, ...]) -> mx.array:  # noqa: N802 - the vocabulary's name for it
+def Parameter(shape: tuple[int, ...], std: float = 1.0) -> mx.array:  # noqa: ARG001, N802 - the vocabulary's; values are loaded
     """Make an array that is trained by itself: in MLX every array that is a Module's attribute is."""
     return mx.zeros(shape)
 

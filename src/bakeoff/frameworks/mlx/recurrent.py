@@ -61,8 +61,13 @@ class _Recurrent(mlx.nn.Module):
         raise NotImplementedError
 
     def _zeros(self, x: mx.array) -> mx.array:
-        """Return the first state where none is given."""
-        return mx.zeros((x.shape[0], len(self._directions) * self._hidden), x.dtype)
+        """Return the first state where none is given.
+
+        Made of the inputs, so that it is one of each sample under mx.vmap, too, whose rule for addmm fails where the
+        sum has a batch and the product has none.
+        """
+        zeros = mx.stop_gradient(0.0 * x[:, 0, :1])
+        return mx.broadcast_to(zeros, (x.shape[0], len(self._directions) * self._hidden))
 
     def _both(self, x: mx.array, states: Any, lengths: mx.array | None) -> tuple[mx.array, Any]:
         """Return the sequence of h and the last state, both directions side by side."""

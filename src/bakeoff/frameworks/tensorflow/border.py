@@ -35,7 +35,7 @@ def _generators(model: Any) -> list[Any]:
     """Return the same, that of a shared Dropout again for each of its places."""
     if isinstance(model, keras.layers.Layer):
         return [model.seed_generator.state] if hasattr(model, "seed_generator") else []
-    modules = [child for _, child in _children(model) if not isinstance(child, keras.Variable)]
+    modules = [child for _, child in children(model) if not isinstance(child, keras.Variable)]
     return [state for module in modules for state in _generators(module)]
 
 
@@ -52,19 +52,17 @@ def _walk(module: Any, path: str, seen: set[int] | None = None) -> Iterator[tupl
             if variable is not None:
                 yield f"{path}{name}", variable
         return
-    for name, child in _children(module):
+    for name, child in children(module):
         if isinstance(child, keras.Variable):
             yield f"{path}{name}", child
         else:
             yield from _walk(child, f"{path}{name}.", seen)
 
 
-def _children(module: Any) -> Iterator[tuple[Any, Any]]:
+def children(module: Any) -> Iterator[tuple[Any, Any]]:
     """Go through the variables, layers and modules that are attributes of a module, or stand in its list."""
-    children: Iterable[tuple[Any, Any]] = (
-        enumerate(module) if isinstance(module, nn.ModuleList) else vars(module).items()
-    )
-    for name, child in children:
+    found: Iterable[tuple[Any, Any]] = enumerate(module) if isinstance(module, nn.ModuleList) else vars(module).items()
+    for name, child in found:
         if isinstance(child, (keras.Variable, tf.Module, keras.layers.Layer)):
             yield name, child
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
@@ -45,6 +46,18 @@ def placed(array: NDArray[Any], real: Any) -> Any:
 def lies_on_gpu(batch: Any) -> bool:
     """Return whether the memory of every tensor of a batch is the GPU's: `device` names where a kernel ran instead."""
     return all("GPU" in tensor.backing_device for tensor in tf.nest.flatten(batch))
+
+
+def synchronize() -> None:
+    """Wait until this process's devices have nothing more to do.
+
+    tf.test.experimental.sync_devices would ask those of a group's other processes, too, and they refuse.
+    """
+    if "TF_CONFIG" not in os.environ:
+        tf.test.experimental.sync_devices()
+        return
+    with tf.device(GPU if has_gpu() else "CPU:0"):
+        tf.raw_ops.SyncDevice()
 
 
 def gpu_waiting() -> Callable[[], None]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import keras
@@ -13,7 +11,7 @@ import tensorflow as tf
 
 from bakeoff.frameworks import keras_optimizers
 from bakeoff.frameworks.engine import Built
-from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, on_device, training_parts
+from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, are_equal, for_scenario, on_device, training_parts
 from bakeoff.frameworks.tensorflow import (
     border,
     devices,
@@ -28,7 +26,9 @@ from bakeoff.frameworks.tensorflow import (
     switches,
     tf32,
 )
+from bakeoff.frameworks.tensorflow.modes import in_mode, tracing
 from bakeoff.frameworks.tensorflow.precision import Precision, scaling, settled
+from bakeoff.frameworks.tensorflow.replicas import Replicas, components, in_shards
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation, DeviceMemory
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.frameworks.steps import DeviceBatch
     from bakeoff.spec.batch import Batch
+    from bakeoff.spec.group import Group
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.selftest import Profiled
@@ -52,6 +53,11 @@ class Engine:
     _mode = "graph"
     _limit_bytes: int | None = None
     """Of the GPU's allocator."""
+    _group: Group | None = None
+
+    def join(self, group: Group) -> None:
+        """Note which process of a group this is: `configure` meets the others."""
+        self._group = group
 
     def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
         """Have the GPU's allocator keep a limit, from `configure` on."""
@@ -61,13 +67,16 @@ class Engine:
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads, before TensorFlow's runtime starts."""
         self._mode = options["mode"]
-        _set_device(options["device"])
+        devices_here = 1 if self._group is not None else int(options.get("devices", "1"))
+        _set_device(options["device"], 0 if self._group is None else self._group.rank, devices_here)
         if self._limit_bytes is not None:
             memory.limit(_gpus()[0], self._limit_bytes)
         # Both pools, because one thread in each operation still leaves several operations side by side.
-        threads = int(options["threads"])
+        # All of a process's devices share them.
+        threads = int(options["threads"]) * devices_here
         tf.config.threading.set_intra_op_parallelism_threads(threads)
         tf.config.threading.set_inter_op_parallelism_threads(threads)
+        self._replicas = Replicas(options, self._group)
         self._precision = Precision(options["precision"])
         sequence_losses.Way.by_kernel = self._mode != "compiled"
         switches.switch(options)
@@ -100,7 +109,7 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; nothing is traced yet."""
-        return for_scenario(_STEPS, scenario)(model, options["mode"], self._precision)
+        return for_scenario(_steps(), scenario)(model, options, self._precision, self._replicas)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""
@@ -108,7 +117,7 @@ class Engine:
         variables = {name: keras.Variable(value, dtype=dtype) for name, value in parameters.items()}
         native = optimizers.make(optimizer, variables)
         native.build(list(variables.values()))
-        apply = _in_mode(native.apply, self._mode)
+        apply = in_mode(native.apply, self._mode)
         trajectory = []
         for step_gradients in gradients:
             apply([tf.constant(step_gradients[name], dtype) for name in variables])
@@ -117,7 +126,7 @@ class Engine:
 
     def measured_tf32(self) -> dict[str, bool]:
         """Return whether products of float32 are less than that."""
-        return tf32.measured(lambda function: _in_mode(function, self._mode))
+        return tf32.measured(lambda function: in_mode(function, self._mode))
 
     def product(self, left: NDArray[np.float32], right: NDArray[np.float32]) -> peaks.Product:
         """Put two matrices on the device in the precision of products."""
@@ -137,15 +146,16 @@ class Step:
     _last: Any = None
     """What it gave last."""
 
-    def __init__(self, model: Model, mode: str, precision: Precision) -> None:
+    def __init__(self, model: Model, options: Mapping[str, str], precision: Precision, replicas: Replicas) -> None:
         """Build the model with its weights."""
-        self._precision = precision
-        self._net = model.build(nn, model.size)
+        self._precision, self._replicas = precision, replicas
+        with replicas.scope():
+            self._net = model.build(nn, model.size)
         border.load(self._net, model.weights | model.state)
         self._parameters = border.parameters(self._net)
         self._statistics = border.state(self._net)
         self._variables = list(self._parameters.values())
-        self._forward = _in_mode(self._evaluate, mode)
+        self._forward = in_mode(replicas.each(self._evaluate), options["mode"])
         self._on_gpu = devices.has_gpu()
         if self._on_gpu:
             self._synchronize = devices.gpu_waiting()
@@ -157,8 +167,11 @@ class Step:
 
     def prepare(self, batch: Batch) -> DeviceBatch:
         """Put a batch on the device and wait until it is there."""
-        prepared = on_device(batch, lambda array: devices.placed(array, self._variables[0].dtype))
-        tf.test.experimental.sync_devices()
+        real = self._variables[0].dtype
+        prepared = on_device(
+            batch, lambda array: self._replicas.shared(array, lambda shard: devices.placed(shard, real))
+        )
+        devices.synchronize()
         if self._on_gpu:
             self._batch_on_gpu = devices.lies_on_gpu(prepared)
         return prepared
@@ -172,19 +185,30 @@ class Step:
         if self._on_gpu:
             self._synchronize()
         elif self._last is not None:
-            self._last.numpy()
+            self._finished()
+
+    def _finished(self) -> list[NDArray[Any]]:
+        """Return what each replica has given last, once it is there."""
+        return [last.numpy() for last in self._replicas.local(self._last)]
 
     def outputs(self, batch: DeviceBatch) -> NDArray[np.float64]:
         """Return the model's outputs in evaluation mode."""
-        return self._forward(batch[0]).numpy().astype(np.float64)
+        found = self._replicas.local(self._forward(batch[0]))
+        return np.concatenate([part.numpy() for part in found]).astype(np.float64)
 
     def parameters(self) -> Arrays:
         """Return every parameter as it is now."""
-        return {name: variable.numpy() for name, variable in self._parameters.items()}
+        return {name: components(variable)[0].numpy() for name, variable in self._parameters.items()}
+
+    def unequal(self) -> str:
+        """Return a parameter whose components differ."""
+        each = ((name, [one.numpy() for one in components(one_of)]) for name, one_of in self._parameters.items())
+        return next((name for name, found in each if not are_equal(found)), "")
 
     def state(self) -> Arrays:
         """Return every running statistic as it is now."""
-        return {name: variable.numpy() for name, variable in self._statistics.items()}
+        each = {name: components(variable) for name, variable in self._statistics.items()}
+        return {name: np.mean([one.numpy() for one in own], 0) for name, own in each.items()}
 
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force."""
@@ -195,7 +219,7 @@ class Step:
         return {
             "mode": mode,
             "device": device,
-            "threads": tf.config.threading.get_intra_op_parallelism_threads(),
+            "threads": tf.config.threading.get_intra_op_parallelism_threads() // self._replicas.in_process,
             "inter_op_threads": tf.config.threading.get_inter_op_parallelism_threads(),
             **self._precision.settings(device),
             "accumulation": None,
@@ -207,18 +231,18 @@ class Step:
             "traces": self._run.experimental_get_tracing_count() if traced else None,
             "XLA_FLAGS": os.environ.get("XLA_FLAGS"),
             "TF_XLA_FLAGS": os.environ.get("TF_XLA_FLAGS"),
+            **self._replicas.settings(),
         } | ({"batch_on_gpu": self._batch_on_gpu} if self._on_gpu else {})
 
     def compilation(self) -> Compilation:
         """Return what was traced so far; TensorFlow compiles within the first call and does not report how long."""
         if not hasattr(self._run, "experimental_get_tracing_count"):
             return Compilation(trace_ns=0, compile_ns=0, count=0)
-        return Compilation(trace_ns=_tracing.total_ns, count=self._run.experimental_get_tracing_count())
+        return Compilation(trace_ns=tracing.total_ns, count=self._run.experimental_get_tracing_count())
 
     def profiled(self, work: Callable[[], None]) -> Profiled:
         """Return the time that TensorFlow's profiler measured for some steps."""
-        # The last result is another one after the work.
-        return profiling.profiled(work, lambda: self._last.numpy(), devices.device_name())  # noqa: PLW0108
+        return profiling.profiled(work, self._finished, devices.device_name())
 
     def device_memory(self) -> DeviceMemory:
         """Return what the GPU's allocator has held; a processor has none."""
@@ -233,24 +257,31 @@ class Step:
 class TrainStep(WithoutOutputs, Step):
     """Forward, loss, backward and optimiser, all in one function."""
 
-    def __init__(self, model: Model, mode: str, precision: Precision) -> None:
+    def __init__(self, model: Model, options: Mapping[str, str], precision: Precision, replicas: Replicas) -> None:
         """Add the workload's loss and optimiser."""
-        super().__init__(model, mode, precision)
+        super().__init__(model, options, precision, replicas)
         self._loss_of, optimizer = training_parts(model)
-        self._native = optimizers.make(optimizer, self._parameters)
-        self._optimizer = precision.optimizer(self._native)
-        self._optimizer.build(self._variables)
+        with replicas.scope():
+            self._native = replicas.taken_as_mean(optimizers.make(optimizer, self._parameters))
+            self._optimizer = precision.optimizer(self._native)
+            self._optimizer.build(self._variables)
         statistics, draws = self._statistics.values(), border.generators(self._net)
         self._changing = [*self._variables, *statistics, *self._optimizer.variables, *draws]
         """What steps change."""
-        self._run = _in_mode(self._train, mode)
-        self._differentiate = _in_mode(self._loss_and_gradients, mode)
+        self._compute = in_shards(self._loss_and_gradients, model.shards, list(statistics))
+        self._run = in_mode(replicas.each(self._train), options["mode"])
+        self._differentiate = in_mode(replicas.each(self._reduced), options["mode"])
 
     def _train(self, inputs: Any, targets: Any) -> Any:
         """Train on one batch; return the loss before it."""
-        loss, gradients = self._loss_and_gradients(inputs, targets)
+        loss, gradients = self._reduced(inputs, targets)
         self._optimizer.apply(gradients)
         return loss
+
+    def _reduced(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
+        """Return the loss of a replica's own samples, and the mean of all replicas' gradients."""
+        loss, gradients = self._compute(inputs, targets)
+        return loss, self._replicas.mean(gradients)
 
     def _loss_and_gradients(self, inputs: Any, targets: Any) -> tuple[Any, list[Any]]:
         """Return the loss, and its gradient by every parameter, as the optimiser takes it: scaled in float16."""
@@ -265,16 +296,20 @@ class TrainStep(WithoutOutputs, Step):
         self._last = self._run(*batch)
 
     def result(self) -> float:
-        """Return the loss of the last step."""
-        return float(self._last)
+        """Return the loss of the last step, of this process's samples."""
+        return float(np.mean(self._finished()))
 
     def gradients(self, batch: DeviceBatch) -> Arrays:
         """Return every parameter's gradient, by the function that training runs."""
-        before = self.state()
-        gradients = settled(self._optimizer, lambda: self._differentiate(*batch)[1])
-        for name, variable in self._statistics.items():
-            variable.assign(before[name])
+        statistics = list(self._statistics.values())
+        before = snapshots.copies(statistics)
+        gradients = settled(self._optimizer, lambda: self._of_first(self._differentiate(*batch)[1]))
+        snapshots.put_back(statistics, before)
         return {name: gradient.numpy() for name, gradient in zip(self._parameters, gradients, strict=True)}
+
+    def _of_first(self, gradients: list[Any]) -> list[Any]:
+        """Return the gradients that the first replica has: all have the same."""
+        return [self._replicas.local(gradient)[0] for gradient in gradients]
 
     def snapshot(self) -> list[Any]:
         """Return copies of all variables, those of the optimiser, its loss scaling and Dropout's generators too."""
@@ -299,9 +334,9 @@ class TrainStep(WithoutOutputs, Step):
 class InferStep(WithoutLoss, Step):
     """The forward pass in evaluation mode."""
 
-    def __init__(self, model: Model, mode: str, precision: Precision) -> None:
+    def __init__(self, model: Model, options: Mapping[str, str], precision: Precision, replicas: Replicas) -> None:
         """Time the function that `outputs` calls."""
-        super().__init__(model, mode, precision)
+        super().__init__(model, options, precision, replicas)
         self._run = self._forward
 
     def run(self, batch: DeviceBatch) -> None:
@@ -313,29 +348,11 @@ class InferStep(WithoutLoss, Step):
         return np.asarray(self._last.numpy(), np.float64)
 
 
-_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
+def _steps() -> dict[Scenario, type[TrainStep | InferStep]]:
+    """Return the step of each scenario."""
+    from bakeoff.frameworks.tensorflow.per_sample import PerSampleStep  # it is made of the step here
 
-
-class _Tracing:
-    """How long functions were traced: Python runs them then and never again."""
-
-    total_ns = 0
-
-    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function with a clock around it; its signature stays, which tf.function calls it by."""
-
-        @wraps(function)
-        def trace(*args: Any) -> Any:
-            began = time.perf_counter_ns()
-            try:
-                return function(*args)
-            finally:
-                self.total_ns += time.perf_counter_ns() - began
-
-        return trace
-
-
-_tracing = _Tracing()
+    return {"train": TrainStep, "infer": InferStep, "per-sample-gradients": PerSampleStep}
 
 
 def _summed(gradient: Any) -> Any:
@@ -347,21 +364,14 @@ def _summed(gradient: Any) -> Any:
     return tf.convert_to_tensor(gradient) if isinstance(gradient, tf.IndexedSlices) else gradient
 
 
-def _in_mode(function: Callable[..., Any], mode: str) -> Any:
-    """Return the function as the mode executes it; without autograph, as Keras' own trainer traces its steps."""
-    if mode == "eager":
-        return function
-    return tf.function(_tracing.timed(function), autograph=False, jit_compile=mode == "compiled")
-
-
-def _set_device(device: str) -> None:
-    """Show TensorFlow this device only; raise UnsupportedError where it has none."""
+def _set_device(device: str, first: int, count: int) -> None:
+    """Show TensorFlow so many devices from one on, of this kind only; raise UnsupportedError where it has none."""
     if device == "cpu":
         tf.config.set_visible_devices([], "GPU")
         return
     if reason := _why_unavailable(device):
         raise UnsupportedError(reason)
-    tf.config.set_visible_devices(_gpus()[:1], "GPU")
+    tf.config.set_visible_devices(_gpus()[first : first + count], "GPU")
 
 
 def _why_unavailable(device: str) -> str:

@@ -13,6 +13,7 @@ import keras
 import tensorflow as tf
 
 from bakeoff.frameworks.tensorflow import devices, phase
+from bakeoff.frameworks.tensorflow.replicas import drawing_apart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -85,7 +86,7 @@ class RandomNormal(keras.layers.Layer):
     def __init__(self) -> None:
         """Set up the stream, as Keras' layers that draw do."""
         super().__init__()
-        self.seed_generator = keras.random.SeedGenerator(phase.next_seed())
+        self.seed_generator = drawing_apart(keras.random.SeedGenerator(phase.next_seed()))
 
     def call(self, inputs: Any) -> Any:
         """Draw in the type of the inputs."""

@@ -18,7 +18,47 @@ import tensorflow as tf
 from bakeoff.frameworks.tensorflow import functions, phase
 from bakeoff.frameworks.tensorflow.attention import attention
 from bakeoff.frameworks.tensorflow.conv_layers import Conv1d, Conv2d, ConvTranspose2d
-from bakeoff.frameworks.tensorflow.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.tensorflow.functions import (  # noqa: F401 - their names are in __all__, below
+    EmbeddingBag,
+    RandomNormal,
+    abs,  # noqa: A004 - the vocabulary has this name
+    arange,
+    clip,
+    constant,
+    cumsum,
+    elu,
+    equal,
+    exp,
+    flip,
+    gelu_tanh,
+    hard_sigmoid,
+    hard_swish,
+    leaky_relu,
+    less,
+    less_equal,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    max,  # noqa: A004 - the vocabulary has this name
+    maximum,
+    minimum,
+    one_hot,
+    pad,
+    roll,
+    rsqrt,
+    segment_sum,
+    silu,
+    softplus,
+    split,
+    sqrt,
+    stack,
+    take,
+    take_along_axis,
+    to_float,
+    where,
+)
+from bakeoff.frameworks.tensorflow.graphs import sparse_matmul
 from bakeoff.frameworks.tensorflow.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.tensorflow.maps import (
     ChannelNorm,
@@ -37,6 +77,7 @@ from bakeoff.frameworks.tensorflow.maps import (
 )
 from bakeoff.frameworks.tensorflow.module import Module
 from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
+from bakeoff.frameworks.tensorflow.replicas import averaging, drawing_apart
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
 from bakeoff.frameworks.tensorflow.time_maps import column_mask, columns, floor_divide
 
@@ -95,6 +136,7 @@ __all__ = [
     "scan",
     "sigmoid",
     "softmax",
+    "sparse_matmul",
     "split_channels",
     "sum",
     "tanh",
@@ -174,6 +216,11 @@ class BatchNorm(keras.layers.BatchNormalization):
         self.build((None, features))
         self.input_spec = None  # Keras would take no other rank than the one that it was built for
 
+    def add_weight(self, *args: Any, trainable: bool = True, **options: Any) -> Any:
+        """Add a parameter, or a running statistic, of which each replica of a strategy has its own."""
+        with averaging(wanted=not trainable):
+            return super().add_weight(*args, trainable=trainable, **options)
+
     def call(self, inputs: Any) -> Any:
         """Normalise by the batch if the step is in training, else by the running statistics."""
         return super().call(inputs, training=phase.in_training())
@@ -184,7 +231,7 @@ class BatchNorm(keras.layers.BatchNormalization):
         return keras.ops.moments(inputs, axes=tuple(range(len(inputs.shape) - 1)))
 
 
-def Parameter(shape: tuple[int, ...]) -> keras.Variable:  # noqa: N802 - the vocabulary's name for it
+def Parameter(shape: tuple[int, ...], std: float = 1.0) -> keras.Variable:  # noqa: ARG001, N802 - the vocabulary's; values are loaded
     """Make an array that is trained by itself."""
     return keras.Variable(tf.zeros(shape), dtype=keras.config.floatx())
 
@@ -194,7 +241,7 @@ class Embedding(keras.layers.Embedding):
 
     attributes: ClassVar[dict[str, str]] = {"weight": "embeddings"}
 
-    def __init__(self, entries: int, features: int) -> None:
+    def __init__(self, entries: int, features: int, std: float = 1.0) -> None:  # noqa: ARG002 - weights are loaded
         """Build the layer."""
         super().__init__(entries, features, embeddings_initializer="zeros")
         self.build((None,))
@@ -213,6 +260,8 @@ class Dropout(keras.layers.Dropout):
     def __init__(self, rate: float) -> None:
         """Set up a random stream for each layer, the same in every process."""
         super().__init__(rate, seed=phase.next_seed())
+        if rate:
+            drawing_apart(self.seed_generator)
 
     def call(self, inputs: Any) -> Any:
         """Drop if the step is in training."""

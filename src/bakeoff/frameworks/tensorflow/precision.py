@@ -46,11 +46,13 @@ class Precision:
         self._seen: str | None = None
         keras.config.set_floatx(self.floatx)
         keras.config.set_dtype_policy(_POLICIES[name])
+        self._compute = keras.config.dtype_policy().compute_dtype
+        """Kept here: Keras keeps its policy for each thread, and a strategy's replicas have threads of their own."""
         tf.config.experimental.enable_tensor_float_32_execution(enabled=name == "tf32")
 
     def called(self, net: Callable[[Any], Any], inputs: Any) -> Any:
         """Return a model's outputs in the type of its variables; what they were computed in is seen while tracing."""
-        with AutocastScope(keras.config.dtype_policy().compute_dtype):  # as a Keras model calls its layers
+        with AutocastScope(self._compute):  # as a Keras model calls its layers
             outputs = net(inputs)
         self._seen = tf.nest.flatten(outputs)[0].dtype.name
         return tf.nest.map_structure(lambda output: tf.cast(output, self.floatx), outputs)

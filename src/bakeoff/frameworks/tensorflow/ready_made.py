@@ -1,4 +1,4 @@
-"""What TensorFlow's users would take ready-made: keras.applications, trained by Keras itself."""
+"""What TensorFlow's users would take ready-made: keras.applications and KerasHub's layers, trained by Keras itself."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReadyMadeModels:
-    """The models of keras.applications."""
+    """The models of Keras."""
 
     def name(self, workload: str) -> str:
         """Return what a user would write to have the model."""
@@ -32,8 +32,8 @@ class ReadyMadeModels:
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
         """Make the model's step: precision and device are those that the engine was configured with."""
-        network = find(MODELS, HOLES, workload).made(model.size)
-        return Step(network, model, scenario, options["mode"])
+        found = find(MODELS, HOLES, workload)
+        return Step(found.made(model.size), found.trained_by(model), scenario, options["mode"])
 
 
 class Step(KerasStep):

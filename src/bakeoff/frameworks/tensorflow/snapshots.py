@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import tensorflow as tf
 
+from bakeoff.frameworks.tensorflow import devices
+from bakeoff.frameworks.tensorflow.replicas import components
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
 def copies(variables: Sequence[Any]) -> list[Any]:
     """Return copies of Keras variables: a value that was only read shares its memory, and the next step would move."""
-    copied = [tf.raw_ops.DeepCopy(x=variable.value.read_value()) for variable in variables]
-    tf.test.experimental.sync_devices()
+    own = [one for variable in variables for one in components(variable)]
+    copied = [tf.raw_ops.DeepCopy(x=one.read_value()) for one in own]
+    devices.synchronize()
     return copied
 
 
@@ -24,6 +28,7 @@ def put_back(variables: Sequence[Any], saved: Sequence[Any]) -> None:
     by `variable[...].assign`, would have TensorFlow copy the variable at every later read (`copy_on_read_mode`),
     which makes all later steps longer (benchmarks/restoring.py).
     """
-    for variable, value in zip(variables, saved, strict=True):
-        variable.value.assign(tf.raw_ops.DeepCopy(x=value))
-    tf.test.experimental.sync_devices()
+    own = [one for variable in variables for one in components(variable)]
+    for one, value in zip(own, saved, strict=True):
+        one.assign(tf.raw_ops.DeepCopy(x=value))
+    devices.synchronize()

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bakeoff.frameworks import xla
 from bakeoff.frameworks.denormals import in_force
-from bakeoff.frameworks.tensorflow import recurrent
+from bakeoff.frameworks.tensorflow import graphs, recurrent
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
@@ -35,6 +35,7 @@ def switch(options: Mapping[str, str]) -> None:
         if options["mode"] == "compiled":
             xla.add(_LEVEL_0)
     recurrent.choose(options["lstm"], options["mode"])
+    graphs.choose(options["aggregate"])
     if options["onednn"] == "on" and _onednn() == "off":
         msg = f"onednn=on: TensorFlow {tf.__version__} here has no oneDNN, or none for this processor"
         raise UnsupportedError(msg)
@@ -50,6 +51,7 @@ def settings(device: str, mode: str) -> dict[str, str | int | float | bool | Non
         "onednn": _onednn() if device == "cpu" else None,
         "attention": _attention(),
         **recurrent.settings(),
+        **graphs.settings(),
         **({"command_buffers": xla.command_buffers()} if device == "cuda" and mode == "compiled" else {}),
     }
 

@@ -14,6 +14,7 @@ from bakeoff.frameworks.steps import WithoutLoss, WithoutOutputs, for_scenario, 
 from bakeoff.frameworks.torch import memory, nn, optimizers, peaks, profiling, snapshots, tf32
 from bakeoff.frameworks.torch.compilation import compiled, graphs
 from bakeoff.frameworks.torch.precision import Precision, Update
+from bakeoff.frameworks.torch.replicas import Replicas
 from bakeoff.frameworks.torch.switches import Switches, kernel_of
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.record import Compilation
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays, Model
     from bakeoff.frameworks.steps import DeviceBatch
     from bakeoff.spec.batch import Batch
+    from bakeoff.spec.group import Group
     from bakeoff.spec.optimizer import Optimizer
     from bakeoff.spec.record import DeviceMemory
     from bakeoff.spec.scenario import Scenario
@@ -53,6 +55,7 @@ class Engine:
 
     running_variance = nn.RUNNING_VARIANCE
     _device = "cpu"
+    _group: Group | None = None
     _limit: tuple[int, int] | None = None
     """Of CUDA's allocator, and the GPU's memory, in bytes."""
 
@@ -64,6 +67,10 @@ class Engine:
     def limit_memory(self, limit_bytes: int, total_bytes: int) -> None:
         """Have CUDA's allocator keep a limit, from `configure` on."""
         self._limit = limit_bytes, total_bytes
+
+    def join(self, group: Group) -> None:
+        """Note which replica this is."""
+        self._group = group
 
     def configure(self, options: Mapping[str, str]) -> None:
         """Set device, precision and threads; raise UnsupportedError for what this PyTorch or machine lacks."""
@@ -77,8 +84,8 @@ class Engine:
         if self._limit is not None:
             memory.limit(*self._limit)
         self._precision = Precision(options["precision"], self._device)
-        self._switches = Switches(options)
         _set_threads(int(options["threads"]))
+        self._switches = Switches(options, Replicas(self._group, self._device))
 
     def versions(self) -> dict[str, str]:
         """Return PyTorch's version and, where it was built for them, those of CUDA and cuDNN."""
@@ -107,7 +114,11 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
-        make = for_scenario(_STEPS, scenario)
+        from bakeoff.frameworks.torch.per_sample import STEPS  # they are made of the steps here
+
+        make = for_scenario(STEPS, scenario)
+        if model.shards > 1 and model.per_sample is None:  # the reference alone, and it is made of the steps here
+            make = importlib.import_module("bakeoff.frameworks.torch.sharded").ShardedTrainStep
         network = model.build(nn, model.size).to(device=self._device, dtype=self._precision.dtype)
         nn.load(self._switches.placed(network), model.weights | model.state)
         return make(network, model, options["mode"], self._precision, self._switches)
@@ -195,6 +206,10 @@ class Step:
         """Return every parameter as it is now."""
         return nn.read(self._network, lambda parameter: parameter)
 
+    def unequal(self) -> str:
+        """Return nothing: a process has one device."""
+        return ""
+
     def state(self) -> Arrays:
         """Return every running statistic as it is now."""
         return {name: np.array(tensor.cpu().numpy()) for name, tensor in nn.state(self._network).items()}
@@ -206,6 +221,7 @@ class Step:
             "device": self._device.type,
             "threads": torch.get_num_threads(),
             **self._precision.settings(),
+            **self._switches.replicas.settings(self._switches.options),
             **self._switches.settings(self._network, self._device.type, self._mode),
             "denormals": denormals.in_force(self._product, torch.get_num_threads()),
             "optimizer": None,
@@ -252,11 +268,15 @@ class TrainStep(WithoutOutputs, Step):
         """Take the network with its workload's loss and optimiser."""
         super().__init__(network, model, mode, precision, switches)
         loss, optimizer = training_parts(model)
-        self._loss_of = self._executed(_loss_function(network, loss))
+        self._loss_of = self._executed(_loss_function(self._replicated(network), loss))
         named = {name: parameter for name, (parameter, _) in nn.parameters(network).items()}
         self._optimizer = optimizers.make(optimizer, named, switches.kernel)
         self._clip = optimizers.clipping(optimizer, network.parameters())
         self._update = precision.update(self._optimizer, self._clip)
+
+    def _replicated(self, network: Any) -> Any:
+        """Return the network as the loss calls it: on several devices its backward pass averages over them."""
+        return self._switches.replicas.wrapped(network)
 
     def run(self, batch: DeviceBatch) -> None:
         """Train on one batch."""
@@ -327,9 +347,6 @@ class InferStep(WithoutLoss, Step):
     def last_outputs(self) -> NDArray[np.float64]:
         """Return what `run` has kept."""
         return _read(self._outputs)
-
-
-_STEPS: dict[Scenario, type[TrainStep | InferStep]] = {"train": TrainStep, "infer": InferStep}
 
 
 def channels_first(array: NDArray[Any]) -> NDArray[Any]:

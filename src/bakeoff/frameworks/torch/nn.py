@@ -19,7 +19,47 @@ from bakeoff.frameworks.layout import Layout
 from bakeoff.frameworks.torch import functions, recurrent
 from bakeoff.frameworks.torch.attention import attention
 from bakeoff.frameworks.torch.conv_layers import Conv1d, Conv2d, ConvTranspose2d
-from bakeoff.frameworks.torch.functions import *  # noqa: F403 - its names are part of this vocabulary
+from bakeoff.frameworks.torch.functions import (  # noqa: F401 - their names are in __all__, below
+    EmbeddingBag,
+    RandomNormal,
+    abs,  # noqa: A004 - the vocabulary has this name
+    arange,
+    clip,
+    constant,
+    cumsum,
+    elu,
+    equal,
+    exp,
+    flip,
+    gelu_tanh,
+    hard_sigmoid,
+    hard_swish,
+    leaky_relu,
+    less,
+    less_equal,
+    log,
+    logical_and,
+    logical_not,
+    logical_or,
+    max,  # noqa: A004 - the vocabulary has this name
+    maximum,
+    minimum,
+    one_hot,
+    pad,
+    roll,
+    rsqrt,
+    segment_sum,
+    silu,
+    softplus,
+    split,
+    sqrt,
+    stack,
+    take,
+    take_along_axis,
+    to_float,
+    where,
+)
+from bakeoff.frameworks.torch.graphs import sparse_matmul
 from bakeoff.frameworks.torch.losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.frameworks.torch.maps import (
     BatchNorm,
@@ -100,6 +140,7 @@ __all__ = [
     "scan",
     "sigmoid",
     "softmax",
+    "sparse_matmul",
     "split_channels",
     "sum",
     "tanh",
@@ -138,7 +179,7 @@ class LayerNorm(torch.nn.LayerNorm):
 class Embedding(torch.nn.Embedding):
     """Rows of a table by integer index."""
 
-    def __init__(self, entries: int, features: int) -> None:
+    def __init__(self, entries: int, features: int, std: float = 1.0) -> None:  # noqa: ARG002 - weights are loaded
         """Take the vocabulary's arguments."""
         super().__init__(entries, features)
 
@@ -155,7 +196,7 @@ class Dropout(torch.nn.Dropout):
         super().__init__(rate)
 
 
-def Parameter(shape: tuple[int, ...]) -> torch.nn.Parameter:  # noqa: N802 - the vocabulary's name for it
+def Parameter(shape: tuple[int, ...], std: float = 1.0) -> torch.nn.Parameter:  # noqa: ARG001, N802 - the vocabulary's; values are loaded
     """Make an array that is trained by itself."""
     return torch.nn.Parameter(torch.zeros(shape))
 
@@ -230,10 +271,17 @@ def sum(x: Any, axis: int | tuple[int, ...] | None = None) -> Any:  # noqa: A001
 
 
 def parameters(model: Any) -> dict[str, tuple[Any, Layout | None]]:
-    """Return every parameter by canonical name, with its layout; None where PyTorch's is the canonical one."""
-    found = {}
+    """Return every parameter by canonical name, with its layout; None where PyTorch's is the canonical one.
+
+    One that several layers share has the name that it has in the first of them.
+    """
+    found: dict[str, tuple[Any, Layout | None]] = {}
+    seen: set[int] = set()
     for path, layer in model.named_modules():
         for name, tensor in layer.named_parameters(recurse=False):
+            if id(tensor) in seen:
+                continue
+            seen.add(id(tensor))
             canonical = getattr(layer, "canonical", {}).get(name, name)
             layout = getattr(layer, "layouts", {}).get(name)
             found[f"{path}.{canonical}".removeprefix(".")] = (tensor, layout)
@@ -271,10 +319,10 @@ def load(model: Any, weights: Arrays) -> None:
             tensor.copy_(torch.tensor(array, dtype=tensor.dtype).reshape(tensor.shape))
 
 
-def read(model: Any, take: Callable[[Any], Any]) -> Arrays:
-    """Return what `take` makes of each parameter (its value, its gradient), as canonical arrays of their own memory."""
+def read(model: Any, value_of: Callable[[Any], Any]) -> Arrays:
+    """Return what `value_of` gives for each parameter, as its gradient, in canonical arrays of their own memory."""
     arrays = {}
     for name, (tensor, layout) in parameters(model).items():
-        array = take(tensor).detach().cpu().numpy()
+        array = value_of(tensor).detach().cpu().numpy()
         arrays[name] = np.array(array if layout is None else layout.to_canonical(array))
     return arrays

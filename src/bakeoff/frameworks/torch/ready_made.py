@@ -1,4 +1,4 @@
-"""What PyTorch's users would take ready-made: torchvision's models, run by the same engine as the workloads' own."""
+"""What PyTorch's users would take ready-made: torchvision's and Hugging Face's models, in the engine of all others."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 import torch
 
 from bakeoff.frameworks.ready_made import ReadyMadeModel, find
-from bakeoff.frameworks.torch import nn
+from bakeoff.frameworks.torch import nn, torchvision_models, transformers_models
 from bakeoff.frameworks.torch.engine import Engine
 from bakeoff.spec.errors import UnsupportedError
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ReadyMadeModels:
-    """The models of torchvision."""
+    """The models of torchvision and of Hugging Face."""
 
     def name(self, workload: str) -> str:
         """Return what a user would write to have the model."""
@@ -30,7 +30,8 @@ class ReadyMadeModels:
 
     def build(self, workload: str, model: Model, scenario: Scenario, options: Mapping[str, str]) -> Step:
         """Make the model's step: as with a model of their own, users write the loop by themselves."""
-        network = find(MODELS, {}, workload).made(model.size)
+        found = find(MODELS, {}, workload)
+        network, model = found.made(model.size), found.trained_by(model)
         engine = Engine()
         engine.configure(options)
         weights = nn.read(network, lambda parameter: parameter)
@@ -39,35 +40,14 @@ class ReadyMadeModels:
         )
 
 
-_UNUSED = ("nms", "qnms")
-"""Operators for detection, which torchvision 0.28 describes when it is imported."""
-
-
 def _make(name: str, size: Size, **arguments: Any) -> Any:
     """Make one of torchvision's classifiers."""
     try:
-        models = _import()
+        models = torchvision_models.imported()
     except ImportError as error:
         msg = f"torchvision is not there ({error}); bakeoff env create torch installs it"
         raise UnsupportedError(msg) from error
     return models.get_model(name, weights=None, num_classes=size.classes, **arguments)
-
-
-def _import() -> Any:
-    """Import torchvision's models, also where its compiled operators are of another build of PyTorch.
-
-    A torchvision for CUDA beside a PyTorch for processors fails as it describes operators for detection. Its
-    classifiers use none of them: they are declared, with nothing behind them.
-    """
-    try:
-        import torchvision.models
-    except RuntimeError as error:
-        if not any(f"torchvision::{name} does not exist" in str(error) for name in _UNUSED):
-            raise
-        for name in _UNUSED:
-            torch.library.define(f"torchvision::{name}", "(Tensor boxes, Tensor scores, float threshold) -> Tensor")
-        import torchvision.models
-    return torchvision.models
 
 
 def _ready(name: str, parameters: int, **arguments: Any) -> ReadyMadeModel:
@@ -100,8 +80,8 @@ def _make_lstm(size: Size) -> TextLSTM:
     return TextLSTM(words, hidden, 2)
 
 
-MODELS = {
-    "imdb-lstm": ReadyMadeModel(name="torch.nn.Embedding, LSTM, Linear", parameters=1_081_002, make=_make_lstm),
+MODELS = transformers_models.MODELS | {
+    "imdb-lstm": ReadyMadeModel(name="torch.nn.Embedding, LSTM, Linear", make=_make_lstm),
     "resnet50": _ready("resnet50", 25_557_032),
     "resnet50-cifar10": _ready("resnet50", 23_528_522),
     "vgg16": _ready("vgg16", 138_357_544),

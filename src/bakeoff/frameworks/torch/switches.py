@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from bakeoff.frameworks.torch import recurrent
+from bakeoff.frameworks.torch import graphs, recurrent
+from bakeoff.frameworks.torch.replicas import Replicas
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
@@ -29,16 +30,20 @@ _WITHOUT_PASSES = {
 class Switches:
     """What a contender's options set in this process."""
 
-    def __init__(self, options: Mapping[str, str]) -> None:
+    def __init__(self, options: Mapping[str, str], replicas: Replicas | None = None) -> None:
         """Set what is global; raise UnsupportedError where this PyTorch has no such switch."""
+        self.options = options
+        self.replicas = Replicas() if replicas is None else replicas
         self._format = _FORMATS[options["layout"]]
         self.kernel = options["optimizer_kernel"]
+        self.per_sample = options.get("per_sample", "")
         self._rewrites = options["graph_optimization"] == "on"
         self._compile_mode = options.get("compile_mode", DEFAULT)
         _set_convolutions(options["conv_algorithm"])
         _set_onednn(options["onednn"])
         _set_attention(options["attention"])
         recurrent.choose(options["lstm"])
+        graphs.choose(options["aggregate"], options["device"])
 
     def placed(self, values: Any) -> Any:
         """Return a network or a feature map in the memory format of the layout; its axes keep their order."""
@@ -59,6 +64,7 @@ class Switches:
             "onednn": _onednn() if device == "cpu" else None,
             "attention": _attention(device),
             **recurrent.settings(network),
+            **graphs.settings(),
             "compile_mode": self._compile_mode if mode == "compiled" else None,
             **({"cuda_graphs": _cuda_graphs()} if device == "cuda" and mode == "compiled" else {}),
         }

@@ -20,7 +20,7 @@ from bakeoff.store.evidence import EVIDENCE_FILE
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.trial import Purpose
 
 KIND = "programs"
@@ -42,22 +42,32 @@ def wanted(state: State, *, anew: bool = False) -> Iterator[Wanted | Adopted | E
 
     With `anew`, nothing that is remembered stands for a trial.
     """
-    reference = state.comparison.reference
     programs = {plan.contender.label: own for plan in state.comparison.contenders if (own := _program(state, plan))}
-    exact = ([_in_float64(state, reference, "reference", anew=anew)] if reference is not None else []) + [
-        _in_float64(state, own, "program", anew=anew) for own in programs.values()
-    ]
+    references = references_of(state.comparison)
+    exact = [_in_float64(state, one, "reference", anew=anew) for one in references.values()]
+    exact += [_in_float64(state, own, "program", anew=anew) for own in programs.values()]
     yield from _started_together(state, exact)
     yield from _started_together(state, [evidence(state, plan, "certify") for plan in state.comparison.contenders])
-    is_agreed = False
+    agreed: set[str] = set()
     for plan in state.comparison.contenders:
         certificate = state.certificate(plan)
-        is_agreed = is_agreed or (certificate.passed and not certificate.ready_made)
+        agreed |= {plan.whose} if certificate.passed and not certificate.ready_made else set()
         if certificate.passed and plan.contender.label in programs:
             _remember(state, programs[plan.contender.label], "program")
         yield Certified(certificate)
-    if reference is not None and is_agreed:
-        _remember(state, reference, "reference")
+    for whose in agreed & references.keys():
+        _remember(state, references[whose], "reference")
+
+
+def references_of(comparison: Comparison) -> dict[str, ContenderPlan]:
+    """Return the references that contenders are held against, by `ContenderPlan.whose`: one for each number of devices.
+
+    Where several devices take statistics of their own samples, theirs does, too.
+    """
+    reference = comparison.reference
+    if reference is None:
+        return {}
+    return {plan.whose: reference.reference_for(plan) for plan in comparison.contenders}
 
 
 def _program(state: State, plan: ContenderPlan) -> ContenderPlan | None:
@@ -117,7 +127,17 @@ def _remember(state: State, plan: ContenderPlan, purpose: Purpose) -> None:
 def _name(state: State, plan: ContenderPlan, purpose: Purpose) -> str:
     """Return the name under which a trial in float64 is remembered; empty where something it depends on is unknown."""
     spec = state.specs.trial(plan, purpose).spec
-    asked = [purpose, spec.scenario, spec.size, spec.batch_size, spec.seed, spec.certify_steps, spec.spreads]
+    asked = [
+        purpose,
+        spec.scenario,
+        spec.per_sample,
+        spec.size,
+        spec.batch_size,
+        spec.seed,
+        spec.certify_steps,
+        spec.spreads,
+    ]
     sources = [spec.workload_sha256, spec.framework_sha256, state.comparison.data.sha256]
+    asked += [spec.joined, spec.shards]
     facts = [*asked, sorted(state.comparison.machine.items()), sorted(plan.contender.options.items())]
     return name_of(COMPUTING, plan, [*facts, *sources]) if all(sources) else ""

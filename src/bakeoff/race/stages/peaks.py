@@ -33,6 +33,8 @@ def wanted(state: State) -> Iterator[Wanted | Adopted | Checkpoint]:
     """Want a reading of each contender's framework, unless one that was made before holds, and adopt the best."""
     places: dict[Place, Record] = {}
     for plan in state.racing():
+        if plan.devices > 1:
+            continue  # a device's peak is that of the same contender on one
         (certified,) = state.of("certify", plan)
         trial = state.specs.trial(plan, "peak")
         before = remembered(certified)

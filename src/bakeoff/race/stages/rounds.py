@@ -132,7 +132,7 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint | Event]:
         now_s = state.elapsed_s()
         rest_s = None if limit is None else (now_s - began_s) * (limit - number)
         left_s = min((some for some in (rest_s, state.left_s()) if some is not None), default=None)
-        yield RoundEnded(number, limit, now_s, left_s, now_s - began_s, tuple(state.outcome().verdicts))
+        yield RoundEnded(number, limit, now_s, left_s, now_s - began_s, tuple(state.outcome().pairs))
 
 
 class CalmWait:
@@ -172,7 +172,7 @@ def active(state: State) -> list[ContenderPlan]:
         for one in outcome.contenders
         if one.label in racing and one.status != "refused"
     ]
-    return [racing[label] for label in still_active(standings, outcome.verdicts)]
+    return [racing[label] for label in still_active(standings, outcome.pairs)]
 
 
 def together(state: State, plans: Sequence[ContenderPlan], number: int) -> Wanted:

@@ -108,23 +108,51 @@ class ProcessWorker:
 
     def ask(self, command: Command, limit_s: float) -> Answer:
         """Return the answer to a command; after Quit, wait for the end of the process, too."""
-        try:
-            os.write(self._command_out, msgspec.json.encode(command) + b"\n")
-        except BrokenPipeError:
-            raise self._lost() from None
+        self.send(command)
         answer = self._answer(limit_s)
         if isinstance(command, Quit):
             self.end()
         return answer
 
+    def send(self, command: Command) -> None:
+        """Send a command, whose answer is for `ask` or `arrived` to take."""
+        try:
+            os.write(self._command_out, msgspec.json.encode(command) + b"\n")
+        except BrokenPipeError:
+            raise self._lost() from None
+
+    def fileno(self) -> int:
+        """Return the pipe of its answers, for a selector."""
+        return self._answer_in
+
+    def arrived(self) -> Answer | None:
+        """Read what has come through the pipe; return the next answer, or None while it is not there in whole."""
+        if b"\n" not in self._buffer:
+            self._read()
+        while b"\n" in self._buffer:
+            if line := self._next_line():
+                return self._decoded(line)
+        return None
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether `end` was called."""
+        return self._ended
+
     def _answer(self, limit_s: float) -> Answer:
         """Return one answer, read within the time limit."""
         deadline = time.monotonic() + limit_s
-        line = self._line(deadline, limit_s)
-        if not line:
-            # bootstrap.py's first sign: what runs there is Python.
-            self._is_python = True
-            line = self._line(deadline, limit_s)
+        while True:
+            if b"\n" not in self._buffer and not self._selector.select(max(0.0, deadline - time.monotonic())):
+                self.end()
+                msg = f"no answer within the time limit of {limit_s:g} s"
+                raise WorkerLostError("timeout", msg, self._tail())
+            answer = self.arrived()
+            if answer is not None:
+                return answer
+
+    def _decoded(self, line: bytes) -> Answer:
+        """Return an answer; raise WorkerLostError for one that says so, or that is none."""
         try:
             answer: Answer = self._decoder.decode(line)
         except msgspec.MsgspecError as error:
@@ -136,23 +164,22 @@ class ProcessWorker:
             raise WorkerLostError("failed", answer.reason, self._tail())
         return answer
 
-    def _line(self, deadline: float, limit_s: float) -> bytes:
-        """Return one line, read until the deadline, which is `limit_s` after the wait began."""
-        while b"\n" not in self._buffer:
-            if not self._selector.select(max(0.0, deadline - time.monotonic())):
-                self.end()
-                msg = f"no answer within the time limit of {limit_s:g} s"
-                raise WorkerLostError("timeout", msg, self._tail())
-            received = os.read(self._answer_in, 1 << 16)
-            if not received:
-                raise self._lost()
-            self._buffer += received
-            if len(self._buffer) > MOST_ANSWER_BYTES:
-                self.end()
-                msg = "what came through its pipe has no end, so something else has written to it"
-                raise WorkerLostError("crashed", msg, self._tail())
+    def _next_line(self) -> bytes:
+        """Return the next line that was read; an empty one is bootstrap.py's first sign: what runs there is Python."""
         line, _, self._buffer = self._buffer.partition(b"\n")
+        self._is_python = self._is_python or not line
         return line
+
+    def _read(self) -> None:
+        """Take in what has come through the pipe, at least a byte; raise WorkerLostError at its end."""
+        received = os.read(self._answer_in, 1 << 16)
+        if not received:
+            raise self._lost()
+        self._buffer += received
+        if len(self._buffer) > MOST_ANSWER_BYTES:
+            self.end()
+            msg = "what came through its pipe has no end, so something else has written to it"
+            raise WorkerLostError("crashed", msg, self._tail())
 
     def _lost(self) -> WorkerLostError:
         """Return the error that says how a process that is gone has ended."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from bakeoff.measure.gpu_clocks import GpuReading, NvidiaGpu
     from bakeoff.measure.gpu_memory import GpuMemoryPeak
     from bakeoff.race.workers.worker import Launcher, Worker
+    from bakeoff.spec.gpu import GpuDuringBlock
     from bakeoff.spec.protocol import Answer, Command, Ready
-    from bakeoff.spec.record import GpuDuringBlock
     from bakeoff.spec.trial import TrialSpec
 
 

@@ -19,12 +19,13 @@ QUIT_LIMIT_S = 60.0
 class WorkerLostError(Exception):
     """A worker that will not answer any more, with its outcome for the record."""
 
-    def __init__(self, outcome: TrialOutcome, reason: str, detail: str = "") -> None:
-        """Keep what the record needs."""
+    def __init__(self, outcome: TrialOutcome, reason: str, detail: str = "", *, is_recorded: bool = True) -> None:
+        """Keep what the record needs; a worker that tells of its failure has recorded it, if not said otherwise."""
         super().__init__(reason)
         self.outcome: TrialOutcome = outcome
         self.reason = reason
         self.detail = detail
+        self.is_recorded = is_recorded and outcome == "failed"
 
 
 class Worker(Protocol):

@@ -29,6 +29,10 @@ class Form(NamedTuple):
     is_announced: bool = False
     """A terminal says where the file is."""
 
+    def named(self, page: Page) -> str:
+        """Return the name of a page's file."""
+        return f"{page.prefix}{self.file}"
+
 
 def forms() -> list[Form]:
     """Return every form that is written beside the records."""
@@ -55,14 +59,14 @@ def save(page: Page) -> dict[str, Path]:
         except NoPictureError as error:
             undrawn = error
     for form, content in contents.items():
-        write_atomically(folder / form.file, content)
+        write_atomically(folder / form.named(page), content)
     if undrawn is not None:
         raise undrawn
-    return {form.name: folder / form.file for form in contents}
+    return {form.name: folder / form.named(page) for form in contents}
 
 
 def files(page: Page) -> dict[str, Path]:
     """Return the records and the announced forms that are beside them, by their names."""
     folder = Path(page.path)
-    known = {form.name: folder / form.file for form in forms() if form.is_announced}
+    known = {form.name: folder / form.named(page) for form in forms() if form.is_announced}
     return {"records": folder} | {name: path for name, path in known.items() if path.exists()}

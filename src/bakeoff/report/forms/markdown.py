@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from bakeoff.report.forms import Form
 from bakeoff.report.forms.marks import MARKDOWN
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from bakeoff.report.page import Page, Section, Table
@@ -18,10 +19,31 @@ if TYPE_CHECKING:
 _SPECIAL = re.compile(r"[\\`*_<>|#~&]|\](?=[(\[])")
 """What Markdown, or the HTML in it, would take for itself. A bracket is harmless unless it could become a link."""
 
+_BRACKET = re.compile(r"(?<!\\)[\[\]]")
+"""What would end the text of a picture."""
+
 
 def to_markdown(pages: Sequence[Page]) -> str:
     """Return one section for each page."""
     return "\n".join(_page(page) for page in pages)
+
+
+def to_block(page: Page, picture: str = "") -> str:
+    """Return a page as a part of somebody's own document, without headings, which would be among theirs.
+
+    `picture` is where its chart is, seen from the document; empty for none.
+    """
+    findings = escaped(" ".join(section.picture.finding for section in page.sections if section.picture))
+    text = _BRACKET.sub(r"\\\g<0>", findings)
+    parts = [
+        f"**{escaped(page.headline)}**\n",
+        f"{escaped(page.trust)}\n" if page.trust else "",
+        f"![{text}]({quote(picture)})\n" if picture else "",
+        f"{escaped('; '.join(part for part in [page.title, page.under] if part))}.\n",
+        *_sections(page, _bold_head),
+        _again(page),
+    ]
+    return "\n".join(part for part in parts if part)
 
 
 def escaped(text: str) -> str:
@@ -42,19 +64,19 @@ def _page(page: Page) -> str:
         f"## {escaped(page.headline)}\n",
         f"{escaped(page.trust)}\n" if page.trust else "",
         f"{escaped('; '.join(part for part in [page.title, page.under] if part))}.\n",
-        *_sections(page),
+        *_sections(page, _head),
         _again(page),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _sections(page: Page) -> list[str]:
+def _sections(page: Page, head_of: Callable[[Section], str]) -> list[str]:
     """Return what each section says; neighbours that only have sentences are one list."""
     parts: list[str] = []
     is_list = False
     for section in page.sections:
         tables = section.tables if section.kind == "open" else []
-        if tables and (head := _head(section)):
+        if tables and (head := head_of(section)):
             parts.append(head)
         prefix = "Warning: " if section.kind == "warnings" else ""
         words = "".join(f"- {prefix}{escaped(' '.join(word.split()))}\n" for word in section.words)
@@ -74,6 +96,11 @@ def _head(section: Section) -> str:
     if section.caption:
         return f"{escaped(section.caption)}\n"
     return f"### {escaped(section.title)}\n" if section.title else ""
+
+
+def _bold_head(section: Section) -> str:
+    """Return the same where no heading may stand."""
+    return _head(section) if section.caption or not section.title else f"**{escaped(section.title)}**\n"
 
 
 def _table(found: Table) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bakeoff.judge.explanation import Explanation
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
+from bakeoff.report.pages import explanation
 from bakeoff.report.pages.acceptance import acceptance_page
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.reproduction import reproduction_page
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from bakeoff.report.page import Page
 
 
-def page_of(outcome: Outcome | StudyOutcome | SearchOutcome | AcceptanceOutcome) -> Page:
+def page_of(outcome: Outcome | StudyOutcome | SearchOutcome | AcceptanceOutcome | Explanation) -> Page:
     """Return the page of whatever was undertaken."""
+    if isinstance(outcome, Explanation):
+        return explanation.page(outcome)
     if isinstance(outcome, AcceptanceOutcome):
         return acceptance_page(outcome)
     if isinstance(outcome, Outcome):

@@ -21,12 +21,14 @@ from bakeoff.report.sections.memory import MEMORY, MEMORY_DRAWN
 from bakeoff.report.sections.noise import CALM, NOISE, evidence
 from bakeoff.report.sections.padding import PADDING
 from bakeoff.report.sections.runs import RUNS
+from bakeoff.report.sections.scaling import SCALING
 from bakeoff.report.sections.settings import ENVIRONMENT, SETTINGS
 from bakeoff.report.sections.tiers import TIERS
 from bakeoff.report.sections.timing import TIMING
 from bakeoff.report.sections.verdicts import PAIRS, VERDICTS, headline
 from bakeoff.report.sections.whole import WHOLE
 from bakeoff.report.words import machine_line, measured_line, source_name
+from bakeoff.spec.per_sample import clipping_words
 from bakeoff.spec.trial import FIXED
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ SUBJECTS: tuple[Subject, ...] = (
     VERDICTS,
     INDEPENDENCE,
     TIERS,
+    SCALING,
     ABSENT,
     PAIRS,
     STEPS,
@@ -129,6 +132,7 @@ def work(outcome: Outcome) -> str:
     precisions = sorted({option["precision"] for option in options if "precision" in option})
     devices = sorted({option["device"] for option in options if "device" in option})
     parts = [comparison.workload.name, comparison.scenario, f"batch {comparison.batch_size}"]
+    parts += [words] if (words := clipping_words(comparison.per_sample)) else []
     parts += [] if comparison.size == "full" else [f"{comparison.size} size"]
     parts += ["/".join(precisions)] if precisions else []
     parts += ["/".join(devices)] if devices != ["cpu"] and devices else []
@@ -156,7 +160,7 @@ def _data(outcome: Outcome) -> dict[str, Any]:
     }
     for subject in SUBJECTS:
         document |= subject.data(outcome)
-    finite: dict[str, Any] = _finite(msgspec.to_builtins(document))
+    finite: dict[str, Any] = finite_only(msgspec.to_builtins(document))
     return finite
 
 
@@ -174,6 +178,7 @@ def _comparison(outcome: Outcome) -> dict[str, Any]:
         "workload": comparison.workload.name,
         "workload_sha256": comparison.workload_sha256,
         "scenario": comparison.scenario,
+        "per_sample": comparison.per_sample,
         "size": comparison.size,
         "parameters": size.parameters if size else None,
         "batch_size": comparison.batch_size,
@@ -192,10 +197,10 @@ def _comparison(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:
+def finite_only(value: Any) -> Any:
     """Return the value with what JSON cannot say, infinity and not-a-number, as null."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite_only(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
+        return [finite_only(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

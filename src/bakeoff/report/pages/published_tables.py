@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from typing import TYPE_CHECKING
 
 from bakeoff.judge import reproduction
 from bakeoff.judge.epochs import length_of, middle
 from bakeoff.report.page import Line, Section, Table
+from bakeoff.report.pages.published_epochs import epochs_table
+from bakeoff.report.pages.published_scaling import overheads_table
 from bakeoff.report.standings import ratio_text, step_parts, throughput_parts
 from bakeoff.report.units import UNKNOWN, Unit, count, percent, rounded, size, unit_for
 
@@ -31,17 +34,35 @@ _VERDICTS: dict[Order, str] = {
 
 
 def beside_measured(study: StudyOutcome, published: PublishedStudy, pairs: list[PublishedPair]) -> list[Section]:
-    """Return one table for each comparison on each machine that the document has figures of."""
+    """Return one table for each comparison on each machine and number of devices that the document has figures of."""
     found = []
+    counts = sorted({row.devices for row in published.rows})
     for declared, point in reproduction.both(study, published):
-        for machine in published.machines:
-            figures = [one for one in declared.figures if reproduction.machine_of(published, one) == machine.name]
+        for machine, devices in product(published.machines, counts):
+            figures = _figures(published, declared, machine.name, devices)
             if not figures:
                 continue
-            on_it = [pair for pair in pairs if (pair.comparison, pair.machine) == (declared.name, machine.name)]
-            title = _table_title(declared, point, machine.name)
+            rows = {one.row for one in figures}
+            on_it = [
+                pair
+                for pair in pairs
+                if (pair.comparison, pair.machine) == (declared.name, machine.name) and pair.first in rows
+            ]
+            on = f", on {count(devices, 'device')}" if len(counts) > 1 else ""
+            title = _table_title(declared, point, machine.name) + on
             found.append(Section(title=title, tables=[_table(published, declared, point, figures, on_it)]))
     return found
+
+
+def _figures(published: PublishedStudy, declared: Declared, machine: str, devices: int) -> list[Figure]:
+    """Return the figures of a step on a machine and so many of its devices: not those of a first epoch alone."""
+    return [
+        one
+        for one in declared.figures
+        if reproduction.machine_of(published, one) == machine
+        and published.row(one.row).devices == devices
+        and one.epoch != reproduction.FIRST
+    ]
 
 
 def _table_title(declared: Declared, point: PointOutcome, machine: str) -> str:
@@ -64,6 +85,7 @@ def _table(
     times = {one.row: reproduction.steps_s(published, declared, one) for one in figures}
     order = sorted(figures, key=lambda one: middle(times[one.row]) or 0.0)
     first = order[0].row
+    is_absolute = published.unit_of(declared) != "times"
     there = unit_for(middle(values) for values in times.values())
     measured = {one.row: reproduction.contender_of(point, one.row) for one in figures}
     here = unit_for(one.median_step_s for one in measured.values() if one)
@@ -71,7 +93,7 @@ def _table(
     lines = []
     for figure in order:
         known, pair = measured[figure.row], against.get(figure.row)
-        published_step = _duration(middle(times[figure.row]), there)
+        published_step = _duration(middle(times[figure.row]), there) if is_absolute else ""
         ratios = _ratios(pair, point) if pair else ["1", "1" if known else "", "", ""]
         lines.append(
             Line(
@@ -102,7 +124,8 @@ def _level(pairs: list[PublishedPair]) -> str:
 def _given(figure: Figure, unit: str) -> str:
     """Return a figure as the document does, every repeat."""
     starred = [f"{value:g}*" for value in figure.disturbed]
-    return f"{', '.join([*(f'{value:g}' for value in figure.values), *starred])} {unit}"
+    epoch = {None: "", 1: " (first epoch)", 2: " (second epoch)"}[figure.epoch]
+    return f"{', '.join([*(f'{value:g}' for value in figure.values), *starred])} {unit}{epoch}"
 
 
 def _duration(seconds: float | None, unit: Unit) -> str:
@@ -133,6 +156,8 @@ def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
     """Return the tables that only some documents call for: bars, whole runs, statements, memory, accuracy."""
     tables = {
         "Bar by bar": _bars(study, published) if published.chart else Table([], []),
+        "The first epoch and the second": epochs_table(study, published),
+        "Communication overhead": overheads_table(study, published),
         "Whole runs": _runs(study, published),
         "What the document states": _claims(study, published),
         "Memory": _memory(study, published),
@@ -170,7 +195,8 @@ def _percent(held: Held) -> str:
     if held.percent is None:
         return "not measured"
     sign = "-" if held.percent < 0 else ""
-    return f"{sign}{rounded(abs(held.percent))} % ({_verdicts(held)})"
+    verdicts = f" ({_verdicts(held)})" if held.verdicts else ""
+    return f"{sign}{rounded(abs(held.percent))} %{verdicts}"
 
 
 def _verdicts(held: Held) -> str:
@@ -186,7 +212,7 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
     lines = []
     for declared, point in reproduction.both(study, published):
         length = length_of(point.outcome.comparison) if point.outcome else None
-        for figure in declared.figures if length else ():
+        for figure in declared.figures if length and not declared.epochs_apart else ():
             known = reproduction.contender_of(point, figure.row)
             if known is None or known.whole is None or not known.whole.runs or length is None:
                 continue

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.judge import reproduction
+from bakeoff.judge.reproduced_epochs import epoch_lines
+from bakeoff.judge.reproduced_scaling import overhead_lines
 from bakeoff.report.page import Page, Picture, Section
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_tables import beside_measured, called_for
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bakeoff.judge.outcome import Outcome
+    from bakeoff.judge.reproduced_epochs import EpochLine
+    from bakeoff.judge.reproduced_scaling import OverheadLine
     from bakeoff.judge.reproduction import Held, Order, PublishedLine, PublishedPair
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.spec.published import PublishedStudy
@@ -159,7 +163,8 @@ def _smaller(study: StudyOutcome, published: PublishedStudy) -> str:
         parts += [] if same else [f"batch {asked.batch_size} instead of {declared.batch_size}"]
         steps = declared.run_steps()
         fewer = asked.steps is not None and steps is not None and asked.steps < steps
-        parts += [f"whole runs of {asked.steps:,} steps instead of {steps:,}"] if fewer else []
+        what = "epochs" if declared.epochs_apart else "whole runs"
+        parts += [f"{what} of {asked.steps:,} steps instead of {steps:,}"] if fewer else []
         told.setdefault(", ".join(parts), []).append(declared.name)
     told.pop("", None)
     everywhere = len(reproduction.both(study, published))
@@ -205,6 +210,8 @@ def _data(study: StudyOutcome, pages: Mapping[str, Page]) -> dict[str, Any]:
         "headline": headline(study),
         "published": msgspec.to_builtins(here.published),
         "lines": [_line(line) for line in reproduction.lines(study, here.published)],
+        "epochs": [_epoch(line) for line in epoch_lines(study, here.published)],
+        "overheads": [_overhead(line) for line in overhead_lines(study, here.published)],
         "pairs": [_pair(pair) for pair in reproduction.pairs(study, here.published)],
         "claims": [_claim(held) for held in reproduction.held(study, here.published)],
         "comparisons": {
@@ -221,12 +228,45 @@ def _line(line: PublishedLine) -> dict[str, Any]:
         "comparison": line.comparison,
         "row": line.row,
         "machine": line.machine or None,
+        "epoch": line.figure.epoch if line.figure else None,
         "values": list(line.figure.values) if line.figure else None,
         "disturbed": list(line.figure.disturbed) if line.figure else None,
         "published_step_s": line.published_step_s,
         "contender": known.label if known else None,
         "step_s": known.median_step_s if known else None,
         "step_interval_s": bounds(known.step_s) if known else None,
+        "hole": line.hole or None,
+    }
+
+
+def _epoch(line: EpochLine) -> dict[str, Any]:
+    """Return one epoch of one row."""
+    return {
+        "comparison": line.comparison,
+        "row": line.row,
+        "epoch": line.epoch,
+        "machine": line.machine or None,
+        "published_s": line.published_s,
+        "published_steps": line.published_steps,
+        "steps": line.steps or None,
+        "epoch_s": line.epoch_s,
+        "epoch_range_s": [min(line.epochs_s), max(line.epochs_s)] if line.epochs_s else None,
+        "compiled": line.compiled,
+        "hole": line.hole or None,
+    }
+
+
+def _overhead(line: OverheadLine) -> dict[str, Any]:
+    """Return one row on several devices."""
+    ours = line.overhead
+    return {
+        "comparison": line.comparison,
+        "row": line.row,
+        "devices": line.devices,
+        "published": line.published,
+        "overhead": ours.estimate if ours else None,
+        "overhead_interval": [ours.low, ours.high] if ours else None,
+        "samples_per_s": line.samples_per_s,
         "hole": line.hole or None,
     }
 

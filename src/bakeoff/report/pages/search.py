@@ -11,6 +11,7 @@ from bakeoff.report.pictures.search import attempts_chart
 from bakeoff.report.sections.certificate import verified
 from bakeoff.report.units import UNKNOWN, count, listed, percent, size
 from bakeoff.report.words import measured_line
+from bakeoff.spec.per_sample import clipping_words
 from bakeoff.spec.scenario import SCENARIOS
 
 if TYPE_CHECKING:
@@ -128,7 +129,13 @@ def _work(outcome: SearchOutcome) -> str:
     """Return the work in one line."""
     plan = outcome.search.plan
     precisions = sorted({one.contender.options.get("precision", "") for one in plan.contenders} - {""})
-    parts = [plan.workload.name, plan.scenario, *([] if plan.size == "full" else [f"{plan.size} size"])]
+    words = clipping_words(plan.per_sample)
+    parts = [
+        plan.workload.name,
+        plan.scenario,
+        *([words] if words else []),
+        *([] if plan.size == "full" else [f"{plan.size} size"]),
+    ]
     return f"{', '.join([*parts, *(['/'.join(precisions)] if precisions else [])])}: the largest batch"
 
 
@@ -186,6 +193,7 @@ def _data(outcome: SearchOutcome) -> dict[str, Any]:
             "workload": plan.workload.name,
             "workload_sha256": plan.workload_sha256,
             "scenario": plan.scenario,
+            "per_sample": plan.per_sample,
             "size": plan.size,
             "first_batch_size": plan.batch_size,
             "data": plan.data.source,

@@ -28,6 +28,7 @@ _WORDS = {
     "optimizer": "optimiser steps",
     "update": "updates",
     "trajectory": "parameters after every step",
+    "norms": "norms of the samples' gradients",
 }
 
 
@@ -104,7 +105,8 @@ def _common(outcome: Outcome, passed: list[Certificate]) -> list[str]:
 
 def _within(passed: list[Certificate], stages: tuple[str, ...]) -> str:
     """Return the largest errors of some stages; empty where there are none."""
-    words = _WORDS | ({} if "program" in stages else {"loss": _losses(passed)})
+    noisy = any(check.name == "noise" for one in passed for check in one.checks)
+    words = _WORDS | ({} if "program" in stages and not noisy else {"loss": _losses(passed)})
     errors = [
         f"{word} within {error(worst)}" for name, word in words.items() if (worst := _worst(passed, name, stages))
     ]

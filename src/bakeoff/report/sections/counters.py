@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.judge.counters import MOST_FAULTS_PER_STEP
 from bakeoff.report.page import Subject
 from bakeoff.report.units import UNKNOWN, count, rounded
 
 if TYPE_CHECKING:
     from bakeoff.judge.counters import BlockCounters
     from bakeoff.judge.outcome import Outcome
-
-MOST_FAULTS_PER_STEP = 1.0
-"""Above this the step time holds the kernel's work of handing out memory (docs/method.md)."""
 
 HEADS = ["cores used", "page faults a step"]
 

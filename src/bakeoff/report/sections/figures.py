@@ -170,6 +170,7 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
         "status": contender.status,
         "reason": contender.reason,
         "rounds": contender.rounds,
+        "lost_rounds": {str(number): reason for number, reason in contender.lost_rounds.items()},
         "step_s": contender.median_step_s,
         "step_interval_s": bounds(contender.step_s),
         "mean_step_s": contender.mean_step_s,
@@ -186,6 +187,15 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
     }
 
 
+def _lost(outcome: Outcome) -> list[str]:
+    """Return in which rounds a contender that has times was lost, and why."""
+    return [
+        f"{one.label} was lost in round {number}, which counts for nothing of it ({reason})."
+        for one in ranked(outcome)
+        for number, reason in sorted(one.lost_rounds.items())
+    ]
+
+
 SUMMARY = Subject(sections=_summary, fields=_fields)
-ABSENT = Subject(sections=_absent, data=lambda outcome: {"excluded": outcome.comparison.excluded})
+ABSENT = Subject(sections=_absent, cautions=_lost, data=lambda outcome: {"excluded": outcome.comparison.excluded})
 STEPS = Subject(sections=_steps)

@@ -9,7 +9,7 @@ import msgspec
 
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.units import UNKNOWN, count, listed, percent
-from bakeoff.spec.record import BY_HAND, POWER_LIMIT
+from bakeoff.spec.gpu import BY_HAND, POWER_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

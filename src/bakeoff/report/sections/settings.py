@@ -53,8 +53,12 @@ def _side_by_side(
 
 
 def _cautions(outcome: Outcome) -> list[str]:
-    """Return every setting that differs although nobody asked for that, and variables that change what runs."""
-    found = [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
+    """Return every setting that differs although nobody asked for that, and variables that change what runs.
+
+    What was asked for and changes nothing comes first.
+    """
+    found = list(outcome.comparison.notices)
+    found += [_mismatch(entry, outcome) for entry in mismatches(outcome.contenders)]
     variables = [entry for entry in ledger(outcome.contenders) if entry.origin == "variable"]
     found += [_of_some(entry) for entry in variables if entry.kind == "nature"]
     found += [_OTHER_LIBRARIES for entry in variables if entry.key == LIBRARIES]

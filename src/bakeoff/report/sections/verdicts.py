@@ -8,6 +8,7 @@ import msgspec
 
 from bakeoff.report.page import Line, Picture, Section, Subject, Table, with_command
 from bakeoff.report.pictures.comparison import ratio_chart
+from bakeoff.report.sections import scaling
 from bakeoff.report.standings import (
     between,
     fastest,
@@ -44,12 +45,34 @@ def headline(outcome: Outcome) -> str:
         return "No contender is ranked: none has both a passing certificate and a finished round."
     if len(labels) == 1:
         return _alone(outcome)
+    if outcome.scalings:
+        return _by_devices(outcome)
     if all(kind(verdict) == "no verdict" for verdict in outcome.verdicts):
         rounds = max((verdict.rounds for verdict in outcome.verdicts), default=0)
         fewest = max((verdict.fewest for verdict in outcome.verdicts), default=0)
         return f"No verdict yet: {rounds} of the {fewest} rounds that one needs{_so_far(labels, outcome)}."
     winner = fastest(labels, outcome.verdicts)
     return _shared(outcome, labels) if winner is None else _wins(winner, labels, outcome)
+
+
+def _by_devices(outcome: Outcome) -> str:
+    """Return the answer for each number of devices, and how well contenders scale."""
+    said = [scaling.headline(outcome)]
+    for devices, part in sorted(by_devices(outcome).items()):
+        if len(ranked(part)) > 1:
+            said.append(f"On {count(devices, 'device')}: {headline(part)}")
+    return " ".join(said)
+
+
+def by_devices(outcome: Outcome) -> dict[int, Outcome]:
+    """Return the outcome parted by the number of devices: verdicts are on contenders with as many."""
+    parts = {}
+    for devices in {one.plan.devices for one in outcome.contenders}:
+        mine = [one for one in outcome.contenders if one.plan.devices == devices]
+        labels = {one.label for one in mine}
+        pairs = [pair for pair in outcome.verdicts if pair.first in labels]
+        parts[devices] = msgspec.structs.replace(outcome, contenders=mine, verdicts=pairs, scalings=[])
+    return parts
 
 
 def _so_far(labels: list[str], outcome: Outcome) -> str:
@@ -109,16 +132,31 @@ def _slower_than(label: str, front: list[str], verdicts: list[Verdict]) -> str:
 
 
 def sentences(outcome: Outcome) -> list[str]:
-    """Return what is known of every pair that the headline does not tell all of: decided, equal, undecided."""
+    """Return what is known of every pair that the headline does not tell all of: decided, equal, undecided.
+
+    Pairs of every number of devices that have too few rounds stand together: one command goes on with all of them.
+    """
+    parts = [part for _, part in sorted(by_devices(outcome).items())] if outcome.scalings else [outcome]
+    said = [sentence for part in parts for sentence in _with_rounds(part)]
+    early = [pair for part in parts for pair in _untold(part) if kind(pair) == "no verdict"]
+    return [*said, _early(early, outcome)] if early else said
+
+
+def _untold(outcome: Outcome) -> list[Verdict]:
+    """Return the pairs without the winner, of which the headline tells."""
     labels = [contender.label for contender in ranked(outcome)]
-    margin, winner = outcome.comparison.procedure.margin, fastest(labels, outcome.verdicts)
-    pairs = [pair for pair in _ordered(outcome.verdicts, labels) if winner not in (pair.first, pair.second)]
-    early = [pair for pair in pairs if kind(pair) == "no verdict"]
+    winner = fastest(labels, outcome.verdicts)
+    return [pair for pair in _ordered(outcome.verdicts, labels) if winner not in (pair.first, pair.second)]
+
+
+def _with_rounds(outcome: Outcome) -> list[str]:
+    """Return what is known of pairs with enough rounds."""
+    labels = [contender.label for contender in ranked(outcome)]
+    margin, pairs = outcome.comparison.procedure.margin, _untold(outcome)
     said = [_decided([pair for pair in pairs if pair.second == label], margin) for label in labels]
     if len(leaders(labels, outcome.verdicts)) != 2:  # noqa: PLR2004 - of two the headline has the ratio
         said += [_equal(pair, margin) for pair in pairs if kind(pair) == "equal"]
     said += [_undecided(pair, outcome) for pair in pairs if kind(pair) == "undecided"]
-    said += [_early(early, outcome)] if early else []
     return [sentence for sentence in said if sentence]
 
 
@@ -164,6 +202,10 @@ def _early(pairs: list[Verdict], outcome: Outcome) -> str:
     """Return which pairs have too few rounds for a verdict, and what goes on."""
     names = listed(f"{pair.first} / {pair.second}" for pair in pairs)
     command = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
+    fewest = max(pair.fewest for pair in pairs)
+    # The last of two counts holds: a race that was asked for fewer rounds would end where it is.
+    if (outcome.comparison.procedure.max_rounds or fewest) < fewest:
+        command += f" --rounds {fewest}"
     missing = max(pair.fewest - pair.rounds for pair in pairs)
     took = f", about {duration(missing * outcome.round_s)}" if outcome.round_s is not None else ""
     return with_command(f"{names}: {count(missing, 'more round')}{took}, for a verdict", command)

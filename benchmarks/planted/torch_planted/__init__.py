@@ -1,0 +1,1 @@
+"""PyTorch with a fault in one layer of the model, which an explanation has to find."""

@@ -1,0 +1,5 @@
+"""PyTorch's own profiler."""
+
+from bakeoff.frameworks.torch.tracing import Tracer
+
+__all__ = ["Tracer"]

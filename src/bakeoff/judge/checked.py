@@ -1,0 +1,251 @@
+"""What a race with switches turned says of suspects: confirmed, refuted, or a hypothesis still."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from bakeoff.judge.explanation import Cause, Gap
+from bakeoff.judge.outcome import Outcome
+from bakeoff.judge.suspects import predicted
+from bakeoff.spec.text import three_digits
+from bakeoff.spec.verdict import Interval, mirrored
+
+if TYPE_CHECKING:
+    from bakeoff.judge.explanation import Row, Status, Suspect
+    from bakeoff.judge.outcome import ContenderOutcome
+    from bakeoff.spec.verdict import Verdict
+
+
+LEAST_PART = 0.5
+"""Of what a switch can save at most, since less than that is usual: only where it surely saves less than half is its
+suspect refuted."""
+
+ROUNDING = 1e-6
+"""A saving is beyond a prediction from this share on: shares of a step are rounded to whole ns of a trace."""
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """The race that checks the suspects of one gap: both contenders again, and the slower one with switches turned."""
+
+    outcome: Outcome
+    first: str
+    """The label of the faster one, in this race."""
+    second: str
+    labels: Mapping[str, str]
+    """By switch, the label of the slower one with it turned; "" is the same contender once more."""
+    gaps: Sequence[Gap]
+    """Of the profiles that were made with it."""
+    causes: Sequence[Cause] = ()
+    comparison: str = ""
+    """The folder."""
+
+    def of(self, label: str) -> ContenderOutcome | None:
+        """Return what is known of a contender; None where it did not race."""
+        return next((one for one in self.outcome.contenders if one.label == label), None)
+
+
+def judged(suspects: Sequence[Suspect], before: Gap, check: Check) -> list[Suspect]:
+    """Return suspects with what the race says of them; `before` is the gap that they are about.
+
+    Without a control, and where it has moved, nothing is confirmed.
+    """
+    controls = [_measured(one, check) for one in suspects if one.is_control]
+    doubt = _doubt(controls)
+    found = []
+    for suspect in suspects:
+        one = _measured(suspect, check)
+        status, reason = _of_control(one) if one.is_control else _status(one, before, check, controls)
+        if doubt and status == "confirmed":
+            status, reason = "hypothesis", f"{reason}; but {doubt}"
+        found.append(msgspec.structs.replace(one, status=status, reason=reason))
+    return found
+
+
+def _doubt(controls: Sequence[Suspect]) -> str:
+    """Return why the race confirms nothing, by its controls; empty where nothing speaks against it."""
+    moved = next((one for one in controls if has_moved(one.saved_s)), None)
+    if moved is not None:
+        return f"the control {_name(moved)} has moved: it {_says(moved.saved_s)}"
+    return "" if any(one.saved_s for one in controls) else "no control was measured"
+
+
+def _measured(suspect: Suspect, check: Check) -> Suspect:
+    """Return a suspect with what its switch has saved, and its row in the second profile."""
+    if not (suspect.switch or suspect.is_control):
+        return suspect
+    label = check.labels.get(suspect.switch, "")
+    row, verdicts = _row_after(suspect.row, label, check), check.outcome.verdicts
+    ratio, before = (_ratio(verdicts, check.first, one) for one in (label, check.second))
+    return msgspec.structs.replace(
+        suspect,
+        comparison=check.comparison,
+        saved_s=_saved_s(label, check),
+        ratio=ratio,
+        ratio_before=None if before is None else before.estimate,
+        row_after_s=None if row is None else row.after_s,
+        row_before_s=None if row is None else row.before_s,
+    )
+
+
+def _saved_s(label: str, check: Check) -> Interval | None:
+    """Return by how much a switch shortens a step, by the rounds of one race; None without an interval."""
+    slower = check.of(check.second)
+    ratio = _ratio(check.outcome.verdicts, check.second, label)
+    if ratio is None or slower is None or slower.median_step_s is None:
+        return None
+    step_s = slower.median_step_s
+    estimate, low, high = (step_s * (1.0 - value) for value in (ratio.estimate, ratio.high, ratio.low))
+    return Interval(estimate=estimate, low=low, high=high)
+
+
+def _ratio(verdicts: Sequence[Verdict], one: str, other: str) -> Interval | None:
+    """Return the step time of `other` over that of `one`; None where there is no interval."""
+    for verdict in verdicts:
+        if {verdict.first, verdict.second} == {one, other}:
+            pair = verdict if verdict.first == other else mirrored(verdict)
+            if pair.ratio is None or pair.low is None or pair.high is None:
+                return None
+            return Interval(estimate=pair.ratio, low=pair.low, high=pair.high)
+    return None
+
+
+class _RowAfter(NamedTuple):
+    """A row in the second profile."""
+
+    before_s: float
+    """With nothing turned."""
+    after_s: float
+    """With the switch turned."""
+    low: float
+    """With `high`, the interval of how much smaller it is then, in seconds."""
+    high: float
+
+
+def _row_after(row: Row | None, label: str, check: Check) -> _RowAfter | None:
+    """Return what a row takes with the switch turned, and without; None if unknown."""
+    if row is None:
+        return None
+    for gap in check.gaps:
+        if {gap.first, gap.second} != {label, check.second}:
+            continue
+        for one in gap.by_kind:
+            if (one.kind, one.phase) != (row.kind, row.phase):
+                continue
+            if one.difference_s is None:
+                return None
+            low, high = one.difference_s.low, one.difference_s.high
+            if gap.second == check.second:
+                return _RowAfter(one.second_s, one.first_s, low, high)
+            return _RowAfter(one.first_s, one.second_s, -high, -low)
+    return None
+
+
+def _of_control(control: Suspect) -> tuple[Status, str]:
+    """Return what is said of the control: it is no suspect."""
+    if control.saved_s is None:
+        return "hypothesis", "the control has no interval"
+    moved = has_moved(control.saved_s)
+    return "hypothesis", f"{'it has moved' if moved else 'it has not moved'}: {_says(control.saved_s)}"
+
+
+def has_moved(saved_s: Interval | None) -> bool:
+    """Return whether a control has changed the step time: its interval leaves out 0."""
+    return saved_s is not None and not saved_s.low <= 0.0 <= saved_s.high
+
+
+def _status(one: Suspect, before: Gap, check: Check, controls: Sequence[Suspect]) -> tuple[Status, str]:
+    """Return what the race says of one suspect, and why."""
+    if not one.switch:
+        return "hypothesis", one.reason
+    lacks = _why_unknown(one, check)
+    if lacks:
+        return "hypothesis", lacks
+    assert one.saved_s is not None
+    if one.saved_s.low > 0.0:
+        return _of_a_saving(one, before, check, controls)
+    said = f"{one.switch} {_says(one.saved_s)}"
+    most_s, most = (one.at_most_s, "what was predicted") if one.row is not None else (before.gap_s, "the gap")
+    if one.saved_s.high >= LEAST_PART * most_s * _scale(before, check):
+        return "hypothesis", f"{said}: that may be nothing, and half of {most} or more, too wide to tell"
+    return "refuted", said
+
+
+def _of_a_saving(one: Suspect, before: Gap, check: Check, controls: Sequence[Suspect]) -> tuple[Status, str]:
+    """Return what is said of a switch that saves something: whether it saves what was named, and no more."""
+    assert one.saved_s is not None
+    said, most_s = f"{one.switch} {_says(one.saved_s)}", predicted(before, one.switch).high * _scale(before, check)
+    if one.row is not None and one.saved_s.low > most_s * (1.0 + ROUNDING):
+        return (
+            "hypothesis",
+            f"{said}, more than the {_ms(most_s)} that its rows explain: it changes something else, too",
+        )
+    if one.row is not None and one.saved_s.high < LEAST_PART * one.at_most_s * _scale(before, check):
+        return "hypothesis", f"{said}, less than half of what was predicted: there is another cause, too"
+    chance_s = max((max(abs(c.saved_s.low), abs(c.saved_s.high)) for c in controls if c.saved_s), default=0.0)
+    if one.saved_s.estimate <= chance_s:
+        return "hypothesis", f"{said}, no more than a switch that should not matter"
+    return _of_counters(one, said, check) if one.row is None else _of_a_row(one, one.row, said, check)
+
+
+def _of_a_row(one: Suspect, row: Row, said: str, check: Check) -> tuple[Status, str]:
+    """Return what a second profile says of the row."""
+    assert one.saved_s is not None
+    after = _row_after(row, check.labels.get(one.switch, ""), check)
+    if after is None:
+        return "hypothesis", f"{said}; no second profile says whether the row is smaller"
+    if after.low > 0.0:
+        said = f"{said}, and the row takes {_ms(after.after_s)} in a second profile, {_ms(after.before_s)} without it"
+        return "confirmed", said
+    if after.high < one.saved_s.low:
+        return "refuted", f"{said}, but the row is not smaller by as much in a second profile"
+    return "hypothesis", f"{said}, but a second profile does not tell whether the row is smaller"
+
+
+def _of_counters(one: Suspect, said: str, check: Check) -> tuple[Status, str]:
+    """Return what is said of a cause that is no operation, by the counters of the second race."""
+    shown = {cause.label for cause in check.causes if cause.name == one.cause}
+    if check.second not in shown:
+        return "hypothesis", f"{said}, but the counters of this race do not show {one.cause} without it"
+    if check.labels.get(one.switch, "") in shown:
+        return "refuted", f"{said}, but the counters show {one.cause} as before"
+    return "confirmed", f"{said}, and the counters no longer show {one.cause}"
+
+
+def _why_unknown(one: Suspect, check: Check) -> str:
+    """Return why the race says nothing of a suspect; empty where it does."""
+    label = check.labels.get(one.switch, "")
+    raced = check.of(label)
+    if raced is None:
+        excluded = check.outcome.comparison.excluded.get(label, "")
+        return f"{one.switch} could not be raced{f': {excluded}' if excluded else ''}"
+    if raced.status != "ranked":
+        return f"{one.switch} was not ranked: {raced.reason or raced.status}"
+    return "too few rounds for an interval" if one.saved_s is None else ""
+
+
+def _scale(before: Gap, check: Check) -> float:
+    """Return the slower contender's step time in this race over that in the one before, on which predictions rest."""
+    slower = check.of(check.second)
+    if slower is None or slower.median_step_s is None or before.second_s <= 0.0:
+        return 1.0
+    return slower.median_step_s / before.second_s
+
+
+def _name(control: Suspect) -> str:
+    """Return the control's switch in words."""
+    return control.switch or control.cause
+
+
+def _says(saved_s: Interval | None) -> str:
+    """Return what a switch saves, in words."""
+    if saved_s is None:
+        return "has no interval"
+    return f"saves {_ms(saved_s.estimate)} ({_ms(saved_s.low)} to {_ms(saved_s.high)}) of a step"
+
+
+def _ms(seconds: float) -> str:
+    """Write a time in ms with three digits."""
+    return f"{three_digits(seconds * 1e3)} ms"

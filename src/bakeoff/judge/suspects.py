@@ -1,0 +1,138 @@
+"""From the rows of a gap, and from causes that are no operations, to suspects, which a race with a switch checks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.judge.causes import DENORMALS
+from bakeoff.judge.explanation import Suspect
+from bakeoff.judge.switches import OF_CAUSES, TO, acts_on, can_be, control_for, turned_for
+from bakeoff.spec.verdict import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.judge.explanation import Cause, Gap, Row
+    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.framework import FrameworkInfo
+
+MOST_ROWS = 3
+"""Rows of a gap that are looked into: each may be a contender more in the race that checks them."""
+
+UNFELT = "denormals"
+"""The option that a contender does not feel whose arrays hold no denormal numbers: the control of most models."""
+
+AGAIN = "the same contender once more"
+"""The control where no switch is known to change nothing."""
+
+TWICE = 2.0
+"""A counter that is not twice another contender's is the same cause in both: page faults differ by orders."""
+
+ROUNDING = 1e-12
+"""Of a sum of seconds: rows below are none."""
+
+
+def suspects_of(
+    gap: Gap,
+    first: ContenderPlan,
+    second: ContenderPlan,
+    info: FrameworkInfo,
+    *,
+    causes: Sequence[Cause] = (),
+    idle: tuple[str, ...] = (),
+) -> list[Suspect]:
+    """Return the suspects of a gap, the largest row first, then causes, and in the end the control.
+
+    The switches are the slower contender's, whose framework `info` is of; `idle` names options that mean nothing to
+    the model. There is no control where no suspect has a switch.
+    """
+    mine = second.contender
+    found = [_of_row(gap, row, turned_for(row.kind, info, first.contender, mine, idle)) for row in top_rows(gap)]
+    own = [cause for cause in causes if cause.label == gap.second and _sets_apart(cause, gap, causes)]
+    found += [one for cause in own if (one := _of_cause(gap, cause, info, second)) is not None]
+    taken = frozenset(one.switch.partition("=")[0] for one in found if one.switch)
+    if not taken:
+        return found
+    same = first.contender.options.get(UNFELT) == mine.options.get(UNFELT)
+    unfelt = (UNFELT,) if same and all(cause.name != DENORMALS for cause in causes) else ()
+    turned = control_for(info, mine.options, (*idle, *unfelt), taken)
+    control = Suspect(
+        first=gap.first,
+        second=gap.second,
+        label=gap.second,
+        switch=turned,
+        is_control=True,
+        cause="" if turned else AGAIN,
+    )
+    return [*found, control]
+
+
+def top_rows(gap: Gap) -> list[Row]:
+    """Return the rows in which the slower contender spends more beyond chance, the largest difference first."""
+    told = [row for row in gap.by_kind if row.told_apart and row.second_s > row.first_s]
+    return sorted(told, key=lambda row: row.first_s - row.second_s)[:MOST_ROWS]
+
+
+def _of_row(gap: Gap, row: Row, switch: str) -> Suspect:
+    """Return the suspect of a row."""
+    return Suspect(
+        first=gap.first,
+        second=gap.second,
+        label=gap.second,
+        row=row,
+        switch=switch,
+        at_most_s=predicted(gap, switch).estimate if switch else row.second_s - row.first_s,
+        reason="" if switch else "no option of this framework acts on it",
+    )
+
+
+def _sets_apart(cause: Cause, gap: Gap, causes: Sequence[Cause]) -> bool:
+    """Return whether the faster contender lacks a cause, or has it by half: what both have explains no gap."""
+    mine = next(iter(cause.numbers.values()), 0.0)
+    same = [other for other in causes if (other.label, other.name) == (gap.first, cause.name)]
+    return all(mine >= TWICE * next(iter(other.numbers.values()), 0.0) > 0.0 for other in same)
+
+
+def _of_cause(gap: Gap, cause: Cause, info: FrameworkInfo, plan: ContenderPlan) -> Suspect | None:
+    """Return the suspect of a cause; None where no row could be smaller without it, as with clocks."""
+    option = OF_CAUSES.get(cause.name)
+    if option is None:
+        return None
+    can = can_be(info, plan.contender.options, option, TO[option])
+    switch = f"{option}={TO[option]}" if can else ""
+    reason = "" if switch else f"this framework has no {option}={TO[option]}, or has it in force"
+    return Suspect(first=gap.first, second=gap.second, label=gap.second, cause=cause.name, switch=switch, reason=reason)
+
+
+def predicted(gap: Gap, switch: str) -> Interval:
+    """Return what a switch can save at most: the differences of all rows that it acts on, where the slower spends more.
+
+    The interval is wide: its ends are the sums of the rows' ends, as if these moved together.
+    """
+    kinds = acts_on(switch)
+    rows = [row for row in gap.by_kind if row.kind in kinds and row.second_s - row.first_s > ROUNDING]
+    ends = [row.difference_s or _exact(row.second_s - row.first_s) for row in rows]
+    return Interval(
+        estimate=sum(row.second_s - row.first_s for row in rows),
+        low=sum(max(0.0, one.low) for one in ends),
+        high=sum(max(0.0, one.high) for one in ends),
+    )
+
+
+def _exact(value: float) -> Interval:
+    """Return a number as an interval."""
+    return Interval(estimate=value, low=value, high=value)
+
+
+def switches_of(suspects: Sequence[Suspect]) -> list[str]:
+    """Return what is to be raced, each switch once: those of suspects, and last the control's."""
+    named = [one.switch for one in suspects if one.switch and not one.is_control]
+    controls = [one.switch for one in suspects if one.is_control]
+    return list(dict.fromkeys([*named, *controls]))
+
+
+def unraced(suspects: Sequence[Suspect], reason: str) -> list[Suspect]:
+    """Return suspects with the reason why no race has said anything of those that have a switch."""
+    return [msgspec.structs.replace(one, reason=reason) if one.switch or one.is_control else one for one in suspects]

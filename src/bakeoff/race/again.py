@@ -1,0 +1,96 @@
+"""The request that asks for a comparison again, from its own file: to add to what is there."""
+
+from __future__ import annotations
+
+import shlex
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from bakeoff.spec.contender import quoted
+from bakeoff.spec.errors import UsageError
+from bakeoff.spec.request import Request
+from bakeoff.workloads.load import names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+
+NAMES_DATA = "--data"
+
+
+def request_again(folder: Path, comparison: Comparison, *, budget_s: float | None, data: str | None = None) -> Request:
+    """Return what asks for the same work of the same contenders; the time budget is a new one.
+
+    `data` is the source, which a comparison's file does not name whole; None: as the command line that began it says.
+    Raises UsageError where it would have to start or import a file that only the comparison names.
+    """
+    _check_named(comparison)
+    procedure, sample = comparison.procedure, comparison.per_sample
+    return Request(
+        workload=comparison.workload.name,
+        contenders=tuple(text_of(plan) for plan in comparison.contenders),
+        scenario=comparison.scenario,
+        batch_size=comparison.batch_size,
+        size=comparison.size,
+        scaling=comparison.scaling,
+        max_norm=sample.max_norm if sample else None,
+        noise_multiplier=sample.noise_multiplier if sample else None,
+        data=data or _data(comparison),
+        padding=comparison.data.padding,
+        margin=procedure.margin,
+        aim=procedure.aim,
+        max_rounds=procedure.max_rounds,
+        budget_s=budget_s,
+        trial_limit_s=procedure.trial_limit_s,
+        seed=procedure.seed,
+        epochs=procedure.epochs,
+        steps=procedure.steps,
+        repeats=procedure.repeats,
+        results=str(folder.parent),
+        command=comparison.command,
+    )
+
+
+def _check_named(comparison: Comparison) -> None:
+    """Raise UsageError for a workload or an environment that is a path: a folder may be a stranger's."""
+    paths = [plan.contender.environment or "" for plan in comparison.contenders]
+    paths = [one for one in paths if any(mark in one for mark in "/\\")]
+    if comparison.workload.name not in names():
+        paths.append(comparison.workload_path)
+    if paths:
+        msg = (
+            f"{comparison.id} was run with {paths[0]}, and files that only a results folder names are not started: "
+            "name workload and contenders again: bakeoff explain WORKLOAD CONTENDER [CONTENDER...] --resume"
+        )
+        raise UsageError(msg)
+
+
+def text_of(plan: ContenderPlan, switch: str = "") -> str:
+    """Return a contender as its user could have written it, with every option that was asked for.
+
+    `switch`, as OPTION=VALUE, stands in the place of its own value.
+    """
+    one = plan.contender
+    where = f"@{quoted(one.environment)}" if one.environment else ""
+    option, _, turned = switch.partition("=")
+    options = plan.asked | ({option: turned} if switch else {})
+    asked = ",".join(f"{name}={quoted(value)}" for name, value in sorted(options.items()))
+    return f"{one.framework}{where}{':' if asked else ''}{asked}"
+
+
+def _data(comparison: Comparison) -> str | None:
+    """Return the source that the command line names or, without one, that the data call themselves; None for none."""
+    words = _words(comparison.command)
+    named = [word.partition("=")[2] for word in words if word.startswith(f"{NAMES_DATA}=")]
+    named += [after for word, after in pairwise(words) if word == NAMES_DATA]
+    own = comparison.data.source.split(maxsplit=1)[0] if comparison.data.source else ""
+    return named[-1] if named else own if own in comparison.workload.data else None
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command line; none of one that cannot be read."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []

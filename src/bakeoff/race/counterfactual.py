@@ -1,0 +1,171 @@
+"""Suspects checked by a race: both contenders again, the slower one with switches turned, and a control, by turns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bakeoff.environments.declared import framework
+from bakeoff.judge.causes import DENORMALS
+from bakeoff.judge.checks import CHECKS_FOLDER, Checks, Link, are_noted, read_checks, write_checks
+from bakeoff.judge.suspects import suspects_of, switches_of
+from bakeoff.measure.noise import PROBE_S
+from bakeoff.race import conductor
+from bakeoff.race.again import text_of
+from bakeoff.race.budget import HALF, Stopwatch, with_budget
+from bakeoff.race.notices import idle_options
+from bakeoff.race.progress import Observer, silent
+from bakeoff.race.stages import certify, explain, late, rounds, selftest
+from bakeoff.race.stages.stage import PROCESS_S, State, Wanted
+from bakeoff.race.workers.process import ProcessWorker
+from bakeoff.spec.contender import parse_contenders
+from bakeoff.store.files import COMPARISON_FILE, read_comparison, read_end
+from bakeoff.workloads.load import load
+
+if TYPE_CHECKING:
+    from bakeoff.judge.explanation import Explanation, Gap
+    from bakeoff.race.stages.stage import Stage
+    from bakeoff.race.workers.worker import Launcher
+    from bakeoff.spec.request import Request
+
+ROUNDS = 10
+"""The third look of a comparison: by signed ranks an interval of 95 % needs six, and a switch that matters is seen long
+before the twenty that settle a size."""
+
+STAGES = (certify.wanted, rounds.wanted, selftest.wanted, rounds.wanted)
+"""What a race of switches runs, before its profiles."""
+
+
+def check(
+    explanation: Explanation,
+    request: Request,
+    observe: Observer = silent,
+    *,
+    launch: Launcher = ProcessWorker,
+    probe_s: float = PROBE_S,
+) -> None:
+    """Race the suspects of every gap to the fastest contender, and write down which race is about which.
+
+    `request` asks for the comparison that is explained, with the time budget of all these races together. What races
+    say is read with the explanation from then on; a race that was cut short goes on, what was raced before is not raced
+    again, and nothing is where the budget is spent. Raises StoreError where results cannot be written.
+    """
+    folder = Path(explanation.outcome.path)
+    known = {(link.first, link.second): link for link in read_checks(folder).links if link.comparison}
+    gaps = gaps_to_fastest(explanation)
+    links = [known.get((gap.first, gap.second)) or _link(explanation, gap, request) for gap in gaps]
+    write_checks(folder, Checks(links=links))
+    if request.budget_s is not None and request.budget_s < PROCESS_S:
+        return
+    watch, lacking = Stopwatch(request.budget_s), [place for place, link in enumerate(links) if _lacks(link, folder)]
+    # The widest gap is what was asked about, so that its race begins while there is most time.
+    lacking.sort(key=lambda place: -gaps[place].gap_s)
+    for number, place in enumerate(lacking):
+        mine = Stopwatch(watch.left_s(1.0 / (len(lacking) - number)))
+        left_s = mine.left_s()
+        if left_s is not None and left_s < PROCESS_S:
+            break
+        asked, link = _request(explanation, links[place], request), links[place]
+        if link.is_open or _is_cut(link, folder):
+            first = msgspec.structs.replace(with_budget(asked, mine.left_s(HALF)), resume=not link.is_open)
+            outcome = conductor.run(first, observe, launch=launch, probe_s=probe_s, stages=_stages(link))
+            links[place] = msgspec.structs.replace(link, comparison=Path(outcome.path).name)
+            write_checks(folder, Checks(links=links))
+        race = folder / CHECKS_FOLDER / links[place].comparison
+        conductor.add(race, with_budget(asked, mine.left_s()), [explain.wanted], observe, launch=launch)
+
+
+def is_checked(folder: Path) -> bool:
+    """Return whether the suspects of the comparison in a folder were looked for, and all raced and traced."""
+    return are_noted(folder) and not any(_lacks(link, folder) for link in read_checks(folder).links)
+
+
+def lacks_traces(folder: Path) -> bool:
+    """Return whether a trial that explains the comparison in a folder is still to be run."""
+    # Nothing is started to see that, so that no batches are needed.
+    wishes = explain.wanted(State(read_comparison(folder), folder, folder))
+    return any(isinstance(wish, Wanted) for wish in wishes)
+
+
+def _lacks(link: Link, folder: Path) -> bool:
+    """Return whether suspects are still to be raced, or their race to be traced; one that is gone lacks nothing."""
+    race = folder / CHECKS_FOLDER / link.comparison
+    if link.is_open or _is_cut(link, folder):
+        return True
+    return bool(link.comparison) and (race / COMPARISON_FILE).exists() and lacks_traces(race)
+
+
+def _is_cut(link: Link, folder: Path) -> bool:
+    """Return whether a race has ended before its rounds: by its time budget, or because it was interrupted."""
+    race = folder / CHECKS_FOLDER / link.comparison
+    return bool(link.comparison) and (race / COMPARISON_FILE).exists() and read_end(race) in {"", "budget"}
+
+
+def _stages(link: Link) -> tuple[Stage, ...]:
+    """Return the stages of a race: late steps tell of denormal numbers, where these are suspected."""
+    return (*STAGES, late.wanted) if any(one.cause == DENORMALS for one in link.suspects) else STAGES
+
+
+def gaps_to_fastest(explanation: Explanation) -> list[Gap]:
+    """Return the gaps of which the fastest contender is one side."""
+    behind = {gap.second for gap in explanation.gaps}
+    return [gap for gap in explanation.gaps if gap.first not in behind]
+
+
+def _link(explanation: Explanation, gap: Gap, request: Request) -> Link:
+    """Return the suspects of a gap, with the labels that contenders have in the race that checks them."""
+    comparison = explanation.outcome.comparison
+    plans = {plan.contender.label: plan for plan in comparison.contenders}
+    loaded = load(request.workload)
+    size = msgspec.structs.replace(loaded.size(comparison.size), batch_size=comparison.batch_size)
+    suspects = suspects_of(
+        gap,
+        plans[gap.first],
+        plans[gap.second],
+        framework(plans[gap.second].contender.framework).info,
+        causes=explanation.causes,
+        idle=tuple(idle_options(loaded, size, comparison.scenario)),
+    )
+    switches = switches_of(suspects)
+    texts = _texts(explanation, gap.first, gap.second, switches)
+    first, second, *turned = (contender.label for contender in parse_contenders(texts))
+    return Link(
+        first=gap.first,
+        second=gap.second,
+        suspects=suspects,
+        first_again=first,
+        second_again=second,
+        labels=dict(zip(switches, turned, strict=True)),
+    )
+
+
+def _texts(explanation: Explanation, first: str, second: str, switches: list[str]) -> tuple[str, ...]:
+    """Return the contenders of a race: both of a gap, and the slower one with each switch turned."""
+    plans = {plan.contender.label: plan for plan in explanation.outcome.comparison.contenders}
+    return (
+        text_of(plans[first]),
+        text_of(plans[second]),
+        *(text_of(plans[second], switch) for switch in switches),
+    )
+
+
+def _request(explanation: Explanation, link: Link, request: Request) -> Request:
+    """Return what asks for the race of one gap."""
+    return msgspec.structs.replace(
+        request,
+        contenders=_texts(explanation, link.first, link.second, list(link.labels)),
+        # Every option stands in the contenders' texts.
+        options={},
+        device=None,
+        threads=None,
+        tiers=(),
+        devices=(),
+        max_rounds=ROUNDS,
+        aim="size",
+        epochs=None,
+        steps=None,
+        results=str(Path(explanation.outcome.path) / CHECKS_FOLDER),
+        resume=False,
+    )

@@ -1,0 +1,97 @@
+"""What is to be known of a comparison before it is run: options that change nothing, what is compiled many times."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.spec.group import BATCH_STATISTICS, SYNC
+from bakeoff.spec.per_sample import OPTION
+from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.trial import FIXED
+from bakeoff.workloads.calls import calls_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.spec.comparison import Comparison, ContenderPlan
+    from bakeoff.spec.scenario import Scenario
+    from bakeoff.spec.trial import Inputs
+    from bakeoff.spec.workload import Size
+    from bakeoff.workloads.load import LoadedWorkload
+
+NEEDS = {
+    "lstm": ({"LSTM", "LSTMCell"}, "no LSTM"),
+    "attention": ({"attention"}, "no nn.attention"),
+    "aggregate": ({"sparse_matmul"}, "no nn.sparse_matmul"),
+    "conv_algorithm": ({"Conv1d", "Conv2d", "ConvTranspose2d"}, "no convolution"),
+    "convolution": ({"Conv1d", "Conv2d", "ConvTranspose2d"}, "no convolution"),
+}
+"""Options of one kind of layer or function, which means something only to a model that calls one of these."""
+
+LONG_LOOP = 100
+"""Calls of one layer by a loop in Python from which on a reader is warned: a compiler takes each by itself."""
+
+MOST_SHAPES = 16
+"""Of batches that are padded to their longest, as `data.prepare` writes them for a race."""
+
+
+def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:
+    """Return what these options and this model mean for each other, in sentences."""
+    calls = calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains)
+    name = loaded.workload.name
+    found = []
+    for option, (kinds, lacks) in NEEDS.items():
+        if kinds & calls.kinds:
+            continue
+        asked = dict.fromkeys(_asked(plan, option) for plan in plans)
+        found += [f"{option}={value} changes nothing: {name} has {lacks}." for value in asked if value]
+    found += _idle(scenario, plans)
+    found += [
+        f"{name} calls one {kind} {count:,} times in a loop of Python, and what compiles takes each call by itself, "
+        "which may take minutes; nn.scan compiles one step of the loop."
+        for kind, count in calls.unrolled.items()
+        if count >= LONG_LOOP
+    ]
+    return found
+
+
+def idle_options(loaded: LoadedWorkload, size: Size, scenario: Scenario) -> list[str]:
+    """Return the options that mean nothing to a model, because it calls nothing of their kind."""
+    kinds = calls_of(loaded.build, size, trains=SCENARIOS[scenario].trains).kinds
+    return [option for option, (needed, _) in NEEDS.items() if not needed & kinds]
+
+
+def _idle(scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:
+    """Return the options that mean something in another scenario, or on several devices, alone."""
+    idle = {} if SCENARIOS[scenario].per_sample else {OPTION: f"the scenario is {scenario}"}
+    if all(plan.devices == 1 for plan in plans):
+        idle |= dict.fromkeys((SYNC, BATCH_STATISTICS), "every contender has one device")
+    asked = {option: dict.fromkeys(_asked(plan, option) for plan in plans) for option in idle}
+    return [f"{option}={value} changes nothing: {idle[option]}." for option in idle for value in asked[option] if value]
+
+
+def _asked(plan: ContenderPlan, option: str) -> str:
+    """Return the value that a user chose for an option; empty where nobody did."""
+    by_tier = {one.option for one in plan.best}
+    value = plan.asked.get(option, "default")
+    return "" if value == "default" or option in by_tier else value
+
+
+def foreseen_shapes(comparison: Comparison) -> list[str]:
+    """Return that batches of several shapes are compiled one by one, before the first round begins."""
+    data = comparison.data
+    if data.padding == FIXED:
+        return []
+    said = (
+        f"padding {data.padding} makes {_shapes(data)} of batches, and what compiles does so for each of them: "
+        "certificates and warm-ups take as many times what they take with one."
+    )
+    return [said]
+
+
+def _shapes(data: Inputs) -> str:
+    """Return how many shapes batches have; before they are drawn, at most."""
+    if drawn := len({repr(one) for one in data.shapes()}):
+        return f"{drawn} shapes"
+    _, _, buckets = data.padding.partition(":")
+    return f"up to {min(int(buckets), MOST_SHAPES) if buckets else MOST_SHAPES} shapes"

@@ -1,0 +1,127 @@
+"""Contenders on several devices: each beside itself on one, with the same cores a device, and what cannot be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+import msgspec
+
+from bakeoff.measure.gpus import all_gpus
+from bakeoff.measure.machine import usable_cores
+from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.spec.group import DEVICES, SYNC, Scaling, SyncSupport, devices_of
+from bakeoff.spec.scenario import SCENARIOS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bakeoff.spec.comparison import ContenderPlan
+    from bakeoff.spec.contender import Contender
+    from bakeoff.spec.framework import FrameworkInfo
+    from bakeoff.spec.request import Request
+    from bakeoff.spec.scenario import Scenario
+
+RESIDENT = "resident"
+"""The value of `input` in which batches are on the devices already."""
+
+
+def scaled(contenders: Sequence[Contender], devices: Sequence[int]) -> list[Contender]:
+    """Return every contender on one device and on each of these numbers; one with an option of its own stays single."""
+    counts = sorted({1, *devices}) if devices else []
+    return [
+        one
+        for contender in contenders
+        for one in (
+            [contender] if DEVICES in contender.options or not counts else [_on(contender, count) for count in counts]
+        )
+    ]
+
+
+def _on(contender: Contender, devices: int) -> Contender:
+    """Return a contender on so many devices, named so where they are several."""
+    options = contender.options | {DEVICES: str(devices)}
+    if devices == 1:
+        return msgspec.structs.replace(contender, options=options)
+    has_options = bool(parse_contender(contender.label.partition(" ")[0]).options)
+    name, space, rest = contender.label.partition(" ")
+    label = f"{name}{',' if has_options else ':'}{DEVICES}={devices}{space}{rest}"
+    return msgspec.structs.replace(contender, label=label, options=options)
+
+
+def cores_of_each(contenders: Sequence[Contender], wide: Mapping[str, str]) -> int:
+    """Return the cores of a device, one at least: the machine's, shared out among the most devices of any contender.
+
+    Contenders on fewer devices have as many for each, so that one device is what several are held against.
+    """
+    counts = [contender.options.get(DEVICES, wide.get(DEVICES, "1")) for contender in contenders]
+    most = max((int(count) for count in counts if count.isdigit()), default=1)
+    return max(1, usable_cores() // max(1, most))
+
+
+def sync_of(info: FrameworkInfo, options: Mapping[str, str]) -> SyncSupport | None:
+    """Return how a framework's devices are started and kept equal; None on one device."""
+    return info.syncs.get(options.get(SYNC, "")) if devices_of(dict(options)) > 1 else None
+
+
+def check_scaling(request: Request, plans: Sequence[ContenderPlan], scenario: Scenario, batch_size: int) -> None:
+    """Raise UsageError for what several devices cannot be asked."""
+    if request.scaling not in get_args(Scaling):  # as a file of a study may say
+        raise UnknownNameError("scaling", request.scaling, get_args(Scaling))
+    groups = [plan for plan in plans if plan.devices > 1]
+    if request.scaling != "weak" and not groups:
+        msg = "--scaling strong shares a batch out over several devices, and every contender has one: add --devices 2"
+        raise UsageError(msg)
+    if groups and not SCENARIOS[scenario].trains:
+        label = groups[0].contender.label
+        msg = f"{label}: on several devices contenders train, and {scenario} does not; leave devices out"
+        raise UsageError(msg)
+    if groups and request.epochs is not None and request.steps is None:
+        msg = (
+            f"{groups[0].contender.label}: an epoch of the data set has other numbers of steps on several devices; "
+            "name --steps, of which each epoch then has as many"
+        )
+        raise UsageError(msg)
+    check_gpus(groups)
+    for plan in groups:
+        _check_group(plan, request.scaling, batch_size)
+
+
+def _check_group(plan: ContenderPlan, scaling: Scaling, batch_size: int) -> None:
+    """Raise UsageError for what one contender on several devices cannot have."""
+    label, options = plan.contender.label, plan.contender.options
+    if options.get("input", RESIDENT) != RESIDENT:
+        msg = (
+            f"{label}: on several devices batches are on them already; input={options['input']} cannot be: leave it out"
+        )
+        raise UsageError(msg)
+    if options.get("tier") == "native":
+        msg = f"{label}: a ready-made model is not run on several devices; leave devices or tier=native out"
+        raise UsageError(msg)
+    if options.get("device") == "mps":
+        msg = f"{label}: a Mac has one GPU; several devices need device=cpu or device=cuda"
+        raise UsageError(msg)
+    if scaling == "strong" and batch_size % plan.devices:
+        msg = (
+            f"{label}: with --scaling strong the batch of {batch_size} samples is shared out, and {plan.devices} "
+            f"devices do not divide it; valid: a multiple of {plan.devices}"
+        )
+        raise UsageError(msg)
+
+
+def check_single(plans: Sequence[ContenderPlan]) -> None:
+    """Raise UsageError where a contender has several devices, which a search for the largest batch does not know."""
+    groups = [plan.contender.label for plan in plans if plan.devices > 1]
+    if groups:
+        msg = f"{groups[0]}: --max-batch searches what one device holds; leave devices out"
+        raise UsageError(msg)
+
+
+def check_gpus(plans: Sequence[ContenderPlan]) -> None:
+    """Raise UsageError where contenders on CUDA have more devices than NVML knows GPUs."""
+    most = max((plan.devices for plan in plans if plan.contender.on_cuda), default=1)
+    known = len(all_gpus()) if most > 1 else most
+    if most > known:
+        label = next(plan.contender.label for plan in plans if plan.devices == most)
+        msg = f"{label} needs {most} GPUs, and NVML knows {known} here; valid: devices up to {known}"
+        raise UsageError(msg)

@@ -1,0 +1,36 @@
+"""The table of communication overheads: as a document prints them, and as they were measured here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.judge.reproduced_scaling import overhead_lines
+from bakeoff.report.page import Line, Table
+from bakeoff.report.units import rounded
+
+if TYPE_CHECKING:
+    from bakeoff.judge.reproduced_scaling import OverheadLine
+    from bakeoff.judge.study import StudyOutcome
+    from bakeoff.spec.published import PublishedStudy
+
+_HEADS = ["overhead on several devices", "published, %", "here, %", "95 % CI", "samples/s here"]
+
+
+def overheads_table(study: StudyOutcome, published: PublishedStudy) -> Table:
+    """Return every row that has an overhead in the document or here; no line where all rows are on one device."""
+    shown = [
+        one for one in overhead_lines(study, published) if one.published is not None or one.samples_per_s is not None
+    ]
+    return Table(_HEADS, [Line(_cells(one)) for one in shown], right=tuple(range(1, len(_HEADS))))
+
+
+def _cells(line: OverheadLine) -> list[str]:
+    """Return one row; an overhead may be below 0, where several devices take less time than one."""
+    there = "" if line.published is None else f"{100 * line.published:.3f}"
+    samples = "" if line.samples_per_s is None else rounded(line.samples_per_s, 3)
+    name = f"{line.comparison}, {line.row}"
+    if line.overhead is None:
+        so_far = "" if line.so_far is None else f"{100 * line.so_far:.1f} so far"
+        return [name, there, "not measured" if line.hole else so_far, "" if line.hole else "no interval yet", samples]
+    low, high = (f"{100 * end:.1f}" for end in (line.overhead.low, line.overhead.high))
+    return [name, there, f"{100 * line.overhead.estimate:.1f}", f"{low} to {high}", samples]

@@ -1,0 +1,112 @@
+"""Suspects and what a race with their switch turned said of them; causes that are no operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.report.gaps import adjective, before_s, named, scale_of
+from bakeoff.report.page import Line, Section, Table
+from bakeoff.report.units import listed, rounded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.judge.explanation import Explanation, Suspect
+    from bakeoff.report.gaps import Scale
+
+_NOTE = (
+    "Control: a switch that should not matter. At most: the differences of all parts that the switch acts on. "
+    "Confirmed: the switch surely saves time, not more than that and more than the control, and the part shrinks in a "
+    "second profile. Refuted: it surely saves less than half of that, or not by this part. Hypothesis: no switch turns "
+    "it, no race was run, or the race does not tell."
+)
+
+
+def suspects(explanation: Explanation) -> list[Section]:
+    """Return what was raced, and what stays a hypothesis."""
+    if not explanation.suspects or not explanation.gaps:
+        return []
+    scale = scale_of(explanation.gaps)
+    unit = scale.unit.name
+    heads = ["suspect", "switch", "status", f"at most, {unit}", f"saved, {unit} (95 % CI)", "gap with it"]
+    rows = [_line(one, scale) for one in explanation.suspects]
+    table = _without_empty(Table([*heads, f"part, {unit}"], rows, words=3))
+    places = dict.fromkeys(one.comparison for one in explanation.suspects if one.comparison)
+    words = [*_reasons(explanation.suspects), *([f"Raced in {listed(places)}."] if places else [])]
+    return [Section(title="Checked by a race", tables=[table], notes=[_NOTE]), Section(words=words)]
+
+
+def _without_empty(table: Table) -> Table:
+    """Return a table without the columns of figures that nobody has: before a race there are none."""
+    kept = [
+        place
+        for place, _ in enumerate(table.heads)
+        if place < table.words or any(line.cells[place] for line in table.lines)
+    ]
+    lines = [Line([line.cells[place] for place in kept], marked=line.marked) for line in table.lines]
+    return Table([table.heads[place] for place in kept], lines, words=table.words)
+
+
+def cautions(explanation: Explanation) -> list[str]:
+    """Return which negative controls have changed a step: then others may have changed it by the same way."""
+    return [
+        f"{one.label}: the negative control ({one.switch or one.cause}) has changed the step time, which it should "
+        "not: nothing of its race is confirmed."
+        for one in explanation.suspects
+        if one.is_control and _is_moved(one)
+    ]
+
+
+def _is_moved(control: Suspect) -> bool:
+    """Return whether a switch has changed the step time beyond its interval."""
+    saved = control.saved_s
+    return saved is not None and not saved.low <= 0.0 <= saved.high
+
+
+def _status(suspect: Suspect) -> str:
+    """Return a suspect's status; of a control, whether it did what it should: nothing."""
+    if not suspect.is_control:
+        return suspect.status
+    if suspect.saved_s is None:
+        return "control"
+    return "control: moved" if _is_moved(suspect) else "control: unmoved"
+
+
+def _line(suspect: Suspect, scale: Scale) -> Line:
+    """Return one suspect; an empty cell was not raced."""
+    saved, ratio, part = suspect.saved_s, suspect.ratio, ""
+    raced = f"{scale.text(saved.estimate)} ({scale.text(saved.low)} to {scale.text(saved.high)})" if saved else ""
+    before = before_s(suspect)
+    if before is not None and suspect.row_after_s is not None:
+        part = f"{scale.text(before)}, then {scale.text(suspect.row_after_s)}"
+    most = scale.text(suspect.at_most_s) if suspect.at_most_s else ""
+    cells = [_what(suspect), suspect.switch or "none", _status(suspect), most, raced]
+    cells += [f"{rounded(ratio.estimate, 3)}x" if ratio else "", part]
+    return Line(cells, marked=suspect.status == "confirmed" and not suspect.is_control)
+
+
+def _reasons(suspects: Sequence[Suspect]) -> list[str]:
+    """Return why suspects have their status, once for all that have one reason: "jax, host dispatch (a=b): why."."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for one in suspects:
+        if one.reason:
+            about = adjective(one.row) if one.row is not None else one.cause
+            found.setdefault((one.label, one.switch, one.reason.rstrip(".")), []).append(about)
+    said = []
+    for (label, switch, reason), abouts in found.items():
+        what = ", ".join(filter(None, [label, listed(filter(None, abouts))]))
+        said.append(f"{what}{f' ({switch})' if switch else ''}: {reason}.")
+    return said
+
+
+def _what(suspect: Suspect) -> str:
+    """Return whose part or cause it is."""
+    about = named(suspect.row) if suspect.row is not None else suspect.cause
+    return f"{suspect.label}: {about}" if about else suspect.label
+
+
+def causes(explanation: Explanation) -> list[Section]:
+    """Return what costs time and is no operation."""
+    lines = [Line([one.label, one.name, one.said.removeprefix(f"{one.label}: ")]) for one in explanation.causes]
+    table = Table(["contender", "cause", "what the counters say"], lines, words=3, keys=2)
+    return [Section(title="Causes beside operations", tables=[table])] if lines else []

@@ -1,0 +1,66 @@
+"""Following comparisons while they run: which of them have new records, and which are over."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from bakeoff.store.files import END_FILE, RECORD_FILE
+from bakeoff.store.locks import is_locked
+from bakeoff.store.results import comparisons, is_study
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+LOOK_S = 5.0
+"""Between two looks at a folder that is followed: rare, because what looks shares the machine with what is timed."""
+
+
+class Change(NamedTuple):
+    """A comparison that has new records, or is over."""
+
+    folder: Path
+    is_running: bool
+
+
+def comparisons_in(places: Iterable[Path]) -> list[Path]:
+    """Return the folders of comparisons, each once: those that were named, and those that studies have begun."""
+    found = [one for place in places for one in (comparisons(place) if is_study(place) else [place])]
+    return list(dict.fromkeys(found))
+
+
+def following(places: Sequence[Path], look_s: float = LOOK_S) -> Iterator[Change]:
+    """Yield comparisons whenever they have new records, each for the last time when it is over.
+
+    It is over when its reason is written down, or when no process has its lock or that of its study, which may go on
+    with it. A study that runs is looked into for comparisons that it has begun meanwhile.
+    """
+    seen: dict[Path, frozenset[tuple[str, int]]] = {}
+    over: set[Path] = set()
+    while True:
+        # In this order: what is written between the two looks is seen in the next one, or before the end.
+        growing = {place for place in places if is_study(place) and is_locked(place)}
+        left = [folder for folder in comparisons_in(places) if folder not in over]
+        for folder in left:
+            is_running = not (folder / END_FILE).exists() and (folder.parent in growing or is_locked(folder))
+            now = _records(folder)
+            if not is_running:
+                over.add(folder)
+            if now != seen.get(folder) or not is_running:
+                seen[folder] = now
+                yield Change(folder, is_running)
+        if not growing and over.issuperset(left):
+            return
+        time.sleep(look_s)
+
+
+def _records(folder: Path) -> frozenset[tuple[str, int]]:
+    """Return the records of a comparison, each with when it was written; nothing is opened."""
+    found = set()
+    for path in folder.glob(f"*/{RECORD_FILE}"):
+        try:
+            found.add((path.parent.name, path.stat().st_mtime_ns))
+        except OSError:
+            continue  # Set aside at this moment.
+    return frozenset(found)

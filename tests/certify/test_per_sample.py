@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from bakeoff.certify.per_sample import check_noise, check_norms
+from bakeoff.spec.per_sample import PerSample
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+BATCH, STEPS = 8, 6
+ASKED = PerSample(max_norm=2.0, noise_multiplier=1.5)
+SHAPES = {"weight": 512, "other": 300, "bias": 3}
+
+
+def drawn(seed: int = 0) -> dict[str, NDArray[np.float64]]:
+    """Give noise as it should be, by parameter."""
+    stream = np.random.RandomState(seed)
+    deviation = ASKED.deviation / BATCH
+    return {f"noise/{name}": deviation * stream.standard_normal((STEPS, size)) for name, size in SHAPES.items()}
+
+
+def held(arrays: dict[str, NDArray[np.float64]]) -> tuple[bool, str]:
+    """Give what the check says."""
+    check = check_noise(list(SHAPES), arrays, ASKED, batch_size=BATCH, steps=STEPS)
+    return check.passed, check.detail
+
+
+def test_honest_noise_passes() -> None:
+    """Of 300 honest contenders none is refused, and the deviation is told in units of what is asked for."""
+    found = [held(drawn(seed)) for seed in range(300)]
+    assert all(passed for passed, _ in found), [detail for passed, detail in found if not passed]
+    assert "4,890 draws of 3 arrays in 6 steps" in found[0][1]
+    assert "of what is asked for, 0.375" in found[0][1]
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (lambda rows: 0.0 * rows, "gets no noise"),
+        (lambda rows: 1.2 * rows, "times its standard deviation"),
+        (lambda rows: rows + 0.1, "the mean"),
+        (lambda rows: rows[[0, 0, 0, 0, 0, 0]], "steps 0 and 1 draw the same noise"),
+        (lambda rows: np.sign(rows) * ASKED.deviation / BATCH, "not normal"),
+        (lambda rows: rows[:5], "not of 6 steps"),
+        (lambda rows: rows * np.nan, "not finite"),
+    ],
+    ids=["none", "too much", "not around zero", "the same each step", "two values", "a step is missing", "nan"],
+)
+def test_other_noise_is_refused(fault: Callable[[NDArray[np.float64]], NDArray[np.float64]], said: str) -> None:
+    """Noise that is not what was asked for is refused, in words."""
+    passed, detail = held({name: fault(rows) for name, rows in drawn().items()})
+    assert not passed
+    assert said in detail
+
+
+def test_one_array_without_noise_is_refused() -> None:
+    """An array of few elements whose noise was forgotten is seen, too."""
+    passed, detail = held(drawn() | {"noise/bias": np.zeros((STEPS, 3))})
+    assert not passed
+    assert "bias gets no noise" in detail
+
+
+def test_two_arrays_that_are_drawn_alike_are_refused() -> None:
+    """Arrays that begin with the same draws are seen, whatever their lengths."""
+    noise = drawn()
+    passed, detail = held(noise | {"noise/other": noise["noise/weight"][:, :300]})
+    assert not passed
+    assert "weight and other get the same noise (correlation 1.00)" in detail
+
+
+def test_a_norm_is_held_relative_to_itself() -> None:
+    """A sample is held by its own norm, down to a thousandth of the largest; how many are clipped is told."""
+    expected = {"norms/0": np.array([10.0, 1.0, 1e-9]), "norms/1": np.array([3.0, 2.5, 0.1])}
+    honest = check_norms(expected, expected, ASKED, batch_size=3, allowed=1e-6)
+    assert honest.passed
+    assert "3 of 6 samples are clipped" in honest.detail
+    found = expected | {"norms/0": np.array([10.0, 1.01, 1e-9])}
+    check = check_norms(found, expected, ASKED, batch_size=3, allowed=1e-3)
+    assert not check.passed
+    assert check.error == pytest.approx(0.01)
+    assert "sample 1 of batch 0: 1.01 against 1" in check.detail
+    tiny = expected | {"norms/0": np.array([10.0, 1.0, 0.0])}
+    assert check_norms(tiny, expected, ASKED, batch_size=3, allowed=1e-6).passed
+
+
+@pytest.mark.parametrize("arrays", [{}, {"norms/0": np.ones(3)}, {"norms/0": np.ones(2), "norms/1": np.ones(3)}])
+def test_norms_that_are_not_there_fail(arrays: dict[str, NDArray[np.float64]]) -> None:
+    """A check without its evidence fails."""
+    expected = {"norms/0": np.ones(3), "norms/1": np.ones(3)}
+    check = check_norms(arrays, expected, ASKED, batch_size=3, allowed=1.0)
+    assert not check.passed
+    assert check.detail.startswith("no evidence: norms/")

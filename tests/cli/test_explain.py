@@ -1,0 +1,86 @@
+"""`bakeoff explain` on the command line: of a comparison that was run, and what is refused."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.race.inline import InlineWorker
+
+from bakeoff.cli import FAILED
+from bakeoff.race import conductor, counterfactual, explaining
+from bakeoff.spec.request import Request
+from bakeoff.store.files import read_comparison
+from bakeoff.store.results import read_records
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Cli
+
+WRONG_INPUT = 2
+
+
+@pytest.fixture(scope="module")
+def raced(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Race the scripted framework with a planted part, in this process; give the comparison's folder."""
+    request = Request(
+        workload="mlp-mnist",
+        size="reduced",
+        data="synthetic",
+        contenders=("fake", "fake:planted_ms=0.5"),
+        max_rounds=3,
+        self_test=False,
+        results=str(tmp_path_factory.mktemp("raced") / "results"),
+    )
+    return Path(conductor.run(request, launch=InlineWorker, probe_s=0.001).path)
+
+
+@pytest.fixture
+def comparison(raced: Path, tmp_path: Path) -> Path:
+    """Give a copy of it in the results of the folder that commands run in."""
+    return Path(shutil.copytree(raced, tmp_path / "results" / raced.name))
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run workers in this process."""
+    monkeypatch.setattr(explaining, "complete", partial(explaining.complete, launch=InlineWorker, probe_s=0.001))
+    monkeypatch.setattr(counterfactual, "ROUNDS", 3)
+
+
+@pytest.mark.usefixtures("here")
+def test_the_latest_comparison_is_explained_and_then_only_read(comparison: Path, cli: Cli) -> None:
+    """The first call traces, a second one starts nothing and says the same."""
+    code, first, _ = cli("explain")
+    assert code == 0
+    answer = first[first.index("By kind of operation") : first.index("By layer of the model")]
+    assert "data movement" in answer
+    assert len([one for one in read_records(comparison).records.values() if one.traced]) == 10
+    for again in (("explain", comparison.name), ("explain", str(comparison), "--recorded")):
+        assert answer in cli(*again).out
+
+
+def test_what_was_never_traced_is_not_explained(comparison: Path, cli: Cli) -> None:
+    """Nothing is run with --recorded; the exit code says that there is no answer."""
+    assert cli("explain", str(comparison), "--recorded").code == FAILED
+    assert not any(one.traced for one in read_records(comparison).records.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--size", "reduced"), "--size: the latest comparison was run with options of its own"),
+        (("x", "--seed", "3", "--tier", "best"), "--seed, --tier: x was run with options of its own"),
+        (("mlp-mnist", "fake", "--recorded"), "--recorded explains a comparison that was run"),
+        (("mlp-mnist", "fake", "--threads", "1,2"), "explain answers one comparison: name one value of threads"),
+        (("nowhere",), "nowhere"),
+    ],
+)
+def test_what_cannot_be_is_refused(comparison: Path, cli: Cli, words: tuple[str, ...], said: str) -> None:
+    """One sentence says what to do."""
+    assert read_comparison(comparison).contenders
+    code, _, error = cli("explain", *words)
+    assert code == WRONG_INPUT
+    assert said in error

@@ -1,0 +1,125 @@
+"""Steps of a workload as they are, and as trials that explain have them: equal numbers, the same program, a trace."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+
+from bakeoff.frameworks.engine import Engine, Model
+from bakeoff.spec.batch import labelled
+from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.workload import Size
+from bakeoff.trial.sweep import shares, swept
+from bakeoff.workloads import plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from bakeoff.frameworks.tracing import Trace
+
+STEPS = 4
+"""In a trace."""
+BEFORE = 3
+"""Steps before it: what compiles has compiled."""
+
+SLEEP_S = 0.02
+"""Of a layer, some hundred times as long as all others of its model."""
+
+SIZE = Size(batch_size=4, input_shape=(5,), classes=3)
+
+
+def compared(
+    framework: str, engine: Engine, model: Model, options: dict[str, str], batches: list[Any]
+) -> dict[str, Any]:
+    """Return what three steps give without scopes and with them, and both programs; the trace with scopes."""
+    found: dict[str, Any] = {}
+    programs = []
+    for name in ("plain", "scoped"):
+        tracer = importlib.import_module(f"bakeoff.frameworks.{framework}.tracing").Tracer()
+        build = tracer.scoped(model.build) if name == "scoped" else model.build
+        step = engine.build(msgspec.structs.replace(model, build=build), "train", options)
+        tracer.attach(step)
+        trace = _traced(tracer, step, [step.prepare(batch) for batch in batches])
+        found |= {f"{name}/{key}": value for key, value in step.parameters().items()}
+        found[f"{name}/loss"] = step.result()
+        programs.append(str(trace.facts.get("program_sha256", "")))
+    return found | {"programs": np.array(programs, "U")} | _written(trace, tracer.level, tracer.reason)
+
+
+def traced(framework: str, engine: Engine, model: Model, options: dict[str, str], batches: list[Any]) -> dict[str, Any]:
+    """Return the trace of steps with scopes."""
+    tracer = importlib.import_module(f"bakeoff.frameworks.{framework}.tracing").Tracer()
+    step = engine.build(msgspec.structs.replace(model, build=tracer.scoped(model.build)), "train", options)
+    tracer.attach(step)
+    trace = _traced(tracer, step, [step.prepare(batch) for batch in batches])
+    return _written(trace, tracer.level, tracer.reason)
+
+
+def sleeping(framework: str, engine: Engine, options: dict[str, str]) -> dict[str, Any]:
+    """Return the trace of a model of which one layer sleeps in its forward pass."""
+    model = Model(
+        build=_with_a_sleep,
+        loss=lambda nn, outputs, targets: nn.cross_entropy(outputs, targets),
+        size=SIZE,
+        optimizer=SGD(learning_rate=0.1),
+        weights=plan.weights(_with_a_sleep, SIZE, 0),
+    )
+    rows = np.random.default_rng(0).standard_normal((4, 5)).astype(np.float32)
+    return traced(framework, engine, model, options, [labelled(rows, np.arange(4, dtype=np.int32) % 3)])
+
+
+def _with_a_sleep(nn: Any, size: Size) -> Any:
+    """Make a model of three layers, the second of which sleeps."""
+
+    class Slow(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inner = nn.Linear(8, 8)
+
+        def forward(self, x: Any) -> Any:
+            time.sleep(SLEEP_S)
+            return self.inner(x)
+
+    class Network(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = nn.Linear(*size.input_shape, 8)
+            self.slow = Slow()
+            self.head = nn.Linear(8, size.classes)
+
+        def forward(self, x: Any) -> Any:
+            return self.head(self.slow(self.first(x)))
+
+    return Network()
+
+
+def _traced(tracer: Any, step: Any, batches: list[Any]) -> Trace:
+    """Run some steps, and some more under the profiler."""
+    for count in range(BEFORE):
+        step.run(batches[count % len(batches)])
+        step.wait()
+
+    def work(mark: Callable[[], AbstractContextManager[Any]]) -> None:
+        for count in range(STEPS):
+            with mark():
+                step.run(batches[count % len(batches)])
+                step.wait()
+
+    with tempfile.TemporaryDirectory() as folder:
+        trace: Trace = tracer.trace(step, work, Path(folder))
+        assert all((Path(folder) / name).stat().st_size for name in trace.files)
+    return trace
+
+
+def _written(trace: Trace, level: str, reason: str) -> dict[str, Any]:
+    """Return what a trace says, as text."""
+    spent = msgspec.json.encode(shares(swept(trace, 1))).decode()
+    texts = {"shares": spent, "facts": msgspec.json.encode(trace.facts).decode(), "level": level, "reason": reason}
+    return {name: np.array(text, "U") for name, text in texts.items()}

@@ -1,0 +1,63 @@
+"""The certificate of a framework on two devices, each way that it declares, from processes as a race has them."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from contract_run import DECLARED, REFERENCE
+
+from bakeoff.environments import declared
+from bakeoff.race import conductor
+from bakeoff.spec.request import Request
+
+if TYPE_CHECKING:
+    from bakeoff.spec.verdict import Certificate
+
+MODEL = Path(__file__).parent / "contract_cases" / "replicated" / "normalised.py"
+
+WAYS = [
+    (name, sync, statistics)
+    for name, found in DECLARED.items()
+    for number, sync in enumerate(found.info.syncs)
+    for statistics in found.info.options["batch_statistics"].values[: 1 if number else None]
+]
+"""Every framework, its ways of several devices, and of which samples their statistics are; all devices' in one way."""
+
+
+def certified_per_sample(text: str) -> Certificate:
+    """Return the certificate of a contender's per-sample gradients with noise, on a small model that convolves."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked = {"scenario": "per-sample-gradients", "noise_multiplier": 0.5}
+        request = Request(
+            workload="mnist-cnn", contenders=(text,), size="reduced", data="synthetic", results=folder, **asked
+        )
+        (certificate,) = conductor.verify(request)
+    return certificate
+
+
+def certified(framework: str, sync: str, statistics: str, copy: Path | None = None) -> Certificate:
+    """Return the certificate on two devices of the framework's folder, or of a copy that lies alone in its parent.
+
+    In float64 where the framework has it: there is no stage beside the one that is asked for.
+    """
+    has_float64 = "float64" in DECLARED[framework].info.options["precision"].values
+    options = {"devices": "2", "sync": sync, "batch_statistics": statistics, "threads": "1"}
+    options |= {"precision": "float64"} if has_float64 else {}
+    text = f"{framework}:{','.join(map('='.join, options.items()))}"
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        if copy is not None:
+            _plant(patch, copy)
+        request = Request(workload=str(MODEL), contenders=(text,), size="reduced", data="synthetic", results=folder)
+        (certificate,) = conductor.verify(request)
+    return certificate
+
+
+def _plant(patch: pytest.MonkeyPatch, copy: Path) -> None:
+    """Have frameworks found where the copy is, with the reference's folder beside it as it is."""
+    reference = copy.parent / REFERENCE
+    if not reference.exists():
+        reference.symlink_to(DECLARED[REFERENCE].path, target_is_directory=True)
+    patch.setattr(declared, "_shipped", lambda: copy.parent)

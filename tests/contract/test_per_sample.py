@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+from contract_cases.holes import DEFAULT_WAY, NOT_INSTALLED, PER_SAMPLE_HOLES
+from contract_run import CLIPPED, DECLARED, LIMIT_S, MODES, REFERENCE, WORKLOADS, clipped, computed_by, reference
+
+from bakeoff.certify.certificate import certify
+from bakeoff.environments.options import in_scenario
+from bakeoff.spec.options import DEFAULT
+from bakeoff.spec.per_sample import OPTION, PLAIN
+from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.trial import TrialSpec
+
+pytestmark = pytest.mark.timeout(2 * LIMIT_S)  # the reference, too
+
+SCENARIO = "per-sample-gradients"
+CERTIFY_STEPS = next(field.default for field in msgspec.structs.fields(TrialSpec) if field.name == "certify_steps")
+HAVE = {name: found.info for name, found in DECLARED.items() if OPTION in found.info.options}
+PLAINER = ("mnist-cnn", "imdb-embed")
+"""What every way but a framework's default one computes: a convolution, an embedding, and noise."""
+
+ELSEWHERE = "mnist-cnn"
+"""What every mode but a framework's default one computes."""
+
+
+def _cases() -> list[tuple[str, str]]:
+    """Return each contender, as its user writes it, with a workload."""
+    cases = []
+    for name, info in HAVE.items():
+        way = info.options[OPTION].default
+        for value in info.options[OPTION].values:
+            computed = () if (name, value) in DEFAULT_WAY else CLIPPED if value == way else PLAINER
+            found = [one for one in computed if (name, value, one) not in PER_SAMPLE_HOLES]
+            cases += [(f"{name}:{OPTION}={value}", workload) for workload in found]
+        own = info.options["mode"].default
+        cases += [(f"{name}:mode={mode},{OPTION}={way}", ELSEWHERE) for of, mode in MODES if of == name and mode != own]
+    return cases
+
+
+def _in_scenario(text: str) -> str:
+    """Return a contender with the defaults that it has in the scenario, as the conductor resolves them."""
+    name, _, options = text.partition(":")
+    asked = dict(pair.split("=") for pair in options.split(","))
+    info = in_scenario(HAVE[name], asked, SCENARIO)
+    changed = {one: support.default for one, support in info.options.items() if support != HAVE[name].options[one]}
+    return ",".join([text, *(f"{one}={value}" for one, value in changed.items())])
+
+
+@pytest.mark.parametrize(("contender", "workload"), _cases())
+def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, workload: str) -> None:
+    """Every sample's norm, the clipped mean, the steps and their noise are those of a loop in float64.
+
+    So they are in the settings that are timed; the program in float64 is held with a framework's default way.
+    """
+    name, _, way = contender.partition(f":{OPTION}=")
+    loaded = WORKLOADS[workload]
+    has_float64 = name in HAVE and "float64" in HAVE[name].options["precision"].values
+    is_default = has_float64 and way == HAVE[name].options[OPTION].default
+    text = _in_scenario(contender)
+    if NOT_INSTALLED in (reason := computed_by(f"{text},threads=1").refusal(f"{workload}/{SCENARIO}")):
+        pytest.skip(reason)
+    certificate = certify(
+        computed_by(f"{text},threads=1").exhibit(contender, workload, SCENARIO),
+        reference().exhibit(f"{REFERENCE} in float64", workload, SCENARIO),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario=SCENARIO,
+        per_sample=clipped(workload, SCENARIO),
+        steps=CERTIFY_STEPS + 1,
+        program=computed_by(f"{text},threads=1,precision=float64").exhibit(name, workload, SCENARIO)
+        if is_default
+        else None,
+    )
+    assert certificate.passed, certificate.reason
+
+
+@pytest.mark.parametrize("name", HAVE)
+def test_what_is_in_force_is_read_back(name: str) -> None:
+    """Settings say how per-sample gradients are computed, to which norm they are clipped, and the noise."""
+    way = HAVE[name].options[OPTION].default
+    settings = computed_by(f"{_in_scenario(f'{name}:{OPTION}={way}')},threads=1").settings("imdb-embed", SCENARIO)
+    asked = CLIPPED["imdb-embed"]
+    expected = {"max_norm": asked.max_norm, "noise_multiplier": asked.noise_multiplier}
+    assert settings.items() >= expected.items()
+    assert settings[OPTION] in ({*HAVE[name].options[OPTION].values} - {DEFAULT} if way == DEFAULT else {way})
+
+
+@pytest.mark.parametrize(("name", "way", "workload"), PER_SAMPLE_HOLES)
+def test_what_a_way_lacks_is_refused_with_its_reason(name: str, way: str, workload: str) -> None:
+    """A way that a framework lacks for a model is refused before a step, with the reason and what to choose."""
+    reason = computed_by(f"{name}:{OPTION}={way},threads=1").refusal(f"{workload}/{SCENARIO}")
+    assert PER_SAMPLE_HOLES[name, way, workload] in reason
+    assert "hoose per_sample=" in reason or NOT_INSTALLED in reason
+
+
+def test_about_half_of_the_samples_are_clipped() -> None:
+    """In every workload of the contract some samples are clipped and some are not: both factors are held."""
+    for workload, asked in CLIPPED.items():
+        arrays = reference().exhibit("", workload, SCENARIO).arrays
+        norms = np.concatenate([arrays["norms/0"], arrays["norms/1"]])
+        assert 0.2 < (norms > asked.max_norm).mean() < 0.8, (workload, sorted(norms))
+
+
+def test_every_workload_of_the_scenario_is_here() -> None:
+    """A workload that has the scenario is computed by this file."""
+    have = {name for name, one in WORKLOADS.items() if SCENARIO in one.workload.scenarios}
+    assert have == set(CLIPPED)
+    assert SCENARIOS[SCENARIO].per_sample
+    assert PLAIN in HAVE[REFERENCE].options[OPTION].values

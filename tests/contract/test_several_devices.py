@@ -1,0 +1,39 @@
+"""Several devices in each framework: the same work as one device on the joined batch, whatever keeps them equal."""
+
+from __future__ import annotations
+
+import pytest
+from contract_run import DECLARED, LIMIT_S
+from several_devices import WAYS, certified, certified_per_sample
+
+from bakeoff.environments.options import resolve_options
+from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.errors import UsageError
+
+pytestmark = pytest.mark.timeout(LIMIT_S)
+
+
+@pytest.mark.parametrize(("framework", "sync", "statistics"), WAYS)
+def test_two_devices_compute_what_the_reference_computes_of_their_shards(
+    framework: str, sync: str, statistics: str
+) -> None:
+    """Outputs, loss, gradients, clipped updates, trajectory and running statistics are those of the joined batch."""
+    certificate = certified(framework, sync, statistics)
+    assert certificate.passed, certificate.reason
+    assert {"gradients", "update", "state"} <= {check.name for check in certificate.checks}
+
+
+@pytest.mark.parametrize("sync", DECLARED["jax"].info.syncs)
+def test_jax_clips_each_devices_samples_and_adds_noise_once(sync: str) -> None:
+    """Norms, the clipped mean, the step and its noise on two devices are those of all samples on one."""
+    certificate = certified_per_sample(f"jax:devices=2,sync={sync},threads=1,precision=float64")
+    assert certificate.passed, certificate.reason
+    assert {"norms", "gradients", "update", "noise"} <= {check.name for check in certificate.checks}
+
+
+@pytest.mark.parametrize("text", ["tensorflow:devices=2,sync=parameter-server", "jittor:devices=2"])
+def test_what_cannot_be_certified_or_is_not_there_is_refused_with_its_reason(text: str) -> None:
+    """A way of several devices that a framework has and bakeoff does not run says why."""
+    contender = parse_contender(text)
+    with pytest.raises(UsageError, match=r"no certificate could hold|mpicc"):
+        resolve_options(DECLARED[contender.framework].info, contender, {}, 2)

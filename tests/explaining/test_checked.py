@@ -1,0 +1,203 @@
+"""What a race with switches turned says of a suspect: each status by its own rule."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.explaining.conftest import MS, TURNED, check, gap, row, suspects, timed
+
+from bakeoff.judge.checked import judged
+from bakeoff.judge.explanation import Cause, Suspect
+from bakeoff.spec.verdict import Interval
+
+BEFORE = gap(row("optimiser", 1.0, 3.0, "optimiser"), row("matrix product", 7.0, 7.0))
+"""Ten milliseconds, of which two are the optimiser's."""
+
+
+def test_a_row_is_confirmed_that_saves_what_was_named_and_shrinks() -> None:
+    """The saving, the ratio that is left, the row in the second profile and the race stand in the suspect."""
+    one, control = judged(suspects(), BEFORE, check(8.1, 1.1))
+    assert one.status == "confirmed"
+    assert one.saved_s is not None
+    assert one.saved_s.estimate == pytest.approx(1.9 * MS)
+    assert one.ratio is not None
+    assert one.ratio.estimate == pytest.approx(8.1 / 8.0)
+    assert one.row_after_s == pytest.approx(1.1 * MS)
+    assert one.comparison == "checks/mlp-1"
+    assert "saves 1.9 ms (1.82 ms to 1.98 ms) of a step" in one.reason
+    assert control.status == "hypothesis"
+    assert control.reason.startswith("it has not moved")
+
+
+@pytest.mark.parametrize(
+    ("turned_ms", "row_after_ms", "status", "said"),
+    [
+        (10.0, 3.0, "refuted", "saves 0 ms"),
+        (10.4, 3.0, "refuted", "saves -0.4 ms"),
+        (8.1, 3.05, "refuted", "the row is not smaller"),
+        (6.0, 1.0, "hypothesis", "changes something else, too"),
+    ],
+)
+def test_what_is_not_as_predicted_is_not_confirmed(
+    turned_ms: float, row_after_ms: float, status: str, said: str
+) -> None:
+    """A switch that saves nothing, a row that stays, and a saving beyond the named row each have their own reason."""
+    one, _ = judged(suspects(), BEFORE, check(turned_ms, row_after_ms))
+    assert one.status == status
+    assert said in one.reason
+
+
+def test_an_interval_that_holds_nothing_and_everything_says_nothing() -> None:
+    """A race too short to tell refutes no suspect."""
+    one, _ = judged(suspects(), BEFORE, check(9.0, 1.0, half=0.3))
+    assert one.status == "hypothesis"
+    assert "too wide" in one.reason
+
+
+def test_nothing_is_confirmed_where_the_control_has_moved() -> None:
+    """The reason names the control with what it has saved; what is refuted stays so."""
+    one, control = judged(suspects(), BEFORE, check(8.1, 1.1, control_ms=9.5))
+    assert one.status == "hypothesis"
+    assert "the control denormals=flush has moved: it saves 0.5 ms" in one.reason
+    assert control.reason.startswith("it has moved")
+    refuted, _ = judged(suspects(), BEFORE, check(10.0, 3.0, control_ms=9.5))
+    assert refuted.status == "refuted"
+
+
+def test_a_control_that_has_become_slower_has_moved_too() -> None:
+    """It is no witness whichever way it went."""
+    one, control = judged(suspects(), BEFORE, check(8.1, 1.1, control_ms=10.5))
+    assert one.status == "hypothesis"
+    assert "the control denormals=flush has moved: it saves -0.5 ms" in one.reason
+    assert control.reason.startswith("it has moved")
+
+
+def test_nothing_is_confirmed_without_a_control() -> None:
+    """A race without one says nothing of how far chance moves a contender."""
+    (one,) = judged(suspects()[:1], BEFORE, check(8.1, 1.1))
+    assert (one.status, one.reason.endswith("no control was measured")) == ("hypothesis", True)
+
+
+def test_a_saving_that_the_control_has_too_is_none() -> None:
+    """What is saved has to be more than the interval of a switch that should not matter allows."""
+    one, _ = judged(suspects(), BEFORE, check(9.85, 1.1, control_ms=10.1, half=0.012))
+    assert one.status == "hypothesis"
+
+
+def test_a_switch_that_did_not_race_leaves_a_hypothesis_with_its_reason() -> None:
+    """A contender that is not ranked, or not there, says why."""
+    known = check(8.1, 1.1)
+    turned = timed(TURNED, 8.1, status="uncertified", reason="its gradients differ")
+    others = [one for one in known.outcome.contenders if one.label != TURNED]
+    failed = msgspec.structs.replace(known.outcome, contenders=[*others, turned])
+    one, _ = judged(suspects(), BEFORE, msgspec.structs.replace(known, outcome=failed))
+    assert (one.status, "its gradients differ" in one.reason) == ("hypothesis", True)
+    gone = msgspec.structs.replace(known.outcome, contenders=others)
+    one, _ = judged(suspects(), BEFORE, msgspec.structs.replace(known, outcome=gone))
+    assert "could not be raced" in one.reason
+
+
+def test_a_second_profile_is_needed() -> None:
+    """Without it a saving is a hypothesis still, whichever side of its gap the turned one is."""
+    known = check(8.1, 1.1)
+    one, _ = judged(suspects(), BEFORE, msgspec.structs.replace(known, gaps=[]))
+    assert (one.status, "no second profile" in one.reason) == ("hypothesis", True)
+    other_way = gap(row("optimiser", 3.0, 1.1, "optimiser"), first="slow", second=TURNED)
+    one, _ = judged(suspects(), BEFORE, msgspec.structs.replace(known, gaps=[other_way]))
+    assert (one.status, one.row_after_s) == ("confirmed", pytest.approx(1.1 * MS))
+
+
+def test_predictions_follow_the_level_of_the_second_race() -> None:
+    """On a machine twice as slow by then, a row may save twice as much."""
+    half = gap(row("optimiser", 0.5, 1.5, "optimiser"), row("matrix product", 3.5, 3.5))
+    one, _ = judged(suspects(1.0), half, check(8.1, 1.1))
+    assert one.status == "confirmed"
+
+
+def test_what_is_too_wide_to_tell_follows_it_as_well() -> None:
+    """What may save 0.7 ms, of 2 predicted at this race's level, is refuted: of 1 ms, as before, that were half."""
+    half = gap(row("optimiser", 0.5, 1.5, "optimiser"), row("matrix product", 3.5, 3.5))
+    one, _ = judged(suspects(1.0), half, check(9.9, 1.1, half=0.06))
+    assert one.saved_s is not None
+    assert 0.5 * MS < one.saved_s.high < 1.0 * MS
+    assert one.status == "refuted", one.reason
+
+
+def test_a_saving_that_may_be_within_the_prediction_is_not_beyond_it() -> None:
+    """Of 2.15 ms (2.07 to 2.23) the rows explain 2.1."""
+    one, _ = judged(suspects(), BEFORE, check(7.85, 1.1))
+    assert one.status == "confirmed", one.reason
+
+
+def test_the_second_profile_is_read_at_the_row_and_the_pair_that_are_meant() -> None:
+    """Neither the same kind in another phase, nor a gap to another contender, says what the row takes now."""
+    known = check(8.1, 1.1)
+    other_pair = gap(row("optimiser", 1.0, 5.0, "optimiser"), first="quick", second=TURNED)
+    meant = gap(row("optimiser", 3.0, 3.0, "forward"), row("optimiser", 1.1, 3.0, "optimiser"), first=TURNED)
+    one, _ = judged(suspects(), BEFORE, msgspec.structs.replace(known, gaps=[other_pair, meant]))
+    assert (one.status, one.row_after_s) == ("confirmed", pytest.approx(1.1 * MS))
+
+
+def interval(low_ms: float, high_ms: float) -> Interval:
+    """Make the interval of a difference."""
+    return Interval(estimate=(low_ms + high_ms) / 2.0 * MS, low=low_ms * MS, high=high_ms * MS)
+
+
+def cause(label: str) -> Cause:
+    """Make a cause that is no operation."""
+    return Cause(label=label, name="page faults", said="")
+
+
+@pytest.mark.parametrize(
+    ("shown", "status"),
+    [(["slow"], "confirmed"), (["slow", TURNED], "refuted"), ([], "hypothesis")],
+)
+def test_a_cause_in_counters_has_to_be_gone_with_the_switch(shown: list[str], status: str) -> None:
+    """It is to be seen without the switch, and not with it, in the very race that shows the saving."""
+    row_suspect, control = suspects()
+    one = msgspec.structs.replace(row_suspect, row=None, cause="page faults", at_most_s=0.0)
+    known = msgspec.structs.replace(check(7.0, 1.0), causes=[cause(label) for label in shown])
+    found, _ = judged([one, control], BEFORE, known)
+    assert found.status == status
+
+
+def test_a_cause_is_not_refuted_by_a_race_that_may_hide_the_whole_gap() -> None:
+    """Without a row the prediction is the gap: an interval with nothing and half of it says nothing."""
+    row_suspect, control = suspects()
+    one = msgspec.structs.replace(row_suspect, row=None, cause="page faults", at_most_s=0.0)
+    wide, _ = judged([one, control], BEFORE, check(9.5, 3.0, half=0.2))
+    assert (wide.status, "too wide" in wide.reason) == ("hypothesis", True)
+    narrow, _ = judged([one, control], BEFORE, check(10.0, 3.0))
+    assert narrow.status == "refuted"
+
+
+def test_a_row_that_a_second_profile_sees_badly_refutes_nothing() -> None:
+    """An interval that holds both no change and all that was saved leaves a hypothesis."""
+    known = check(8.1, 1.1)
+    loud = msgspec.structs.replace(row("optimiser", 1.1, 3.0, "optimiser"), difference_s=interval(-0.5, 4.3))
+    blurred = gap(loud, first=TURNED, second="slow")
+    one, _ = judged(suspects(), BEFORE, msgspec.structs.replace(known, gaps=[blurred]))
+    assert (one.status, "does not tell" in one.reason) == ("hypothesis", True)
+
+
+def test_what_was_before_is_told_of_the_same_race() -> None:
+    """Levels of two races differ: the ratio and the row without the switch are those beside it."""
+    one, _ = judged(suspects(), BEFORE, check(8.1, 1.1))
+    assert one.ratio_before == pytest.approx(10.0 / 8.0)
+    assert one.row_before_s == pytest.approx(3.0 * MS)
+
+
+def test_suspects_without_a_switch_stay_what_they_are() -> None:
+    """No race is asked about them."""
+    one = Suspect(first="quick", second="slow", label="slow", row=suspects()[0].row, reason="no option acts on it")
+    (found,) = judged([one], BEFORE, check(8.0, 1.0))
+    assert found == one
+
+
+def test_a_saving_that_is_surely_less_than_half_is_not_the_whole_cause() -> None:
+    """A tenth of what was predicted, however sure, closes no gap as predicted."""
+    one, _ = judged(suspects(), BEFORE, check(9.8, 1.1, half=0.005))
+    assert one.saved_s is not None
+    assert one.saved_s.low > 0.0
+    assert one.status == "hypothesis"
+    assert "less than half of what was predicted" in one.reason

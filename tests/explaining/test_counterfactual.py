@@ -1,0 +1,123 @@
+"""Suspects that are raced: planted causes of the scripted framework, from a gap to confirmed or refuted."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from tests.explaining.conftest import gap
+from tests.race.conftest import race, request_of  # noqa: F401 - fixtures
+from tests.race.inline import InlineWorker
+from tests.report.conftest import outcome
+
+from bakeoff.judge.checks import read_checks
+from bakeoff.judge.explained import explain
+from bakeoff.judge.explanation import Explanation
+from bakeoff.race import conductor, counterfactual
+from bakeoff.race.counterfactual import check, gaps_to_fastest
+from bakeoff.race.stages import explain as stage
+from bakeoff.store.files import write_end
+
+ROUNDS = 3
+"""The fewest that have an interval: what is planted is large beside the scripted noise."""
+
+PARTS = "convolution/forward/stem/6;normalisation/forward/stem/2;optimiser/optimiser//1;idle///1"
+SCRIPT = f"threads=1,step_ms=2,noise=0.001,part_noise=0.001,parts={PARTS}"
+
+
+@pytest.fixture
+def checked(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: F811
+    """Give a function that races contenders and their suspects in few rounds; noise is the same every time.
+
+    Where the time budget is spent, suspects are noted and not raced.
+    """
+    seeds, drawn = count(7), np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: drawn(next(seeds) if seed is None else seed))
+    monkeypatch.setattr(stage, "ROUNDS", ROUNDS)
+    monkeypatch.setattr(counterfactual, "ROUNDS", ROUNDS)
+
+    def run(*contenders: str) -> Explanation:
+        request = request_of(*contenders, max_rounds=ROUNDS)
+        outcome = conductor.run(request, launch=InlineWorker, probe_s=0.001, also=[stage.wanted])
+        folder = Path(outcome.path)
+        check(explain(folder), msgspec.structs.replace(request, budget_s=1.0), launch=InlineWorker)
+        assert all("not run to its end" in one.reason and one.saved_s is None for one in explain(folder).suspects)
+        check(explain(folder), request, launch=InlineWorker, probe_s=0.001)
+        return explain(folder)
+
+    return run
+
+
+def test_a_planted_part_is_row_one_and_confirmed(checked: Any) -> None:
+    """Turned back it saves what was planted, the row is gone in the second profile, and the control has not moved."""
+    found = checked(f"fake:{SCRIPT}", f"fake:{SCRIPT},planted_ms=0.5")
+    one, control = found.suspects
+    assert (one.row.kind, one.row.phase, one.switch) == ("data movement", "backward", "planted_ms=0")
+    assert one.status == "confirmed", one.reason
+    assert one.at_most_s == pytest.approx(0.0005, rel=0.05)
+    assert one.saved_s.low < 0.0005 < one.saved_s.high or one.saved_s.estimate == pytest.approx(0.0005, rel=0.02)
+    assert one.ratio.estimate == pytest.approx(1.0, abs=0.01)
+    assert one.row_after_s == 0.0
+    assert (control.is_control, control.saved_s.estimate) == (True, pytest.approx(0.0, abs=1e-5))
+    assert control.reason.startswith("it has not moved")
+
+
+def test_a_switch_that_saves_nothing_refutes_its_suspect(checked: Any) -> None:
+    """What two contenders differ in first is turned first, and here it is not what costs the time."""
+    found = checked(f"fake:{SCRIPT}", f"fake:{SCRIPT},planted_ms=0.5,input_ms=3")
+    one, control = found.suspects
+    assert one.switch == "input_ms=0"
+    assert one.status == "refuted", one.reason
+    assert one.ratio.estimate == pytest.approx(1.25, rel=0.01)
+    assert control.status == "hypothesis"
+    folder = Path(found.outcome.path)
+    (link,) = read_checks(folder).links
+    again = explain(folder / "checks" / link.comparison)
+    assert [one.label for one in again.outcome.contenders] == [
+        link.first_again,
+        link.second_again,
+        *link.labels.values(),
+    ]
+    assert {profile.rounds for profile in again.profiles} == {ROUNDS}
+    # Without that race its suspects are what they were before it.
+    (folder / "checks" / link.comparison / "comparison.json").unlink()
+    one, _ = explain(folder).suspects
+    assert (one.status, one.saved_s) == ("hypothesis", None)
+    assert "comparison.json" in one.reason
+
+
+def test_a_against_a_has_no_suspect_and_no_race(checked: Any) -> None:
+    """Nothing is told apart, so that nothing is checked."""
+    found = checked(f"fake:{SCRIPT}", f"fake:{SCRIPT}")
+    assert found.suspects == []
+    assert [path.name for path in (Path(found.outcome.path) / "checks").iterdir()] == ["checks.json"]
+
+
+def test_the_gaps_that_are_checked_begin_with_the_fastest() -> None:
+    """Of three contenders two gaps, and not the one between the slower two."""
+    gaps = [gap(first=first, second=second) for first, second in (("a", "b"), ("a", "c"), ("b", "c"))]
+    explained = Explanation(outcome=outcome([], []), profiles=[], gaps=gaps)
+    assert [(one.first, one.second) for one in gaps_to_fastest(explained)] == [("a", "b"), ("a", "c")]
+
+
+def test_a_race_that_was_cut_short_goes_on(checked: Any, request_of: Any) -> None:  # noqa: F811
+    """With more time the rounds that it lacks are run in its own folder."""
+    contenders = f"fake:{SCRIPT}", f"fake:{SCRIPT},planted_ms=0.5"
+    folder = Path(checked(*contenders).outcome.path)
+    (link,) = read_checks(folder).links
+    raced = folder / "checks" / link.comparison
+    assert counterfactual.is_checked(folder)
+    for last in raced.glob(f"r{ROUNDS:02d}-*"):
+        shutil.rmtree(last)
+    write_end(raced, "budget")
+    assert not counterfactual.is_checked(folder)
+    check(explain(folder), request_of(*contenders, max_rounds=ROUNDS), launch=InlineWorker, probe_s=0.001)
+    assert [path.name for path in raced.parent.iterdir() if path.is_dir()] == [link.comparison]
+    assert len(list(raced.glob(f"r{ROUNDS:02d}-*"))) == 2 + len(link.labels)
+    assert counterfactual.is_checked(folder)
+    assert explain(folder).suspects[0].status == "confirmed"

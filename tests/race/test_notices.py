@@ -1,0 +1,138 @@
+"""What is told before anything is run: options that change nothing, loops in Python, shapes to be compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.report.conftest import comparison, outcome, plan
+
+from bakeoff.cli.telling import notes
+from bakeoff.race.notices import LONG_LOOP, foreseen_shapes, notices
+from bakeoff.race.progress import Prepared
+from bakeoff.report.pages.comparison import cautions
+from bakeoff.spec.framework import BestSetting
+from bakeoff.spec.trial import Inputs
+from bakeoff.workloads.load import load
+
+LOOP = """
+from bakeoff.spec.batch import ArraySpec
+from bakeoff.spec.optimizer import SGD
+from bakeoff.spec.workload import Size, Workload
+
+SIZE = Size(batch_size=2, inputs={{"x": ArraySpec(shape=({steps}, 3))}}, classes=2)
+WORKLOAD = Workload(name="loop", summary="", source="", sizes={{"full": SIZE}}, optimizer=SGD(learning_rate=0.1))
+
+
+def build(nn, size):
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.cell = nn.LSTMCell(3, 4)
+            self.head = nn.Linear(4, 2)
+
+        def forward(self, x):
+            state = (x[:, 0, :1] * nn.to_float(nn.arange(4)), x[:, 0, :1] * nn.to_float(nn.arange(4)))
+            {loop}
+            return self.head(state[0])
+
+    return Model()
+
+
+def loss(nn, outputs, targets):
+    return nn.cross_entropy(outputs, targets)
+"""
+
+IN_PYTHON = "for place in range(x.shape[1]):\n                state = self.cell(x[:, place], state)"
+SCANNED = "state, _ = nn.scan(lambda s, one: (self.cell(one, s), one), state, x)"
+
+
+def said(workload: str, size: str = "reduced", **asked: str) -> list[str]:
+    """Return the notices on a workload whose only contender was asked for these options."""
+    loaded = load(workload)
+    mine = msgspec.structs.replace(plan("torch"), asked=asked)
+    return notices(loaded, loaded.size(size), "train", [mine])
+
+
+@pytest.mark.parametrize(
+    ("workload", "option", "value", "lacks"),
+    [
+        ("mlp-mnist", "lstm", "block", "no LSTM"),
+        ("mlp-mnist", "attention", "math", "no nn.attention"),
+        ("imdb-lstm", "conv_algorithm", "profiling", "no convolution"),
+        ("imdb-lstm", "aggregate", "sparse", "no nn.sparse_matmul"),
+    ],
+)
+def test_an_option_that_changes_nothing_is_told(workload: str, option: str, value: str, lacks: str) -> None:
+    """An option of a kind of layer that the model lacks is named with what it lacks."""
+    assert said(workload, **{option: value}) == [f"{option}={value} changes nothing: {workload} has {lacks}."]
+
+
+@pytest.mark.parametrize(
+    ("workload", "asked"),
+    [
+        ("imdb-lstm", {"lstm": "block"}),
+        ("text-transformer", {"attention": "math"}),
+        ("cnn-cifar10", {"conv_algorithm": "profiling"}),
+        ("gcn-cora", {"aggregate": "sparse"}),
+        ("mlp-mnist", {"attention": "default", "precision": "bfloat16"}),
+    ],
+)
+def test_an_option_that_means_something_is_not(workload: str, asked: dict[str, str]) -> None:
+    """A model that has the layer, and an option that leaves the choice to the framework, are told nothing."""
+    assert said(workload, **asked) == []
+
+
+def test_options_of_other_scenarios_and_of_several_devices_are_told() -> None:
+    """A form of per-sample gradients is told in another scenario, a way to agree where nobody has several devices."""
+    assert said("mlp-mnist", per_sample="loop") == ["per_sample=loop changes nothing: the scenario is train."]
+    assert said("mlp-mnist", sync="ddp") == ["sync=ddp changes nothing: every contender has one device."]
+    loaded = load("mnist-cnn")
+    both = msgspec.structs.replace(plan("torch"), asked={"per_sample": "loop"})
+    assert notices(loaded, loaded.size("reduced"), "per-sample-gradients", [both]) == []
+    options = both.contender.options | {"devices": "2"}
+    group = msgspec.structs.replace(
+        both, contender=msgspec.structs.replace(both.contender, options=options), asked={"sync": "ddp"}
+    )
+    assert notices(loaded, loaded.size("reduced"), "train", [plan("torch"), group]) == []
+
+
+def test_what_a_tier_sets_is_nobodys_mistake() -> None:
+    """The tier `best` sets options for whatever model."""
+    loaded = load("mlp-mnist")
+    best = BestSetting(option="conv_algorithm", value="profiling", reason="", source="")
+    mine = msgspec.structs.replace(plan("torch"), asked={"conv_algorithm": "profiling"}, best=(best,))
+    assert notices(loaded, loaded.size("reduced"), "train", [mine]) == []
+
+
+@pytest.mark.parametrize(("steps", "loop", "told"), [
+    (LONG_LOOP, IN_PYTHON, True), (LONG_LOOP - 1, IN_PYTHON, False), (LONG_LOOP, SCANNED, False),
+])  # fmt: skip
+def test_a_long_loop_in_python_is_told(tmp_path: Path, steps: int, loop: str, told: bool) -> None:  # noqa: FBT001
+    """A hundred calls of one layer by a loop in Python are warned of; by nn.scan they are not."""
+    file = tmp_path / "loop.py"
+    file.write_text(LOOP.format(steps=steps, loop=loop))
+    found = said(str(file), size="full")
+    assert bool(found) is told
+    if told:
+        assert f"calls one LSTMCell {steps} times in a loop of Python" in found[0]
+
+
+def test_shapes_to_be_compiled_are_told_before_the_first_trial() -> None:
+    """The live screen says how many shapes batches have, and that each is compiled; one shape is not worth a word."""
+    told = comparison(["torch"], data=Inputs(source="synthetic", batches=0, sha256="", padding="buckets:5"))
+    assert "up to 5 shapes" in foreseen_shapes(told)[0]
+    drawn = Inputs(source="synthetic", batches=3, sha256="", padding="longest", entries={"x": [4, 7, 4]})
+    told = comparison(["torch"], data=drawn, notices=["lstm=block changes nothing: mlp-mnist has no LSTM."])
+    lines = notes(Prepared(told, "results", 0, calm=None))
+    assert lines[0].startswith("lstm=block changes nothing")
+    assert "makes 2 shapes of batches" in lines[1]
+    assert foreseen_shapes(comparison(["torch"])) == []
+
+
+def test_the_report_repeats_what_was_told() -> None:
+    """What an option did not change stands among the warnings of the report."""
+    said_before = "lstm=block changes nothing: mlp-mnist has no LSTM."
+    told = outcome([], [], comparison=comparison(["torch"], notices=[said_before]))
+    assert said_before in cautions(told)

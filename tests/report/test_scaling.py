@@ -1,0 +1,48 @@
+"""What a report says of several devices beside one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from tests.report.shown import data_of, printed
+
+from bakeoff.report.sections import scaling
+
+if TYPE_CHECKING:
+    from bakeoff.judge.outcome import Outcome
+
+
+def test_the_headline_is_the_efficiency(on_two: Outcome) -> None:
+    """The answer is the share of so many times the throughput of one device, with its interval, not who is faster."""
+    text = " ".join(printed(on_two).split())
+    assert "torch:devices=2 has 82 % of 2 times the throughput of one device (95 % CI 79 to 85 %" in text
+    assert "is faster" not in text
+    assert "18.0 (15.0 to 21.0)" in text
+    assert data_of(on_two)["scaling"]["contenders"][0]["overhead_interval"] == [0.15, 0.21]
+
+
+def test_what_a_processor_shows_is_said(on_two: Outcome) -> None:
+    """Devices that are shares of a processor are said to be that, and so are more replicas than cores."""
+    said = scaling.cautions(on_two)
+    assert scaling.SHARED in said
+    few = msgspec.structs.replace(on_two.comparison, machine={"usable_cores": 1})
+    assert any(
+        "2 replicas on 1 core" in one for one in scaling.cautions(msgspec.structs.replace(on_two, comparison=few))
+    )
+
+
+def test_nothing_is_said_of_one_device(decided: Outcome) -> None:
+    """Without a contender on several devices there is no section, no caution, and null for programs."""
+    assert not scaling.table(decided).lines
+    assert not scaling.cautions(decided)
+    assert data_of(decided)["scaling"] is None
+
+
+def test_an_overhead_without_an_interval_is_shown_as_the_efficiency_is(on_two: Outcome) -> None:
+    """Too few rounds leave an estimate of both or of neither; with the batch shared out there is no overhead."""
+    early = msgspec.structs.replace(on_two.scalings[0], efficiency=None, efficiency_estimate=0.13, overhead=None)
+    found = msgspec.structs.replace(on_two, scalings=[early])
+    assert scaling.table(found).lines[0].cells[-3:] == ["13", "", "87"]
+    strong = msgspec.structs.replace(found.comparison, scaling="strong")
+    assert scaling.table(msgspec.structs.replace(found, comparison=strong)).lines[0].cells[-3:] == ["13", "", ""]
