@@ -16,7 +16,7 @@ import pytest
 from tests.race.inline import InlineWorker
 
 from bakeoff.cli import doctor
-from bakeoff.environments import declared, interpreters
+from bakeoff.environments import declared, interpreters, probe
 from bakeoff.measure import neighbours, noise
 from bakeoff.race import conductor
 from bakeoff.report.machine_advice import Advice
@@ -101,7 +101,7 @@ def test_the_machine_is_told_before_any_framework_answers(cli: Cli, monkeypatch:
 
 
 def test_an_interrupt_waits_for_no_probe(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Ctrl-C ends the probes that still run, and no other child of the process."""
+    """Ctrl-C ends the probes that still run and those that start just then, and no other child of the process."""
     sleeper = tmp_path / "python"
     sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
     sleeper.chmod(0o755)
@@ -111,8 +111,15 @@ def test_an_interrupt_waits_for_no_probe(cli: Cli, monkeypatch: pytest.MonkeyPat
     other = subprocess.Popen([str(sleeper)])
     try:
         monkeypatch.setattr(interpreters, "available", lambda: ({"fake": str(tmp_path / "slow")}, {}))
-        main_thread = threading.main_thread().ident
-        threading.Timer(3.0, signal.pthread_kill, [main_thread, signal.SIGINT]).start()
+        monkeypatch.setattr(doctor, "_watch", lambda *, told: (noise.probe(0.05), []))
+        start = probe._start
+
+        def interrupted(*command: Any) -> Any:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            time.sleep(0.5)
+            return start(*command)
+
+        monkeypatch.setattr(probe, "_start", interrupted)
         began_s = time.monotonic()
         assert cli("doctor").code == 130
         assert time.monotonic() - began_s < 30

@@ -27,6 +27,9 @@ VERSION = 1
 HEAD = 12
 """Columns before what is told."""
 
+PROBE_ENDS_S = 0.05
+"""Between two looks for probes that still run, after Ctrl-C."""
+
 
 def doctor(
     contenders: parameters.Contenders = None,
@@ -294,7 +297,7 @@ def _show_noise(noise: "Noise", neighbours: "list[Neighbour]") -> None:
 
 def _probed(interpreters: dict[str, str], facts: "Facts") -> "Iterator[tuple[str, ProbeAnswer]]":
     """Import all frameworks at once, each in its interpreter, and yield their answers as they come."""
-    from concurrent.futures import ThreadPoolExecutor, as_completed
+    from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
     from functools import partial
 
     from bakeoff.environments import probe
@@ -305,12 +308,17 @@ def _probed(interpreters: dict[str, str], facts: "Facts") -> "Iterator[tuple[str
     # Beside a GPU they are set up as workers on it: by themselves some would take most of its memory.
     ask = partial(probe.probe, device=NVIDIA) if "gpu" in facts else probe.probe
     with ThreadPoolExecutor(max_workers=max(1, len(interpreters))) as pool:
-        asked = {pool.submit(ask, path, declared[name].path): name for name, path in interpreters.items()}
+        asked: dict[Future[ProbeAnswer], str] = {}
         try:
+            for name, path in interpreters.items():
+                asked[pool.submit(ask, path, declared[name].path)] = name
             for done in as_completed(asked):
                 yield asked[done], done.result()
         except BaseException:
-            _end_probes()
+            pool.shutdown(wait=False, cancel_futures=True)
+            # A probe that is just being started is found only a moment later.
+            while wait(asked, PROBE_ENDS_S).not_done:
+                _end_probes()
             raise
 
 
