@@ -1,16 +1,19 @@
 """What certificates find: the largest error of each check, with what it may be.
 
-    python benchmarks/certificates.py [--only WORDS ...] [--output benchmarks/results/certificates-of]
+    python benchmarks/certificates.py [--full] [--only WORDS ...] [--keep FILE] [--output benchmarks/results/...]
 
 Each row is a contender against PyTorch in float64: the number is the largest error that a check found, relative as the
 check says (docs/method.md), "!" marks one beyond what is allowed. It has no clock: a busy machine does not change it.
 The cases are those that no race of a report shows: Jittor and MLX, half precision, inference, the workload that only
-infers. Batches are the workload's own where none is named.
+infers. Batches are the workload's own where none is named. With --full they are every scenario of every workload at
+full size and its own batch in all frameworks, the cheapest first; a case is kept in FILE once it is done, so that a
+second call goes on. `program` is the largest error of the stage in float64, of all checks.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
 from pathlib import Path
@@ -21,6 +24,7 @@ from results import write
 from bakeoff.race.conductor import verify
 from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.request import Request
+from bakeoff.workloads.load import load, names
 
 if TYPE_CHECKING:
     from bakeoff.spec.verdict import Certificate
@@ -43,6 +47,9 @@ CASES: tuple[tuple[str, str, str, int | None, tuple[str, ...]], ...] = (
 )
 """Workload, scenario, size, batch size (None: the size's own) and contenders: seconds each on two cores."""
 
+LIMIT_S = 900.0
+"""Of one trial with --full: float64 on two cores takes this long for what is not to be waited for."""
+
 CHECKS = ("outputs", "ran", "loss", "gradients", "optimizer", "update", "trajectory", "state")
 
 
@@ -56,8 +63,10 @@ def row(case: tuple[str, str, str, int | None, tuple[str, ...]], certificate: Ce
         for check in certificate.checks
         if check.error is not None and check.name in CHECKS
     }
+    program = [check.error for check in certificate.checks if check.stage == "program" and check.error is not None]
     what = {"workload": workload, "scenario": scenario, "size": size, "batch": batch_size or "its own"}
-    return what | {"contender": certificate.contender, "passed": "yes" if certificate.passed else "no"} | found
+    said = {"contender": certificate.contender, "passed": "yes" if certificate.passed else "no"}
+    return what | said | {"program": f"{max(program):.1e}" if program else ""} | found
 
 
 def rows_of(case: tuple[str, str, str, int | None, tuple[str, ...]], results: str) -> list[dict[str, Any]]:
@@ -70,7 +79,8 @@ def rows_of(case: tuple[str, str, str, int | None, tuple[str, ...]], results: st
         size=size,
         batch_size=batch_size,
         data="synthetic",
-        threads=1,
+        threads=1 if size == "reduced" else None,
+        trial_limit_s=LIMIT_S,
         results=results,
     )
     try:
@@ -80,18 +90,43 @@ def rows_of(case: tuple[str, str, str, int | None, tuple[str, ...]], results: st
         return []
 
 
+def full_cases() -> list[tuple[str, str, str, int | None, tuple[str, ...]]]:
+    """Return every scenario of every workload at full size and its own batch, in all frameworks, the cheapest first."""
+    found = [load(name).workload for name in names()]
+    by_cost = sorted(found, key=lambda one: one.sizes["full"].macs * one.sizes["full"].batch_size)
+    return [
+        (one.name, scenario, "full", one.sizes["full"].batch_size, ALL) for one in by_cost for scenario in one.scenarios
+    ]
+
+
+def kept(path: Path | None) -> dict[str, list[dict[str, Any]]]:
+    """Return what an earlier call has done: rows by the words of their case."""
+    lines = path.read_text().splitlines() if path is not None and path.exists() else []
+    return dict(json.loads(line) for line in lines)
+
+
 def main() -> None:
     """Certify, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[""], help="cases one of whose words holds one of these")
+    parser.add_argument("--full", action="store_true", help="every workload and scenario at full size")
+    parser.add_argument("--keep", type=Path, help="where rows are kept between calls")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
     rows = []
+    done = kept(options.keep)
     with tempfile.TemporaryDirectory() as folder:
-        for case in CASES:
-            if any(word in " ".join(map(str, case)) for word in options.only):
-                rows += rows_of(case, folder)
-                sys.stderr.write(f"{rows[-1:]}\n")
+        for case in full_cases() if options.full else CASES:
+            words = " ".join(map(str, case))
+            if not any(word in words for word in options.only):
+                continue
+            if words not in done:
+                done[words] = rows_of(case, folder)
+                if options.keep is not None:
+                    with options.keep.open("a") as stream:
+                        stream.write(json.dumps([words, done[words]]) + "\n")
+            rows += done[words]
+            sys.stderr.write(f"{rows[-1:]}\n")
     write(rows, __doc__ or "", options.output)
 
 
