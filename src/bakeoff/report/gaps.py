@@ -73,7 +73,8 @@ class Scale(NamedTuple):
 def scale_of(gaps: Sequence[Gap]) -> Scale:
     """Return the unit of the steps, and decimals that give the largest gap and every step two digits, and none five."""
     times = [time for gap in gaps for time in (gap.first_s, gap.second_s)]
-    unit = unit_for(times)
+    # The longest step is at least 1 of it: parts of a step of 0.7 s are read in ms.
+    unit = unit_for([max(times)], least=1.0)
     finest = MAX_SIGNIFICANT - 1 - _place(max(times) * unit.per_base)
     widest = max(abs(gap.gap_s) for gap in gaps) * unit.per_base
     wanted = max(1 - _place(widest), 1 - _place(min(times) * unit.per_base)) if widest else finest
