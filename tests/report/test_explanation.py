@@ -277,7 +277,7 @@ def test_the_lines_of_a_table_have_the_step_as_their_sum(explained: Explanation)
     ],
 )
 def test_a_gap_has_two_digits(first_s: float, second_s: float, text: str) -> None:
-    """Times have as many decimals as give the gap and each step two digits, four in all at most; below 1 s they are ms."""
+    """Times have as many decimals as give the gap and each step two digits, at most four; below 1 s in ms."""
     scale = scale_of([msgspec.structs.replace(PAIR, first_s=first_s, second_s=second_s)])
     assert scale.text(second_s) == text
     assert scale.signed(-1e-9) == scale.text(0.0)
