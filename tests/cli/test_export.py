@@ -78,6 +78,13 @@ def test_all_formats_say_the_same_and_nothing_is_lost(cli: Cli) -> None:
     )
 
 
+def test_a_comparison_that_is_named_twice_is_exported_once(cli: Cli) -> None:
+    """By its folder, by a link to it, and by its id."""
+    Path("link").symlink_to(FOLDER)
+    said = cli("export", str(FOLDER), "link", FOLDER.name, "--results", str(RECORDS), "--of", "verdicts", "--csv", "-")
+    assert len(said.out.splitlines()) == 1 + 6
+
+
 def test_which_blocks_count_is_said(result: Result) -> None:
     """A block of a failed trial does not count, nor does one whose repeat stands for it; both are rows all the same."""
     records = list(result.records.values())

@@ -12,6 +12,7 @@ import pytest
 from bakeoff.acceptance.redacted import sharing_redactor
 from bakeoff.cli.readme import Readme
 from bakeoff.judge.study import PointOutcome
+from bakeoff.report import called
 from bakeoff.report.redacted import redacted
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Point
@@ -91,10 +92,12 @@ def test_without_redaction_it_is_all_there(cli: Cli, results: Path) -> None:
 
 
 @pytest.mark.parametrize("form", [[], ["--markdown"], ["--json"]])
-def test_no_printed_report_holds_it(cli: Cli, results: Path, form: list[str]) -> None:
-    """On the terminal, as Markdown and as JSON."""
+def test_no_printed_report_holds_it(cli: Cli, results: Path, form: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the terminal, as Markdown and as JSON; also not by which path bakeoff was called."""
+    monkeypatch.setattr(called._Called, "name", "/home/alice/venv/bin/bakeoff")
     said = cli("report", "fada", "--redact", *form)
     assert said.code == 0
+    assert "records " not in said.out
     assert "<path>/my_model.py" in said.out
     check(said.out)
 

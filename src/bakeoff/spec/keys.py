@@ -29,6 +29,8 @@ _FIELD = r"(?i:(?:\w+_)?(?:api_?key|access_?key|secret_?key|token|secret|passwor
 _VALUE = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s'"])+"""
 """Up to the next space that is in no quotes: a shell has several quoted parts side by side in one word."""
 
+_LITERAL = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s,}\]]+)"""
+
 NAMED = re.compile(
     rf"(?P<name>(?<![\w-]){_OPTION}(?:=| +)"
     rf"|(?<![A-Za-z0-9_]){_VARIABLE}="
@@ -36,7 +38,7 @@ NAMED = re.compile(
     rf"|(?P<quote>[\"']){_FIELD}(?P=quote) *: *"  # as JSON and Python write it
     r"|(?<=[?&;])(?i:[\w-]*(?:key|token|secret|sig|signature))="  # in the query of an address
     r"|(?i:authorization: *(?:basic|bearer|token)? *|(?<![\w-])bearer +(?=[\w.~+/-]{16})))"
-    rf"(?P<value>{_VALUE})"
+    rf"(?P<value>(?(quote){_LITERAL}|{_VALUE}))"
 )
 """The value of an option, a variable, a field or a header whose name says that it is a key."""
 
