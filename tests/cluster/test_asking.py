@@ -173,7 +173,7 @@ def usr1() -> Iterator[None]:
     ("sent", "restarts", "code"),
     [(signal.SIGUSR1, "0", 75), (signal.SIGUSR1, "1", 75), (signal.SIGUSR1, "2", 1), (signal.SIGINT, "0", 130)],
 )
-def test_an_element_is_begun_again_as_often_as_was_said(  # noqa: PLR0913, PLR0917 - fixtures and parameters
+def test_an_element_is_begun_again_as_often_as_was_said(
     cli: Cli,  # noqa: F811
     study: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -150,7 +150,7 @@ def _rows(of: str, folder: Path, *, redact: bool) -> "list[Row]":
 
 @contextmanager
 def _opened(of: str, files: dict[str, Path]) -> "Iterator[list[Writer]]":
-    """Give a writer for each file, which is there once all is written, and not at all where an error comes before."""
+    """Yield a writer for each file, which is there once all is written, and not at all where an error comes before."""
     from bakeoff.report.export.files import WRITERS
 
     with ExitStack() as stack:
@@ -164,7 +164,7 @@ def _opened(of: str, files: dict[str, Path]) -> "Iterator[list[Writer]]":
 
 @contextmanager
 def _file(path: Path) -> "Iterator[Bytes]":
-    """Give what is written to for a path."""
+    """Yield what is written to for a path."""
     from bakeoff.store.files import replacing
 
     if path == STDOUT:

@@ -46,7 +46,7 @@ class _Sealed(msgspec.Struct, frozen=True):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Give a file that takes the place of what is at a path when it is whole: temporary file, fsync, rename.
+    """Yield a file that takes the place of what is at a path when it is whole: temporary file, fsync, rename.
 
     Where an error comes before, nothing is replaced. Raises StoreError, with the cause, where it cannot be written.
     """
