@@ -65,7 +65,7 @@ def print_headlines(pages: Sequence[Page]) -> None:
 
 
 def say_new_folder(path: Path) -> None:
-    """Say which folder will be made for a file, where it is not there: its name may be a slip."""
+    """Print which folder will be made for a file, where it is not there: its name may be a slip."""
     if not path.parent.exists():
         typer.echo(f"folder  {plain(str(path.parent))} is new", err=True)
 

@@ -179,7 +179,7 @@ def _nothing(places: list[Path]) -> UsageError:
 
 
 def _say_new(path: Path) -> None:
-    """Say which file or folder will be made here, where it is not there: its name may be a slip."""
+    """Print which file or folder will be made here, where it is not there: its name may be a slip."""
     if not os.path.exists(path):  # noqa: PTH110 - unlike Path.exists, no error for a name that is too long
         typer.echo(f"new     {plain(str(path))}", err=True)
 
