@@ -229,7 +229,7 @@ def test_watching_survives_what_vanishes_and_writes_nothing_twice(
     """A folder that is removed while it is looked into is said once; without a change no byte and no time changes."""
     results = tmp_path / "results"
     shutil.copytree(RECORDS, results)
-    look, stamps = Readme.look, []
+    look, update, stamps, computed = Readme.look, Readme.update, [], []
 
     def vanishing(self: Readme, folders: list[Path]) -> object:
         if len(stamps) in {2, 3}:
@@ -244,8 +244,11 @@ def test_watching_survives_what_vanishes_and_writes_nothing_twice(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Readme, "look", vanishing)
+    monkeypatch.setattr(Readme, "update", lambda self: computed.append(len(stamps)) or update(self))
     with pytest.raises(KeyboardInterrupt):
         follow(Readme(mine, results, force=False), sleep)
     assert len(set(stamps)) == 1
+    # At the beginning, for what it has written itself, and for the folder's change: never without any.
+    assert computed == [0, 1, 4]
     said = capsys.readouterr().err.splitlines()
     assert [line.partition(": ")[0] for line in said] == [f"readme  {mine}", "not written"]

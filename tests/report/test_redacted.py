@@ -196,6 +196,11 @@ def test_values_of_a_command_that_look_like_keys_go(text: str, left: str) -> Non
         ("alice.py of alicesbox.lan.example.org.", "user.py of host."),
         ("{'api_key': 'abc', \"token\": \"d e\"}", "{'api_key': <value>, \"token\": <value>}"),
         ("Authorization: Basic YWxpY2U6aHVudGVyMg==", "Authorization: Basic <value>"),
+        ("""it ran x --password 'a'"'"'b c' --seed 7""", "it ran x --password <value> --seed 7"),
+        (
+            "SSH_KEY=abc DB_PASS=d X_CREDENTIALS='e f' KEYS=3",
+            "SSH_KEY=<value> DB_PASS=<value> X_CREDENTIALS=<value> KEYS=3",
+        ),
         ("no such file: '/data/my project/x y.csv'", "no such file: '<path>'"),
         ('no such file: "/data/my project/x.csv"', 'no such file: "<path>/x.csv"'),
         ("sqlite:////data/secret/x.db of ~bob/secret", "sqlite:<path>/x.db of <path>"),

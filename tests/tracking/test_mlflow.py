@@ -75,10 +75,11 @@ def check(uri: str, project: str, recorded: list[TrackedRun]) -> None:
         assert theirs.data.params["comparison.workload"] == "mlp-mnist"
         assert len(theirs.data.params) == len([value for value in run.config.values() if value != ""])
         assert theirs.data.metrics["step_s"] == run.metrics["step_s"]
-        blocks = mine.get_metric_history(theirs.info.run_id, "block/elapsed_s")
-        assert sorted((one.step, one.value) for one in blocks) == [
-            (point.step, point.values["block/elapsed_s"]) for point in run.points
-        ]
+        for name in ("block/elapsed_s", "block/step_s"):
+            blocks = mine.get_metric_history(theirs.info.run_id, name)
+            assert sorted((one.step, one.value) for one in blocks) == [
+                (point.step, point.values[name]) for point in run.points
+            ]
         assert {one.path for one in mine.list_artifacts(theirs.info.run_id)} == set(run.files)
 
 

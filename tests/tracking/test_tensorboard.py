@@ -58,6 +58,8 @@ def test_event_files_hold_blocks_figures_and_the_picture(tmp_path: Path, recorde
         mine = found[path]
         assert mine[0].file_version == "brain.Event:2"
         told = scalars(mine)
+        times = [event.wall_time for event in mine for value in event.summary.value if value.tag == "block/step_s"]
+        assert times == [point.at_ms / 1000 for point in run.points]
         assert told["block/step_s"] == [
             (point.step, pytest.approx(point.values["block/step_s"], rel=1e-6)) for point in run.points
         ]
