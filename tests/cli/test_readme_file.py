@@ -239,7 +239,7 @@ def test_watching_survives_what_vanishes_and_writes_nothing_twice(
     def sleep(_s: float) -> None:
         stamps.append((mine.stat().st_mtime_ns, mine.stat().st_ino))
         if len(stamps) == 4:
-            (results / "mlp-mnist-07d5" / "end.json").touch()
+            (results / "mlp-mnist-683b" / "comparison.json").touch()
         if len(stamps) == 6:
             raise KeyboardInterrupt
 
