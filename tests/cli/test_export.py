@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import shutil
 import sys
+import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +17,10 @@ import pandas as pd
 import pytest
 
 from bakeoff.api import Result
+from bakeoff.cli import export
 from bakeoff.judge.comparison import judge_comparison
-from bakeoff.report.export.files import as_csv
+from bakeoff.report.export import files
+from bakeoff.report.export.files import Csv, Parquet
 from bakeoff.report.export.tables import BLOCKS, TABLES, VERDICTS, rows_of
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.store.results import read_records
@@ -32,6 +37,13 @@ FOLDER = RECORDS / "mlp-mnist-683b"
 def result() -> Result:
     """Judge the records once."""
     return Result(judge_comparison(FOLDER))
+
+
+def as_csv(name: str, rows: list[dict[str, Any]]) -> str:
+    """Return rows as CSV."""
+    file = io.BytesIO()
+    Csv(name, file).write(rows)
+    return file.getvalue().decode()
 
 
 def typed(text: str, kind: str) -> Any:
@@ -64,6 +76,13 @@ def test_all_formats_say_the_same_and_nothing_is_lost(cli: Cli) -> None:
         for one in timed
         for block in one.blocks
     )
+
+
+def test_a_comparison_that_is_named_twice_is_exported_once(cli: Cli) -> None:
+    """By its folder, by a link to it, and by its id."""
+    Path("link").symlink_to(FOLDER)
+    said = cli("export", str(FOLDER), "link", FOLDER.name, "--results", str(RECORDS), "--of", "verdicts", "--csv", "-")
+    assert len(said.out.splitlines()) == 1 + 6
 
 
 def test_which_blocks_count_is_said(result: Result) -> None:
@@ -105,8 +124,13 @@ def test_a_text_may_hold_anything(result: Result) -> None:
     """Commas, quotes and lines within a text come back from CSV as they were; what is no number is not known."""
     rows = rows_of("verdicts", result.outcome, [])
     odd = [row | {"first": 'a,"b"\nc', "ratio": None} for row in rows]
-    (first, *_) = csv.DictReader(io.StringIO(as_csv("verdicts", odd).decode(), newline=""))
+    text = as_csv("verdicts", odd)
+    (first, *_) = csv.DictReader(io.StringIO(text, newline=""))
     assert (first["first"], first["ratio"]) == ('a,"b"\nc', "")
+    assert "\r" not in text
+    # A carriage return alone ends a line for many programs, pandas among them.
+    returned = [row | {"first": "a\rb"} for row in rows]
+    assert pd.read_csv(io.StringIO(as_csv("verdicts", returned)))["first"].tolist() == ["a\rb"] * len(rows)
     verdict = msgspec.structs.replace(result.verdicts[0], ratio=float("inf"), high=float("nan"))
     (row,) = rows_of("verdicts", msgspec.structs.replace(result.outcome, verdicts=[verdict]), [])
     assert (row["ratio"], row["high"]) == (None, None)
@@ -190,3 +214,101 @@ def test_the_schema_is_documented_and_holds() -> None:
         assert len({column.name for column in table.columns}) == len(table.columns)
         assert text.count(f"## `{table.name}`") == 1
         assert all(column.kind == "integer" for column in table.columns if column.name.endswith("_ns"))
+
+
+def test_pandas_and_polars_read_what_is_documented(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both tables in every format, by the programs that they are for: the columns and types of docs/export.md."""
+    pytest.importorskip("pyarrow", reason="pyarrow is not here: pip install 'bakeoff[export]'")
+    pl = pytest.importorskip("polars", reason="polars is not here: pip install 'bakeoff[export]'")
+    monkeypatch.setattr(files, "GROUP_ROWS", 7)
+    page = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
+    of_polars = {"text": pl.String, "integer": pl.Int64, "number": pl.Float64, "boolean": pl.Boolean}
+    for name in TABLES:
+        section = page.partition(f"## `{name}`")[2].partition("\n## ")[0]
+        kinds = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", section, re.MULTILINE))
+        out = [f"--{kind}={name}.{kind}" for kind in ("csv", "jsonl", "parquet")]
+        assert cli("export", "--all", "--results", str(RECORDS), "--of", name, *out).code == 0
+        rows = [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
+        assert len(rows) > 7
+        frame = pl.read_parquet(f"{name}.parquet")
+        assert dict(frame.schema) == {column: of_polars[kind] for column, kind in kinds.items()}
+        assert frame.to_dicts() == rows
+        assert pd.read_parquet(f"{name}.parquet", dtype_backend="pyarrow").shape == (len(rows), len(kinds))
+        told = [{column: None if value == "" else value for column, value in row.items()} for row in rows]
+        assert pl.read_csv(f"{name}.csv", schema=frame.schema).to_dicts() == told
+        assert list(pd.read_json(f"{name}.jsonl", lines=True).columns) == list(kinds)
+
+
+def test_ten_thousand_comparisons_are_written_one_by_one(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row is lost or double, and of one comparison at a time there are rows in memory, of Parquet's a group."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not here: pip install 'bakeoff[export]'")
+    monkeypatch.setattr(files, "GROUP_ROWS", 1000)
+    names = [f"x-{number:05}" for number in range(10_000)]
+    monkeypatch.setattr(export, "_folders", lambda *_, **__: [Path(name) for name in names])
+    row = dict.fromkeys(column.name for column in BLOCKS.columns)
+    alive: list[weakref.ref[Rows]] = []
+    kept: list[int] = []
+    write = Parquet.write
+
+    def rows(_of: str, folder: Path, **_: object) -> Rows:
+        assert sum(one() is not None for one in alive[-3:]) <= 1
+        found = Rows([row | {"comparison": folder.name}])
+        alive.append(weakref.ref(found))
+        return found
+
+    def counted(self: Parquet, rows: Rows) -> None:
+        write(self, rows)
+        kept.append(len(self._rows))
+
+    monkeypatch.setattr(export, "_rows", rows)
+    monkeypatch.setattr(Parquet, "write", counted)
+    said = cli("export", "--all", "--csv", "b.csv", "--jsonl", "b.jsonl", "--parquet", "b.parquet")
+    assert (said.code, said.err.count("10000 blocks in b.")) == (0, 3)
+    assert max(kept) < 1000
+    with Path("b.csv").open(newline="") as file:
+        assert [one["comparison"] for one in csv.DictReader(file)] == names
+    assert [json.loads(line)["comparison"] for line in Path("b.jsonl").read_text().splitlines()] == names
+    assert parquet.read_table("b.parquet", columns=["comparison"])["comparison"].to_pylist() == names
+    assert parquet.ParquetFile("b.parquet").num_row_groups == 10
+
+
+class Rows(list[dict[str, Any]]):
+    """Rows of which can be told whether somebody still has them."""
+
+
+def test_a_damaged_comparison_is_named_and_the_others_are_exported(cli: Cli, tmp_path: Path) -> None:
+    """With --all; exit code 1 says that the table is not whole. One that is named is an error, and nothing is there."""
+    shutil.copytree(FOLDER, tmp_path / "results" / FOLDER.name)
+    shutil.copytree(RECORDS / "mlp-mnist-07d5", tmp_path / "results" / "broken")
+    (tmp_path / "results" / "broken" / "comparison.json").write_text("{")
+    said = cli("export", "--all", "--csv", "all.csv")
+    assert said.code == 1
+    assert "left out: results/broken/comparison.json" in said.err
+    assert "160 blocks in all.csv" in said.err
+    said = cli("export", FOLDER.name, "broken", "--csv", "two.csv")
+    assert said.code == 1
+    assert "broken/comparison.json" in said.err
+    shutil.rmtree(tmp_path / "results" / FOLDER.name)
+    assert cli("export", "--all", "--csv", "none.csv").code == 1
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["all.csv"]
+
+
+def test_a_record_that_is_not_used_is_named(cli: Cli, tmp_path: Path) -> None:
+    """Its blocks are in no table, which is said."""
+    shutil.copytree(FOLDER, tmp_path / "results" / FOLDER.name)
+    (tmp_path / "results" / FOLDER.name / "r02-jax" / "record.json").write_text("{")
+    said = cli("export", "--csv", "b.csv")
+    assert said.code == 0
+    assert re.search(r"left out: results/\S+/r02-jax/record.json is truncated", said.err)
+    assert said.err.endswith(" blocks in b.csv\n")
+
+
+def test_a_new_folder_is_told_and_one_file_in_two_spellings_is_refused(cli: Cli, tmp_path: Path) -> None:
+    """A folder that was not there may be a slip; the second format would replace the first one's file."""
+    (tmp_path / "link").symlink_to(tmp_path)
+    for other in (str(tmp_path / "t.csv"), "link/t.csv"):
+        said = cli("export", str(FOLDER), "--csv", "t.csv", "--jsonl", other)
+        assert (said.code, "two formats cannot be one file" in said.err) == (2, True)
+    said = cli("export", str(FOLDER), "--of", "verdicts", "--csv", "deep/er/t.csv")
+    assert said.err == "folder  deep/er is new\n6 verdicts in deep/er/t.csv\n"
+    assert cli("export", str(FOLDER), "--of", "verdicts", "--jsonl", "deep/er/t.jsonl").err.count("\n") == 1

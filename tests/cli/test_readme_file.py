@@ -176,3 +176,79 @@ def test_ctrl_c_ends_watching_with_0(cli: Cli, mine: Path, monkeypatch: pytest.M
 
         monkeypatch.setattr(readme, "follow", interrupted)
         assert cli("report", "--readme", str(mine), "--watch").code == code
+
+
+def test_what_is_saved_while_it_is_computed_is_kept(cli: Cli, mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who edits the file in the second that a chart takes loses no line; the part is written all the same."""
+    drawn = []
+
+    def draw(*_: object) -> bytes:
+        drawn.append(1)
+        if len(drawn) == 1:
+            mine.write_bytes(TEXT.replace("# Mine", "# Mine, edited").encode())
+        return b"<svg/>"
+
+    monkeypatch.setattr(Readme, "_drawn", draw)
+    assert cli("report", "--readme", "README.md", "--results", str(RECORDS)).code == 0
+    text = mine.read_bytes().decode()
+    assert text.startswith("# Mine, edited\r\n")
+    assert "jax is fastest" in text
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_file_that_nobody_may_write_to_stays(cli: Cli, mine: Path) -> None:
+    """Even root's processes, and those that may write to the folder, leave it; where nothing changes it is fine."""
+    call = ("report", "--readme", "README.md", "--results", str(RECORDS))
+    mine.chmod(0o444)
+    said = cli(*call)
+    assert said.code == 2
+    assert f"--readme {mine} is read-only: allow writing (chmod u+w), or name another file" in said.err
+    assert mine.read_bytes() == TEXT.encode()
+    assert [path.name for path in mine.parent.iterdir()] == ["README.md"]
+    mine.chmod(0o644)
+    assert cli(*call).code == 0
+    mine.chmod(0o444)
+    assert cli(*call).err == "readme  README.md (as it was)\n"
+    assert mine.stat().st_mode & 0o777 == 0o444
+
+
+def test_links_that_lead_nowhere_are_told(cli: Cli, tmp_path: Path) -> None:
+    """Two that lead to each other, and one to a file that is not there."""
+    (tmp_path / "README.md").symlink_to("other.md")
+    said = cli("report", "--readme", "README.md", "--results", str(RECORDS))
+    assert (said.code, "README.md: No such file or directory; name a Markdown file" in said.err) == (2, True)
+    (tmp_path / "other.md").symlink_to("README.md")
+    said = cli("report", "--readme", "README.md", "--results", str(RECORDS))
+    assert (said.code, "Traceback" in said.err, "; name a Markdown file that is there" in said.err) == (2, False, True)
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_watching_survives_what_vanishes_and_writes_nothing_twice(
+    mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder that is removed while it is looked into is said once; without a change no byte and no time changes."""
+    results = tmp_path / "results"
+    shutil.copytree(RECORDS, results)
+    look, update, stamps, computed = Readme.look, Readme.update, [], []
+
+    def vanishing(self: Readme, folders: list[Path]) -> object:
+        if len(stamps) in {2, 3}:
+            raise FileNotFoundError(2, "No such file or directory", "r01-torch")
+        return look(self, folders)
+
+    def sleep(_s: float) -> None:
+        stamps.append((mine.stat().st_mtime_ns, mine.stat().st_ino))
+        if len(stamps) == 4:
+            (results / "mlp-mnist-683b" / "comparison.json").touch()
+        if len(stamps) == 6:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Readme, "look", vanishing)
+    monkeypatch.setattr(Readme, "update", lambda self: computed.append(len(stamps)) or update(self))
+    with pytest.raises(KeyboardInterrupt):
+        follow(Readme(mine, results, force=False), sleep)
+    assert len(set(stamps)) == 1
+    # At the beginning, for what it has written itself, and for the folder's change: never without any.
+    assert computed == [0, 1, 4]
+    said = capsys.readouterr().err.splitlines()
+    assert [line.partition(": ")[0] for line in said] == [f"readme  {mine}", "not written"]

@@ -79,6 +79,18 @@ def test_a_site_has_its_own_template(tmp_path: Path) -> None:
         assert said in str(refused.value)
 
 
+def test_a_template_may_hold_no_key(tmp_path: Path) -> None:
+    """Whoever reads the script would have it; the message has the line's number, and not the key."""
+    own = tmp_path / "site.sh.j2"
+    own.write_text(
+        "#!/bin/sh\n#SBATCH --array=0\nexport HF_TOKEN=hf_0123456789abcdef0123\n"
+        "{{ command }} slurm element {{ folder }} 0\n"
+    )
+    with pytest.raises(UsageError, match="the script's line 3 holds what looks like a key") as refused:
+        script.text(Path("results/study"), planned(profile.read(None, template=str(own))), [0])
+    assert "0123456789abcdef" not in str(refused.value)
+
+
 def test_a_folder_that_no_directive_can_hold_is_refused() -> None:
     """Slurm cuts a directive at a space; a percent sign is doubled, since Slurm reads a pattern behind it."""
     plan = planned(profile.read(None))

@@ -160,6 +160,23 @@ def test_keys_are_known_by_their_form(key: str) -> None:
         ("HF_TOKEN=abc bakeoff run", "HF_TOKEN=<value> bakeoff run"),
         ("--note aB3dE6gH9jK2mN5pQ8sT", "--note <value>"),
         ("--data imdb:/data/imdb", "--data imdb:<path>"),
+        # As shlex.join writes a word with a space, with a quote, or with both.
+        ("'--password=a b c' --seed 7", "--password=<value> --seed 7"),
+        ("""--password 'a'"'"'b c' --seed 7""", "--password <value> --seed 7"),
+        ("'HF_TOKEN=a b' bakeoff run", "HF_TOKEN=<value> bakeoff run"),
+        ("--note 'Authorization: Bearer a-b' x", "--note 'Authorization: Bearer <value>' x"),
+        (
+            "--API_KEY abc --auth def --no-auth-x --pat=ghi",
+            "--API_KEY <value> --auth <value> --no-auth-x --pat=<value>",
+        ),
+        ("--seed 7 --key", "--seed 7 --key"),
+        ("--key --seed 7", "--key --seed 7"),
+        ("--data https://example.org/x?token=abc&n=1", "--data 'https://example.org/x?token=<value>'"),
+        ("--note wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "--note <value>"),
+        ("--note 123e4567-e89b-12d3-a456-426614174000", "--note <value>"),
+        ("run '/data/my project/mine.py' --html '~/a b/x y'", "run <path>/mine.py --html <path>"),
+        ("run secret/project/mine.py --data hf:org/name", "run <path>/mine.py --data hf:org/name"),
+        ("run 'mine.py", "run 'mine.py"),
         ("--data https://me:pw@example.org/x", "--data https://<address><path>"),
         (
             "bakeoff run mlp-mnist torch:mode=compiled,precision=bfloat16 --batch-size 8,16 --budget 5m",
@@ -172,12 +189,55 @@ def test_values_of_a_command_that_look_like_keys_go(text: str, left: str) -> Non
     assert redacted_command(text, Redactor({})) == left
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("alice_x, alices, r01-ALICE, malice", "user_x, alices, r01-user, malice"),
+        ("alice.py of alicesbox.lan.example.org.", "user.py of host."),
+        ("{'api_key': 'abc', \"token\": \"d e\"}", "{'api_key': <value>, \"token\": <value>}"),
+        ("Authorization: Basic YWxpY2U6aHVudGVyMg==", "Authorization: Basic <value>"),
+        ("""it ran x --password 'a'"'"'b c' --seed 7""", "it ran x --password <value> --seed 7"),
+        (
+            "SSH_KEY=abc DB_PASS=d X_CREDENTIALS='e f' KEYS=3",
+            "SSH_KEY=<value> DB_PASS=<value> X_CREDENTIALS=<value> KEYS=3",
+        ),
+        ("no such file: '/data/my project/x y.csv'", "no such file: '<path>'"),
+        ('no such file: "/data/my project/x.csv"', 'no such file: "<path>/x.csv"'),
+        ("sqlite:////data/secret/x.db of ~bob/secret", "sqlite:<path>/x.db of <path>"),
+        ("/data/a#1/b%20c/d!e/x.py", "<path>/x.py"),
+        ("a token: 512 tokens=512, keys=3, tokenizer=bpe", "a token: 512 tokens=512, keys=3, tokenizer=bpe"),
+        ("batch/s of 1/2 and <path>/x.py", "batch/s of 1/2 and <path>/x.py"),
+    ],
+)
+def test_names_folders_and_keys_are_known_in_any_text(text: str, left: str) -> None:
+    """A name as a part of a word that a dash or an underscore ends, a host with its domain, a path in quotes."""
+    assert sharing_redactor().text(text) == left
+
+
+def test_secret_variables_are_known_by_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever they are called before and behind it; other variables' values are words of reports."""
+    secret = ("WANDB_API_KEY", "MYAPIKEY", "HFTOKEN", "GITHUB_PAT", "DB_PASSWD", "X_CREDENTIALS_2", "AWS_SECRET_ACCESS")
+    others = ("TOKENIZERS_PARALLELISM", "KEYBOARD_LAYOUT", "PATH_TO", "COMPASS", "AUTHOR")
+    for number, name in enumerate((*secret, *others)):
+        monkeypatch.setenv(name, f"the value {number}.")
+    text = sharing_redactor().text(" ".join(f"the value {number}." for number in range(12)))
+    assert text == " ".join(["<value>"] * 7 + [f"the value {number}." for number in range(7, 12)])
+
+
 def test_ordinary_words_of_the_environment_stay() -> None:
     """Values of variables that are no secret, and names that come with every system, are words of reports."""
     text = f"alice on alicesbox and {socket.gethostname()}: hunter2-hunter2, mlp-mnist, {Path.home()}/x/y.py, the root"
     left = sharing_redactor().text(text)
     assert left.startswith("user on host and ")
     assert left.endswith(": <value>, mlp-mnist, <path>/y.py, the root")
+
+
+def test_of_variables_secrets_and_folders_are_left_out(judged: Outcome) -> None:
+    """By their names, however short the value is; of a list of folders, which may have spaces, what is no folder."""
+    variables = {"X_TOKEN": "7", "LD_PATH": "/a b/lib:/c d/x.so", "DEVICE": "/device:GPU", "OTHER": "7"}
+    first = msgspec.structs.replace(judged.contenders[0], inherited=variables)
+    shown = redacted(first).inherited
+    assert shown == {"X_TOKEN": "<value>", "LD_PATH": "<path>:<path>/x.so", "DEVICE": "<path>:GPU", "OTHER": "7"}
 
 
 def test_a_study_is_redacted_whole(judged: Outcome) -> None:

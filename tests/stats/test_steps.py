@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bakeoff.stats.steps import FEWEST, LEVEL, steps
+from bakeoff.stats.steps import FEWEST, LEVEL, PERMUTATIONS, steps
 
 SERIES = 120
 """Simulated for each rate."""
@@ -46,6 +46,8 @@ def test_two_steps_are_told_with_their_sides() -> None:
     assert (first.before, first.after) == pytest.approx((1.0, 2.0), abs=0.02)
     assert (second.before, second.after) == pytest.approx((2.0, 1.5), abs=0.02)
     assert max(first.p, second.p) <= LEVEL
+    # The order that is counts as one of those: no step is surer than they can tell.
+    assert min(first.p, second.p) >= 1 / (1 + PERMUTATIONS)
     assert steps(values) == [first, second]
 
 

@@ -67,6 +67,46 @@ def test_an_unknown_comparison_is_told(results: Path) -> None:
         find(results / "notes")
 
 
+def test_a_name_without_any_comparison_is_told_with_it(results: Path) -> None:
+    """So that a slip in --results is not taken for one in the name."""
+    with pytest.raises(UsageError, match=r"no comparison in .*notes, so none is called 'aaaa': run one first"):
+        find(results / "notes", "aaaa")
+
+
+def test_a_name_of_several_comparisons_is_refused(results: Path, comparison_of: Any) -> None:
+    """The end of two ids, or one id in two studies, names neither: both folders are told; a whole id is no end."""
+    begun = {"created_at": "2026-04-01T00:00:00.000000+00:00"}
+    write_comparison(results / "cnn-apx-aaaa", comparison_of(id="cnn-apx-aaaa", **begun))
+    with pytest.raises(UsageError, match="'aaaa' is the name of 2 comparisons: name one by its folder: ") as refused:
+        find(results, "aaaa")
+    assert str(results / "cnn-apx-aaaa") in str(refused.value)
+    assert str(results / "mlp-mnist-aaaa") in str(refused.value)
+    assert find(results, "cnn-apx-aaaa").name == "cnn-apx-aaaa"
+    for study in ("first", "second"):
+        write_comparison(results / study / "vgg-dddd", comparison_of(id="vgg-dddd", **begun))
+        (results / study / "study.json").write_text("{}")
+    with pytest.raises(UsageError, match="'vgg-dddd' is the name of 2 comparisons"):
+        find(results, "vgg-dddd")
+    assert find(results, str(results / "second" / "vgg-dddd")).parent.name == "second"
+    # What is called so itself counts before what ends so.
+    write_comparison(results / "aaaa", comparison_of(id="aaaa", **begun))
+    assert find(results, "aaaa").name == "aaaa"
+
+
+def test_of_many_comparisons_the_latest_are_told(tmp_path: Path, comparison_of: Any) -> None:
+    """A message names some of thousands, and the one that was meant by its likeness, however old it is."""
+    for number in range(30):
+        day = f"2026-01-{number + 1:02}T00:00:00.000000+00:00"
+        write_comparison(tmp_path / f"x-{number:04}", comparison_of(id=f"x-{number:04}", created_at=day))
+    with pytest.raises(UnknownNameError) as unknown:
+        find(tmp_path, "x-0009-")
+    told = str(unknown.value)
+    assert told.count("x-00") == 1 + 1 + 20 + 1
+    assert "did you mean 'x-0009'" in told
+    assert "x-0029" in told
+    assert "or one of 10 older ones" in told
+
+
 def test_records_are_read_by_the_names_of_their_trials(tmp_path: Path, record_of: Any) -> None:
     """Every finished trial has its record; one that was not finished has none, and is no damage."""
     for name in ("r01-fake", "r02-fake"):

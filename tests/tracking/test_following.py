@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
 from bakeoff.store.locks import is_locked, locked
-from bakeoff.tracking.following import Change, comparisons_in, following
+from bakeoff.tracking.following import Change, as_they_are, comparisons_in, following
 
 LOOK_S = 0.001
 
@@ -71,3 +72,34 @@ def test_what_does_not_run_is_yielded_once(tmp_path: Path, monkeypatch: pytest.M
     (ended / "end.json").write_text("{}")
     monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("it waits"))
     assert list(following([ended, left])) == [Change(ended, is_running=False), Change(left, is_running=False)]
+
+
+def test_what_is_written_between_two_looks_is_not_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comparison may write its last record and its end at any moment: the last look has all of its records."""
+    folder = begun(tmp_path / "a", "r01-x")
+    look = sys.modules[following.__module__]._records
+
+    def written_meanwhile(place: Path) -> frozenset[tuple[str, int]]:
+        found = look(place)
+        if not (folder / "end.json").exists():
+            begun(folder, "r02-x")
+            (folder / "end.json").write_text("{}")
+        return found
+
+    monkeypatch.setattr(sys.modules[following.__module__], "_records", written_meanwhile)
+    with locked(folder, "comparison"):
+        changes = [(change.is_running, len(look(folder))) for change in following([folder], LOOK_S)]
+    assert changes == [(True, 2), (False, 2)]
+
+
+def test_whether_a_comparison_runs_is_seen_without_following_it(tmp_path: Path) -> None:
+    """By its own lock or its study's, until its end is written."""
+    study = tmp_path / "study"
+    study.mkdir()
+    (study / "study.json").write_text("{}")
+    inner, alone = begun(study / "a"), begun(tmp_path / "b")
+    assert as_they_are([study, alone, alone]) == [Change(inner, False), Change(alone, False)]  # noqa: FBT003
+    with locked(study, "study"), locked(alone, "comparison"):
+        assert as_they_are([study, alone]) == [Change(inner, True), Change(alone, True)]  # noqa: FBT003
+        (inner / "end.json").write_text("{}")
+        assert as_they_are([study])[0].is_running is False

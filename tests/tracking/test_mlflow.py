@@ -75,10 +75,11 @@ def check(uri: str, project: str, recorded: list[TrackedRun]) -> None:
         assert theirs.data.params["comparison.workload"] == "mlp-mnist"
         assert len(theirs.data.params) == len([value for value in run.config.values() if value != ""])
         assert theirs.data.metrics["step_s"] == run.metrics["step_s"]
-        blocks = mine.get_metric_history(theirs.info.run_id, "block/elapsed_s")
-        assert sorted((one.step, one.value) for one in blocks) == [
-            (point.step, point.values["block/elapsed_s"]) for point in run.points
-        ]
+        for name in ("block/elapsed_s", "block/step_s"):
+            blocks = mine.get_metric_history(theirs.info.run_id, name)
+            assert sorted((one.step, one.value) for one in blocks) == [
+                (point.step, point.values[name]) for point in run.points
+            ]
         assert {one.path for one in mine.list_artifacts(theirs.info.run_id)} == set(run.files)
 
 
@@ -87,7 +88,9 @@ def partly(run: TrackedRun, points: int) -> TrackedRun:
     return msgspec.structs.replace(run, points=run.points[:points], files={}, state="running", records=points)
 
 
-def test_an_sqlite_file_gets_every_run_once(file: str, recorded: list[TrackedRun]) -> None:
+def test_an_sqlite_file_gets_every_run_once(
+    file: str, recorded: list[TrackedRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What was followed for a while and then tracked twice is there once, and whole."""
     live = MlflowTracker(file, "once")
     for points in (8, 16):
@@ -99,6 +102,10 @@ def test_an_sqlite_file_gets_every_run_once(file: str, recorded: list[TrackedRun
         for run in recorded:
             tracker.write(run)
     check(file, "once", recorded)
+    sent = []
+    monkeypatch.setattr(tracker._client, "log_batch", lambda _, **told: sent.extend(told.get("metrics", [])))
+    tracker.write(recorded[0])
+    assert sent == []  # MLflow would take it twice, and show it once.
 
 
 def test_a_run_that_says_something_else_is_made_anew(file: str, recorded: list[TrackedRun]) -> None:
@@ -113,6 +120,21 @@ def test_a_run_that_says_something_else_is_made_anew(file: str, recorded: list[T
     tracker.write(msgspec.structs.replace(run, metrics=run.metrics | {"step_s": 2e6}))
     tracker.write(run)
     check(file, "anew", [run])
+
+
+def test_a_run_has_the_state_of_its_comparison(file: str, recorded: list[TrackedRun]) -> None:
+    """Failed, interrupted, and gone on with to its end: one run, whose end is that of its last block."""
+    run = msgspec.structs.replace(recorded[0], files={}, points=recorded[0].points[:2])
+    for state, status in (
+        ("failed", "FAILED"),
+        ("interrupted", "KILLED"),
+        ("running", "RUNNING"),
+        ("finished", "FINISHED"),
+    ):
+        MlflowTracker(file, "states").write(msgspec.structs.replace(run, state=state))
+        (found,) = runs_in(file, "states")
+        assert found.info.status == status
+    assert (found.info.start_time, found.info.end_time) == (run.created_ms, run.points[-1].at_ms)
 
 
 def test_what_can_be_no_address_is_refused() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from bakeoff.tracking.run import TrackedRun
 from bakeoff.tracking.tensorboard import TensorboardTracker
+from bakeoff.tracking.tracker import TrackerDownError
 
 events = pytest.importorskip("tensorboardX.proto.event_pb2")
 
@@ -57,6 +58,8 @@ def test_event_files_hold_blocks_figures_and_the_picture(tmp_path: Path, recorde
         mine = found[path]
         assert mine[0].file_version == "brain.Event:2"
         told = scalars(mine)
+        times = [event.wall_time for event in mine for value in event.summary.value if value.tag == "block/step_s"]
+        assert times == [point.at_ms / 1000 for point in run.points]
         assert told["block/step_s"] == [
             (point.step, pytest.approx(point.values["block/step_s"], rel=1e-6)) for point in run.points
         ]
@@ -79,3 +82,58 @@ def test_tracking_again_doubles_nothing(tmp_path: Path, recorded: list[TrackedRu
     tracker.close()
     assert written(tmp_path / "live") == first
     assert track(tmp_path / "live", runs) == first
+
+
+def test_a_run_that_is_sent_again_when_it_is_over_is_not_doubled(tmp_path: Path, recorded: list[TrackedRun]) -> None:
+    """By the same tracker, as where another comparison could not be sent: one of each figure, text and picture."""
+    runs = recorded[:1]
+    first = track(tmp_path / "once", runs)
+    assert track(tmp_path / "twice", [*runs, *runs]) == first
+
+
+def test_what_was_written_half_begins_anew(
+    tmp_path: Path, recorded: list[TrackedRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a disk that was full in the middle of a block the file is as if it had never been."""
+    run = msgspec.structs.replace(recorded[0], files={})
+    first = track(tmp_path / "whole", [run])
+    tracker = TensorboardTracker(tmp_path / "half")
+    tracker.write(msgspec.structs.replace(run, points=run.points[:8], state="running"))
+    (file,) = tracker._files.values()
+    asked = []
+
+    def full(content: bytes) -> None:
+        asked.append(content)
+        if len(asked) > 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(file, "write", full)
+    with pytest.raises(TrackerDownError, match=r"cannot write below .*No space left on device"):
+        tracker.write(msgspec.structs.replace(run, points=run.points[:16], state="running"))
+    tracker.write(run)
+    tracker.close()
+    assert written(tmp_path / "half") == first
+
+
+def test_blocks_that_changed_meanwhile_are_written_anew(tmp_path: Path, recorded: list[TrackedRun]) -> None:
+    """A trial that was done again has other times: what stood in the file is not so any more."""
+    run = msgspec.structs.replace(recorded[0], files={})
+    first = track(tmp_path / "end", [run])
+    before = [msgspec.structs.replace(run.points[0], values={"block/step_s": 1.0}), *run.points[1:8]]
+    tracker = TensorboardTracker(tmp_path / "live")
+    tracker.write(msgspec.structs.replace(run, points=before, state="running"))
+    tracker.write(run)
+    tracker.close()
+    assert written(tmp_path / "live") == first
+
+
+def test_a_run_that_goes_on_has_no_figures_yet(tmp_path: Path, recorded: list[TrackedRun]) -> None:
+    """While a comparison runs its file has blocks alone, in their order, each once; the rest comes with its end."""
+    run = recorded[0]
+    tracker = TensorboardTracker(tmp_path)
+    for points in (4, 4, 9):
+        tracker.write(msgspec.structs.replace(run, points=run.points[:points], state="running", files={}))
+    tracker.close()
+    ((_, *mine),) = written(tmp_path).values()
+    assert {value.tag.partition("/")[0] for event in mine for value in event.summary.value} == {"block"}
+    assert [step for step, _ in scalars(mine)["block/round"]] == list(range(9))

@@ -112,6 +112,19 @@ def test_offline_folders_hold_everything(tmp_path: Path, recorded: list[TrackedR
             assert (path.parent / "files" / name).read_bytes() == content
 
 
+def test_a_failed_contender_is_a_failed_run(tmp_path: Path, recorded: list[TrackedRun]) -> None:
+    """W&B shows it as such by the exit code; one that was interrupted, and went on to its end, is none."""
+    fine, lost, resumed = (msgspec.structs.replace(run, files={}, points=run.points[:2]) for run in recorded)
+    tracker = WandbTracker("mine", None, tmp_path, is_offline=True)
+    failed = msgspec.structs.replace(lost, state="failed")
+    track(tracker, [msgspec.structs.replace(resumed, state="interrupted")], [fine, failed, resumed])
+    codes = {}
+    for run in recorded:
+        (path,) = tmp_path.glob(f"wandb/offline-run-*-{run.id}/*.wandb")
+        (codes[run.id],) = [one.exit.exit_code for one in records(path) if one.HasField("exit")]
+    assert codes == {fine.id: 0, lost.id: 1, resumed.id: 0}
+
+
 def _keys(items: Any) -> dict[str, Any]:
     """Return the values of a record by their keys."""
     return {one.key or ".".join(one.nested_key): json.loads(one.value_json) for one in items}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.environments.declared import frameworks
-from bakeoff.spec.keys import ISSUED
+from bakeoff.spec.keys import ISSUED, NAMED, is_secret
 from bakeoff.spec.options import WATCHED, WATCHED_ON
 
 if TYPE_CHECKING:
@@ -24,11 +24,24 @@ LEAST_VALUE = 8
 LEAST_NAME = 2
 """Characters of a name that is taken out."""
 
+HOST = "host"
+"""What stands for the name of a machine."""
+
+_IN_PATH = r"\w.@+=,~#%&!$^-"
+"""What the names of a path are made of here; one with a space is known in quotes alone."""
+
 _PATH = re.compile(
-    r"(?:(?<=file:)//|(?<![\w.~/-])(?!(?<=:)//))(?:~|\.{1,2})?(?:/+[\w.@+=,~-]+)*/+(?P<last>[\w.@+=,~-]*[\w@+=~-])/?"
+    rf"(?:(?<=file:)//|(?<![\w.~/-])(?<!<path>)(?!(?<=:)//(?!/)))(?:~[\w.-]*|\.{{1,2}})?(?:/+[{_IN_PATH}]+)*/+"
+    rf"(?P<last>[{_IN_PATH}]*[\w@+=~-])/?"
 )
-"""A path with one slash at least: absolute, or from the home, this folder or the one above; of addresses file:// alone.
+"""A path with one slash at least: absolute, or from the home, this folder or the one above; of addresses those of files
+alone, which have nothing between their second slash and their third.
 """
+
+_QUOTED_PATH = re.compile(
+    r"(?P<quote>[\"'`])(?:~[\w.-]*|\.{1,2})?/(?:(?!(?P=quote))[^\n/]*/)*(?P<last>(?:(?!(?P=quote))[^\n/])*)(?P=quote)"
+)
+"""A path in quotes, as Python's errors name files: it may have spaces."""
 
 _FILE = re.compile(r"python[\d.]*|[\w+-]+\.[a-z]+[\w.]*")
 """A name that tells what a path leads to, and no folder's: an interpreter, or what has an ending."""
@@ -40,33 +53,6 @@ _SIGNED_IN = re.compile(r"(?<=://)[^\s/@]+@[^\s/]+")
 
 _ISSUED = re.compile(rf"(?<![A-Za-z0-9]){ISSUED}(?![A-Za-z0-9])")
 """A key by the form that its issuer gives it, wherever it stands."""
-
-_NAMED = re.compile(
-    r"(?P<name>(?<![\w-])--?[\w-]*(?:key|token|secret|password|passwd|credentials?)[= ]+"
-    r"|(?<![A-Za-z0-9_])[A-Z][A-Z0-9_]*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)=)"
-    r"(?P<value>\"[^\"]*\"|'[^']*'|[^\s'\"]+)"
-)
-"""The value of an option or a variable whose name says that it is a key."""
-
-_SECRET_NAMES = frozenset(
-    [
-        "AUTH",
-        "COOKIE",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "KEY",
-        "APIKEY",
-        "PASS",
-        "PASSWD",
-        "PASSWORD",
-        "PWD",
-        "SECRET",
-        "SECRETS",
-        "TOKEN",
-        "TOKENS",
-    ]
-)
-"""Parts of the names of variables whose values are secret."""
 
 _OF_NOBODY = frozenset(
     [
@@ -107,7 +93,8 @@ class Redactor:
         longest_first = sorted(known, key=len, reverse=True)
         words = "|".join(map(re.escape, longest_first))
         # A name within a word is another word: "ann" in "channels". A dash or an underscore ends a name.
-        self._names = re.compile(rf"(?<![^\W_])(?:{words})(?![^\W_])", re.IGNORECASE) if words else None
+        name = rf"(?<![^\W_])(?P<name>{words})(?![^\W_])(?P<domain>(?:\.[a-z][\w-]*)*)"
+        self._names = re.compile(name, re.IGNORECASE) if words else None
         self._said = known
 
     def text(self, text: str) -> str:
@@ -116,11 +103,17 @@ class Redactor:
             text = text.replace(value, "<value>")
         if self._names is not None:
             # Before paths: a name with a space would end a path within it.
-            text = self._names.sub(lambda found: self._said[found[0].casefold()], text)
-        text = _NAMED.sub(r"\g<name><value>", _ISSUED.sub("<value>", text))
+            text = self._names.sub(self._named, text)
+        text = NAMED.sub(r"\g<name><value>", _ISSUED.sub("<value>", text))
         text = _SIGNED_IN.sub("<address>", text)
         text = _ADDRESS.sub("<address>", text)
-        return _PATH.sub(lambda found: "<path>" + (f"/{found['last']}" if _FILE.fullmatch(found["last"]) else ""), text)
+        text = _QUOTED_PATH.sub(lambda found: f"{found['quote']}{place(found['last'])}{found['quote']}", text)
+        return _PATH.sub(lambda found: place(found["last"]), text)
+
+    def _named(self, found: re.Match[str]) -> str:
+        """Return what stands for a name; behind a machine's follows its domain."""
+        said = self._said[found["name"].casefold()]
+        return said if said == HOST else said + found["domain"]
 
     def json(self, content: Any) -> Any:
         """Return an object of JSON with every text redacted, those that are keys as well."""
@@ -133,9 +126,14 @@ class Redactor:
         return content
 
 
+def place(last: str) -> str:
+    """Return what is left of a path whose last part is this: the name of a file, and of a folder nothing."""
+    return f"<path>/{last}" if _FILE.fullmatch(last) else "<path>"
+
+
 def redactor() -> Redactor:
     """Return what takes out who runs this, where, and what the environment holds beyond watched variables."""
-    names = dict.fromkeys(_people(), "user") | dict.fromkeys(_hosts(), "host")
+    names = dict.fromkeys(_people(), "user") | dict.fromkeys(_hosts(), HOST)
     of_devices = (name for names in WATCHED_ON.values() for name in names)
     watched = {*WATCHED, *of_devices, *(name for one in frameworks().values() for name in one.info.watched)}
     return Redactor(names, [value for name, value in os.environ.items() if name not in watched])
@@ -148,10 +146,9 @@ def sharing_redactor() -> Redactor:
     a report has to stay readable.
     """
     own = {word.casefold() for name, one in frameworks().items() for word in (name, one.info.title)}
-    names = dict.fromkeys(_people(), "user") | dict.fromkeys(_hosts(), "host")
+    names = dict.fromkeys(_people(), "user") | dict.fromkeys(_hosts(), HOST)
     names = {name: said for name, said in names.items() if name.casefold() not in own | _OF_NOBODY}
-    secrets = [value for name, value in os.environ.items() if not _SECRET_NAMES.isdisjoint(name.upper().split("_"))]
-    return Redactor(names, secrets)
+    return Redactor(names, [value for name, value in os.environ.items() if is_secret(name)])
 
 
 def _people() -> set[str]:

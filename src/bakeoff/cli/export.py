@@ -1,15 +1,21 @@
 """`bakeoff export`: every timed block, or every verdict, as a table for other programs."""
 
+import os
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bakeoff.cli import completing, parameters
-from bakeoff.spec.errors import UsageError
+from bakeoff.cli import FAILED, completing, parameters, showing
+from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bakeoff.report.export.columns import Row
+    from bakeoff.report.export.files import Bytes, Writer
 
 STDOUT = Path("-")
 """As a file: write there, for a pipe."""
@@ -54,18 +60,42 @@ def export(
     results: parameters.Results = "results",
 ) -> None:
     """Write every timed block, or every verdict, of comparisons as a table (docs/export.md has its columns)."""
-    from bakeoff.report.export.files import WRITERS
     from bakeoff.report.export.tables import table_named
 
     table_named(of)
     files = {name: path for name, path in (("parquet", parquet), ("csv", csv), ("jsonl", jsonl)) if path is not None}
     _check(files, force=force)
     folders = _folders(Path(results), comparisons or [], everything=everything)
-    rows = [row for folder in folders for row in _rows(of, folder, redact=redact)]
-    # All contents before the first file: what one format lacks leaves nothing behind.
-    contents = {files[name]: WRITERS[name](of, rows) for name in files}
-    for path, content in contents.items():
-        _write(path, content, f"{len(rows)} {of}")
+    lost = _written(of, folders, files, redact=redact, everything=everything)
+    if lost:
+        raise typer.Exit(FAILED)
+
+
+def _written(of: str, folders: list[Path], files: dict[str, Path], *, redact: bool, everything: bool) -> int:
+    """Write the rows of one comparison after another; return how many could not be read, each named on stderr.
+
+    Raises StoreError, and writes nothing, for one that was named, and where none can be read.
+    """
+    from bakeoff.cli.report import told_if_absurd
+
+    rows, lost = 0, 0
+    with told_if_absurd(), _opened(of, files) as writers:
+        for folder in folders:
+            try:
+                found = _rows(of, folder, redact=redact)
+            except StoreError as error:
+                lost += 1
+                if not everything or lost == len(folders):
+                    raise
+                typer.echo(f"left out: {plain(str(error))}", err=True)
+                continue
+            rows += len(found)
+            for writer in writers:
+                writer.write(found)
+    for path in files.values():
+        if path != STDOUT:
+            typer.echo(f"{rows} {of} in {path}", err=True)
+    return lost
 
 
 def _check(files: dict[str, Path], *, force: bool) -> None:
@@ -76,7 +106,7 @@ def _check(files: dict[str, Path], *, force: bool) -> None:
     if files.get("parquet") == STDOUT:
         msg = "--parquet - : Parquet is no text for stdout; name a file, or take --csv - or --jsonl -"
         raise UsageError(msg)
-    if len(set(files.values())) < len(files):
+    if len({os.path.realpath(path) for path in files.values()}) < len(files):
         msg = "two formats cannot be one file: name a file for each"
         raise UsageError(msg)
     for path in files.values():
@@ -104,25 +134,50 @@ def _folders(results: Path, names: list[str], *, everything: bool) -> list[Path]
 
 
 def _rows(of: str, folder: Path, *, redact: bool) -> "list[Row]":
-    """Return a comparison's rows."""
+    """Return a comparison's rows; records of it that are not used are named on stderr."""
     from bakeoff.cli.report import told_if_absurd
-    from bakeoff.judge.comparison import judge_comparison
+    from bakeoff.judge.comparison import judge
     from bakeoff.report.export.tables import rows_of
     from bakeoff.report.redacted import redacted
-    from bakeoff.store.results import read_records
 
     with told_if_absurd():
-        outcome = judge_comparison(folder)
-        said = redacted(outcome) if redact else outcome
-        return rows_of(of, outcome, read_records(folder).records.values(), said)
+        outcome, found = judge(folder)
+        rows = rows_of(of, outcome, found.records.values(), redacted(outcome) if redact else outcome)
+    for sentence in found.damaged:
+        typer.echo(f"left out: {plain(sentence)}", err=True)
+    return rows
 
 
-def _write(path: Path, content: bytes, what: str) -> None:
-    """Write a file, or to stdout."""
-    from bakeoff.store.files import write_atomically
+@contextmanager
+def _opened(of: str, files: dict[str, Path]) -> "Iterator[list[Writer]]":
+    """Yield a writer for each file, which is there once all is written, and not at all where an error comes before."""
+    from bakeoff.report.export.files import WRITERS
+
+    with ExitStack() as stack:
+        writers = []
+        for name, path in files.items():
+            # What one format lacks leaves nothing behind: a file is replaced at the end, after its writer is closed.
+            writers.append(WRITERS[name](of, stack.enter_context(_file(path))))
+            stack.callback(writers[-1].close)
+        yield writers
+
+
+@contextmanager
+def _file(path: Path) -> "Iterator[Bytes]":
+    """Yield what is written to for a path."""
+    from bakeoff.store.files import replacing
 
     if path == STDOUT:
+        yield _Stdout()
+        return
+    showing.say_new_folder(path)
+    with replacing(path) as file:
+        yield file
+
+
+class _Stdout:
+    """Takes bytes for stdout, whole lines at a time."""
+
+    def write(self, content: bytes) -> None:
+        """Print them, in the characters that stdout has."""
         typer.echo(content.decode(), nl=False)
-    else:
-        write_atomically(path, content)
-        typer.echo(f"{what} in {path}", err=True)

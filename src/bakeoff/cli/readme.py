@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 WATCH_S = 2.0
 """Between two looks at the records: a round takes longer, and a look costs next to nothing."""
 
+_ANYBODY = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+
 _SEEN = (STUDY_FILE, COMPARISON_FILE, END_FILE, RECORD_FILE)
 """Files by whose coming and changing a report changes."""
 
@@ -47,11 +49,15 @@ class Readme(NamedTuple):
         pages = {name: _page(found[-1]) for name, found in folders.items()}
         charts = {name: _chart(name) for name, page in pages.items() if any(one.picture for one in page.sections)}
         blocks = [to_block(pages[part.name], charts.get(part.name, "")) for part in parts]
-        new = rewritten(text, parts, blocks)
+        new = rewritten(text, parts, blocks).encode()
         drawn = {file.parent / chart: self._drawn(pages[name], file.parent / chart) for name, chart in charts.items()}
+        # That took a second or more: what somebody saved meanwhile is begun from, and not overwritten.
+        if self.parts()[1] != text:
+            return self.update()
+        mode = _writable(file, new)
         for path, picture in drawn.items():
             _write(path, picture)
-        is_new = _write(file, new.encode(), stat.S_IMODE(file.stat().st_mode))
+        is_new = _write(file, new, mode)
         return [folder for found in folders.values() for folder in found], is_new
 
     def look(self, folders: list[Path]) -> list[tuple[str, int | None]]:
@@ -66,8 +72,9 @@ class Readme(NamedTuple):
 
         try:
             file, text = self.file.resolve(strict=True), self.file.read_bytes().decode()
-        except OSError as error:
-            msg = f"--readme {self.file}: {error.strerror or error}; name a Markdown file that is there"
+        except (OSError, RuntimeError) as error:  # RuntimeError: links that lead to each other, in Python 3.11
+            why = getattr(error, "strerror", None) or error
+            msg = f"--readme {self.file}: {why}; name a Markdown file that is there"
             raise UsageError(msg) from error
         except UnicodeDecodeError as error:
             msg = f"--readme {self.file} is not UTF-8 (byte {error.start}): save it as UTF-8"
@@ -128,18 +135,19 @@ def follow(readme: Readme, sleep: Callable[[float], object]) -> None:
     seen: list[tuple[str, int | None]] = []
     said = ""
     while True:
-        # Seen before it is written: what changes meanwhile, the file itself too, is found by the next look.
-        before, seen = seen, readme.look(folders)
-        if seen != before:
-            try:
+        try:
+            # Seen before it is written: what changes meanwhile, the file itself too, is found by the next look.
+            now = readme.look(folders)
+            if now != seen:
+                seen = now
                 folders, is_new = readme.update()
                 said = ""
                 if is_new:
                     typer.echo(f"readme  {readme.file}", err=True)
-            except BakeoffError as error:
-                if str(error) != said:
-                    typer.echo(f"not written: {error}", err=True)
-                said = str(error)
+        except (BakeoffError, OSError) as error:
+            if str(error) != said:
+                typer.echo(f"not written: {error}", err=True)
+            said = str(error)
         sleep(WATCH_S)
 
 
@@ -172,6 +180,18 @@ def _with_one_picture(page: Page) -> Page:
 def _chart(name: str) -> str:
     """Return the name of a part's chart, which stands beside the file."""
     return f"bakeoff-{name}.svg"
+
+
+def _writable(path: Path, content: bytes) -> int:
+    """Return the permissions of a file that is to have these bytes; raise UsageError where nobody may write to it.
+
+    A file is replaced, which its folder alone would allow.
+    """
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not mode & _ANYBODY and path.read_bytes() != content:
+        msg = f"--readme {path} is read-only: allow writing (chmod u+w), or name another file"
+        raise UsageError(msg)
+    return mode
 
 
 def _write(path: Path, content: bytes, mode: int | None = None) -> bool:

@@ -61,6 +61,7 @@ def report(
     results: parameters.Results = "results",
 ) -> None:
     """Report on comparisons and studies that were run, computed from their records again."""
+    from bakeoff.report.called import forget
     from bakeoff.report.forms.pictures import EXTENSIONS
     from bakeoff.report.pages import page_of
     from bakeoff.report.redacted import redacted
@@ -76,6 +77,8 @@ def report(
         msg = f"--chart {chart}: the file must end in {' or '.join(EXTENSIONS)}"
         raise UsageError(msg)
     showing.check(html, chart, force=force)
+    if redact:
+        forget()
     with told_if_absurd():
         pages = [
             page_of(redacted(outcome) if redact else outcome) for outcome in _judged(Path(results), comparisons or [])

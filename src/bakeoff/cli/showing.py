@@ -64,6 +64,12 @@ def print_headlines(pages: Sequence[Page]) -> None:
         typer.echo(plain(pasteable(page.headline)))
 
 
+def say_new_folder(path: Path) -> None:
+    """Print which folder will be made for a file, where it is not there: its name may be a slip."""
+    if not path.parent.exists():
+        typer.echo(f"folder  {plain(str(path.parent))} is new", err=True)
+
+
 def check(*files: Path | None, force: bool) -> None:
     """Raise UsageError where a file that is to be written is there and is not bakeoff's."""
     from bakeoff.report.forms.marks import check_overwritable
@@ -80,10 +86,12 @@ def write(pages: Sequence[Page], html: Path | None, chart: Path | None) -> None:
     if html is not None:
         from bakeoff.report.forms.html import to_html
 
+        say_new_folder(html)
         write_atomically(html, to_html(pages, html.parent).encode())
         typer.echo(f"report  {html}", err=True)
     if chart is not None:
         from bakeoff.report.forms.pictures import to_picture
 
+        say_new_folder(chart)
         write_atomically(chart, to_picture(pages, chart))
         typer.echo(f"chart   {chart}", err=True)

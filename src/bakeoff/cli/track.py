@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bakeoff.cli import parameters
+from bakeoff.cli import FAILED, parameters
 from bakeoff.spec.errors import UsageError
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
+    from bakeoff.tracking.following import Change
     from bakeoff.tracking.run import TrackedRun
     from bakeoff.tracking.sending import Sent
     from bakeoff.tracking.tracker import Tracker
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Send comparisons to W&B, MLflow or TensorBoard.",
     rich_markup_mode=None,
+    no_args_is_help=True,
 )
 
 Comparisons = Annotated[
@@ -71,7 +73,9 @@ def wandb(
         from bakeoff.tracking.wandb import WandbTracker
 
         is_offline = offline or os.environ.get("WANDB_MODE") == "offline"
-        return WandbTracker(project, entity, folder, is_offline=is_offline)
+        made = WandbTracker(project, entity, folder, is_offline=is_offline)
+        _say_new(folder / "wandb")
+        return made
 
     _track(comparisons, results, tracker, live=live, redact=redact)
 
@@ -101,7 +105,10 @@ def mlflow(
     def tracker() -> "Tracker":
         from bakeoff.tracking.mlflow import MlflowTracker
 
-        return MlflowTracker(uri, project)
+        made = MlflowTracker(uri, project)
+        for path in made.files:
+            _say_new(path)
+        return made
 
     _track(comparisons, results, tracker, live=live, redact=redact)
 
@@ -123,7 +130,9 @@ def tensorboard(
     def tracker() -> "Tracker":
         from bakeoff.tracking.tensorboard import TensorboardTracker
 
-        return TensorboardTracker(folder)
+        made = TensorboardTracker(folder)
+        _say_new(folder)
+        return made
 
     _track(comparisons, results, tracker, live=live, redact=redact)
 
@@ -135,28 +144,44 @@ def _track(
     from bakeoff.acceptance.redacted import sharing_redactor
     from bakeoff.cli.report import told_if_absurd
     from bakeoff.tracking.content import runs_of
-    from bakeoff.tracking.following import Change, comparisons_in, following
+    from bakeoff.tracking.following import as_they_are, following
     from bakeoff.tracking.sending import send
 
     places, using = _places(Path(results), comparisons), sharing_redactor() if redact else None
+    known = as_they_are(places)
+    if not known and not live:
+        raise _nothing(places)
     tracker = make()
 
-    def read(change: Change) -> "list[TrackedRun]":
+    def read(change: "Change") -> "list[TrackedRun]":
         with told_if_absurd():
             return runs_of(change.folder, using, is_running=change.is_running)
 
     if live:
         typer.echo(f"following {', '.join(plain(place.name) for place in places)}", err=True)
-    folders = comparisons_in(places)
-    if not folders and not live:
-        msg = f"no comparison of {', '.join(place.name for place in places)} was begun: there is nothing to track"
-        raise UsageError(msg)
-    changes = following(places) if live else [Change(folder, is_running=False) for folder in folders]
+    changes = following(places) if live else known
     sent = send(changes, tracker, read, _warn, again=live)
     for line in _lines(sent, tracker):
         typer.echo(plain(line))
-    if sent.missing:
-        raise typer.Exit(1)
+    for reason in sent.unread.values():
+        typer.echo(f"left out: {plain(reason)}", err=True)
+    if sent.missing or sent.unread:
+        raise typer.Exit(FAILED)
+    if not sent.runs:
+        raise _nothing(places)
+
+
+def _nothing(places: list[Path]) -> UsageError:
+    """Return the error for studies of which no comparison was begun."""
+    return UsageError(
+        f"no comparison of {', '.join(place.name for place in places)} was begun: there is nothing to track"
+    )
+
+
+def _say_new(path: Path) -> None:
+    """Print which file or folder will be made here, where it is not there: its name may be a slip."""
+    if not os.path.exists(path):  # noqa: PTH110 - unlike Path.exists, no error for a name that is too long
+        typer.echo(f"new     {plain(str(path))}", err=True)
 
 
 def _warn(reason: str) -> None:

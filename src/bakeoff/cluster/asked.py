@@ -29,6 +29,8 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     jobs: list[str]
     tasks: dict[str, controller.Task]
     """Of the controller's answer, and how those ended that it has forgotten since."""
+    accounted: list[str] = []
+    """Arrays of which accounting was asked since the question, whether it knew them or not."""
     failed: str = ""
     """Why the controller was not heard."""
 
@@ -46,7 +48,7 @@ def tasks_of(folder: Path, jobs: Sequence[str]) -> Answer:
     path = folder / FOLDER / "queue.json"
     with filelock.FileLock(path.with_suffix(".lock")):
         before = _read(path)
-        if before is not None and before.jobs == list(jobs) and 0 <= before.age_s < LEAST_S:
+        if before is not None and set(jobs) <= set(before.jobs) and 0 <= before.age_s < LEAST_S:
             return before
         known = before.tasks if before is not None else {}
         ended = {

@@ -10,7 +10,7 @@ from bakeoff.cluster import states
 from bakeoff.cluster.plans import named, study_of
 from bakeoff.store import studies
 from bakeoff.store.locks import locked
-from bakeoff.store.studies import PointState
+from bakeoff.store.studies import LOG_ENDS, PointState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,4 +46,4 @@ def reason_of(row: Row) -> str:
     if row.state != "failed":
         return "" if row.comparison else f"{row.state}: no comparison yet"
     end = " / ".join(line.strip() for line in row.log_end.splitlines()[-REASON_LINES:])
-    return f"{row.reason}; its log ends: {end}" if end else row.reason
+    return f"{row.reason}{LOG_ENDS}{end}" if end else row.reason

@@ -128,10 +128,12 @@ def _unexplained(known: Sequence[State], tasks: Sequence[str], answer: asked.Ans
 
 
 def _completed(folder: Path, answer: asked.Answer, jobs: Sequence[str]) -> asked.Answer:
-    """Return an answer with what accounting knows of these arrays; what nobody knows any more is noted, too."""
-    if not jobs or not (found := controller.accounted(jobs)):
+    """Return an answer with what accounting knows of these arrays, which is asked once for each answer of the queue."""
+    new = sorted(set(jobs) - set(answer.accounted))
+    if not new:
         return answer
-    whole = msgspec.structs.replace(answer, tasks=found | answer.tasks)
+    tasks = controller.accounted(new) | answer.tasks
+    whole = msgspec.structs.replace(answer, tasks=tasks, accounted=[*answer.accounted, *new])
     asked.keep(folder, whole)
     return whole
 

@@ -54,7 +54,13 @@ if TYPE_CHECKING:
 
 def judge_comparison(folder: Path) -> Outcome:
     """Return the outcome of the comparison in a folder; raise StoreError where there is none."""
-    return marked(assess(read_comparison(folder), read_records(folder), folder, read_end(folder)))
+    return judge(folder)[0]
+
+
+def judge(folder: Path) -> tuple[Outcome, Records]:
+    """Return the outcome of the comparison in a folder, and its records; raise StoreError where there is none."""
+    comparison, found = read_comparison(folder), read_records(folder)
+    return marked(assess(comparison, found, folder, read_end(folder))), found
 
 
 def history(folder: Path) -> list[Pair]:

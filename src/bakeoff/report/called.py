@@ -53,6 +53,11 @@ def note(program: str | None = None) -> None:
     _Called.name = name_of(sys.argv[0] if program is None else program)
 
 
+def forget() -> None:
+    """Print every command as the plain `bakeoff`: what is printed from now on is read elsewhere."""
+    _Called.name = PLAIN
+
+
 def name() -> str:
     """Return what is typed here to call bakeoff, quoted for the shell where it has to be."""
     return _Called.name

@@ -7,22 +7,44 @@ failed. What is judged stays: every number, every verdict, and every word of bak
 from __future__ import annotations
 
 import re
+import shlex
 from functools import cache
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
-from bakeoff.acceptance.redacted import Redactor, sharing_redactor
+from bakeoff.acceptance.redacted import Redactor, place, sharing_redactor
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
 from bakeoff.judge.study import StudyOutcome
+from bakeoff.spec.keys import is_secret, without_keys
+from bakeoff.store.studies import LOG_ENDS
 
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
 LONGEST_WORD = 20
 """Letters and digits: a word of a command that is as long, and has both, is a key: no option has such a value."""
 
-_LONG = re.compile(rf"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{{{LONGEST_WORD},}}")
+AWS_SECRET = 40
+"""Characters of Amazon's secret keys, of base64's alphabet."""
+
+_LONG = re.compile(
+    rf"(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{{{LONGEST_WORD},}}"
+    rf"|(?<![A-Za-z0-9/+])(?=[a-z0-9/+]*[A-Z])(?=[A-Z0-9/+]*[a-z])(?=[A-Za-z/+]*\d)[A-Za-z0-9/+]{{{AWS_SECRET}}}"
+    r"(?![A-Za-z0-9/+])"
+    r"|(?<![0-9A-Fa-f])[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![0-9A-Fa-f])"
+)
+"""What looks like a key by itself in a command; the last one is a UUID."""
+
+_SPACED_PATH = re.compile(r"(?<![\w.~/-])(?:~[\w.-]*|\.{1,2})?/(?!/)(?=.*\s)(?:[^/]*/)*(?P<last>[^/]*)", re.DOTALL)
+"""Within one word of a command: a path with a space in it, to the word's end."""
+
+_RELATIVE = re.compile(
+    r"(?<![\w.~/@-])(?:[\w.+-]+/)+(?P<last>[\w+-]+\.(?:csv|html|json|md|npz|parquet|png|py|svg|toml|txt))(?![\w/])"
+)
+"""The path of a file below the working directory: a data set of somebody's has a slash, too, and no such ending."""
+
+_PLACED = re.compile(r"<\w+>")
 
 _SAID_BY_WORKERS = frozenset(("reason", "detail", "found", "lost_rounds"))
 """Fields of which the first line is kept: what follows it is the end of a log."""
@@ -39,7 +61,23 @@ def redacted(outcome: Kind, using: Redactor | None = None) -> Kind:
 
 def redacted_command(text: str, using: Redactor) -> str:
     """Return a command line without names, folders and anything that looks like a key."""
-    return using.text(_LONG.sub("<value>", text))
+    try:
+        words = shlex.split(text)
+    except ValueError:  # A quote that is not closed: it is no command, and a text like others.
+        return using.text(_LONG.sub("<value>", text))
+    return " ".join(_quoted(_word(word, using)) for word in without_keys(words, "<value>"))
+
+
+def _word(word: str, using: Redactor) -> str:
+    """Return a word of a command, as the program gets it, without what should not be there."""
+    word = _SPACED_PATH.sub(lambda found: place(found["last"]), _LONG.sub("<value>", word))
+    return _RELATIVE.sub(lambda found: place(found["last"]), using.text(word))
+
+
+def _quoted(word: str) -> str:
+    """Return a word as a shell takes it; what stands for something that was left out needs no quotes."""
+    bare = _PLACED.sub("x", word)
+    return word if shlex.quote(bare) == bare else shlex.quote(word)
 
 
 class _Redaction:
@@ -73,12 +111,23 @@ class _Redaction:
             case msgspec.Struct():
                 return self.of(value)
             case dict():
-                return {self._any(key): self._any(item) for key, item in value.items()}
+                return {self._any(key): self._item(key, item) for key, item in value.items()}
             case tuple() if hasattr(value, "_fields"):
                 return type(value)(*map(self._any, value))
             case list() | tuple():
                 return type(value)(map(self._any, value))
         return value
+
+    def _item(self, name: Any, value: Any) -> Any:
+        """Return what a mapping holds under a name: of a secret variable nothing, of a list of folders what is left."""
+        if not (isinstance(name, str) and name.isupper() and isinstance(value, str)):
+            return self._any(value)
+        if is_secret(name):
+            return "<value>"
+        places = value.split(":")
+        if all(one.startswith(("/", "~")) for one in places):
+            return ":".join(place(one.rstrip("/").rpartition("/")[2]) for one in places)  # One may have a space.
+        return self._any(value)
 
     def _text(self, text: str) -> str:
         """Return a text without them, in which contenders have the names that tell them apart."""
@@ -101,9 +150,9 @@ def _is_literal(hint: Any) -> bool:
 
 
 def _first_lines(value: Any) -> Any:
-    """Return texts with their first line alone."""
+    """Return texts with their first line alone, and no end of a job's log."""
     if isinstance(value, str):
-        return value.partition("\n")[0]
+        return value.partition("\n")[0].partition(LOG_ENDS)[0]
     if isinstance(value, dict):
         return {key: _first_lines(item) for key, item in value.items()}
     return value

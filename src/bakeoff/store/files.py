@@ -10,8 +10,9 @@ import hashlib
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
@@ -22,6 +23,8 @@ from bakeoff.store.evidence import EVIDENCE_FILE, checked_arrays
 from bakeoff.store.reading import DamagedError, OtherVersionError, check_version, decoded, read_as, read_bounded
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bakeoff.spec.trial import TrialSpec
 
 COMPARISON_FILE = "comparison.json"
@@ -41,14 +44,18 @@ class _Sealed(msgspec.Struct, frozen=True):
     record: msgspec.Raw
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: temporary file, fsync, rename; raise StoreError with the cause."""
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file that takes the place of what is at a path when it is whole: temporary file, fsync, rename.
+
+    Where an error comes before, nothing is replaced. Raises StoreError, with the cause, where it cannot be written.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
-                file.write(content)
+                yield file
                 file.flush()
                 os.fchmod(file.fileno(), 0o666 & ~_umask())
                 os.fsync(file.fileno())
@@ -59,6 +66,12 @@ def write_atomically(path: Path, content: bytes) -> None:
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise StoreError(msg) from error
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; raise StoreError with the cause."""
+    with replacing(path) as file:
+        file.write(content)
 
 
 def _umask() -> int:

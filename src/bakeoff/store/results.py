@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ import msgspec
 from bakeoff.spec.comparison import ANEW, FIRST_RULES
 from bakeoff.spec.errors import StoreError, UnknownNameError, UsageError
 from bakeoff.spec.record import Record, TrialOutcome
+from bakeoff.spec.text import plain
 from bakeoff.store import folders
 from bakeoff.store.files import (
     COMPARISON_FILE,
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
     from bakeoff.spec.comparison import Aim, Comparison
     from bakeoff.spec.trial import Purpose
 
+
+MOST_NAMED = 20
+"""Names in a message, the latest: a results directory may hold thousands."""
 
 AGAIN: frozenset[TrialOutcome] = frozenset({"killed", "timeout", "crashed", "unavailable"})
 """How a trial ends that came to nothing for what may have passed: when its comparison goes on it is done again."""
@@ -147,22 +152,39 @@ def is_study(folder: Path) -> bool:
 
 
 def find(results: Path, name: str | None = None) -> Path:
-    """Return the folder of a comparison or a study, by its id, the end of its id, or its path; None: the latest."""
+    """Return the folder of a comparison or a study, by its id, the end of its id, or its path; None: the latest.
+
+    Raises UsageError where there is none, and where a name is that of several.
+    """
     # os.path.exists, unlike Path.exists, raises nothing for a name that is too long.
     if name is not None and (os.path.exists(Path(name) / COMPARISON_FILE) or is_study(Path(name))):  # noqa: PTH110
         return Path(name)
     available = _with_studies(results)
     if not available:
-        msg = f"no comparison in {results}: run one first (bakeoff run mlp-mnist), or name its directory by --results"
+        called = "" if name is None else f", so none is called {name!r}"
+        first = "run one first (bakeoff run mlp-mnist), or name its directory by --results"
+        msg = f"no comparison in {results}{called}: {first}"
         raise UsageError(msg)
     if name is None:
         return available[-1]
     within = [path.parent for path in results.glob(f"*/*/{COMPARISON_FILE}") if is_study(path.parent.parent)]
-    everything = [*within, *available]
-    matching = [folder for folder in everything if folder.name == name or folder.name.endswith(f"-{name}")]
-    if not matching:
-        raise UnknownNameError("comparison", name, [folder.name for folder in available])
-    return matching[-1]
+    return _the_one(name, [*within, *available], available)
+
+
+def _the_one(name: str, everything: list[Path], available: list[Path]) -> Path:
+    """Return the folder that a name means: an id before the ends of others; raise UsageError for none or several."""
+    exact = [folder for folder in everything if folder.name == name]
+    found = exact or [folder for folder in everything if folder.name.endswith(f"-{name}")]
+    if not found:
+        latest = [folder.name for folder in reversed(available)]
+        close = difflib.get_close_matches(name, latest, n=1)
+        more = f"one of {len(latest) - MOST_NAMED:,} older ones" if len(latest) > MOST_NAMED else ""
+        raise UnknownNameError("comparison", name, {*latest[:MOST_NAMED], *close}, more)
+    if len(found) > 1:
+        told = ", ".join(str(folder) for folder in found[:MOST_NAMED])
+        msg = f"{name!r} is the name of {len(found)} comparisons: name one by its folder: {plain(told)}"
+        raise UsageError(msg)
+    return found[0]
 
 
 def _with_studies(results: Path) -> list[Path]:

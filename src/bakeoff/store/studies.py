@@ -23,6 +23,10 @@ _ANEW = (*ANEW, "results", "resume", "command")
 """Fields of a request that may change when a study is resumed: how long, and where."""
 
 
+LOG_ENDS = "; its log ends: "
+"""In a reason: what stands behind it was printed by a process, and may be anything."""
+
+
 class PointState(msgspec.Struct, frozen=True, kw_only=True):
     """How far a point of a study is."""
 

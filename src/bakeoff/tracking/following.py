@@ -30,6 +30,12 @@ def comparisons_in(places: Iterable[Path]) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def as_they_are(places: Sequence[Path]) -> list[Change]:
+    """Return every comparison of these places, each once, with whether it runs at this moment."""
+    growing = _growing(places)
+    return [Change(folder, _is_running(folder, growing)) for folder in comparisons_in(places)]
+
+
 def following(places: Sequence[Path], look_s: float = LOOK_S) -> Iterator[Change]:
     """Yield comparisons whenever they have new records, each for the last time when it is over.
 
@@ -40,10 +46,10 @@ def following(places: Sequence[Path], look_s: float = LOOK_S) -> Iterator[Change
     over: set[Path] = set()
     while True:
         # In this order: what is written between the two looks is seen in the next one, or before the end.
-        growing = {place for place in places if is_study(place) and is_locked(place)}
+        growing = _growing(places)
         left = [folder for folder in comparisons_in(places) if folder not in over]
         for folder in left:
-            is_running = not (folder / END_FILE).exists() and (folder.parent in growing or is_locked(folder))
+            is_running = _is_running(folder, growing)
             now = _records(folder)
             if not is_running:
                 over.add(folder)
@@ -53,6 +59,16 @@ def following(places: Sequence[Path], look_s: float = LOOK_S) -> Iterator[Change
         if not growing and over.issuperset(left):
             return
         time.sleep(look_s)
+
+
+def _growing(places: Iterable[Path]) -> set[Path]:
+    """Return the studies that run, and may begin comparisons."""
+    return {place for place in places if is_study(place) and is_locked(place)}
+
+
+def _is_running(folder: Path, growing: set[Path]) -> bool:
+    """Return whether a comparison may get more records: it has no end, and a process has its lock or its study's."""
+    return not (folder / END_FILE).exists() and (folder.parent in growing or is_locked(folder))
 
 
 def _records(folder: Path) -> frozenset[tuple[str, int]]:

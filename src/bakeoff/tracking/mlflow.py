@@ -64,20 +64,17 @@ class MlflowTracker:
         if not _SCHEME.fullmatch(uri):
             msg = f"--uri {_public(uri)}: valid: http://HOST:PORT or https://..., or sqlite:///FILE"
             raise UsageError(msg)
-        # Before the import, which reads them: nobody is told that bakeoff uses it.
-        for name, value in (
-            ("MLFLOW_DISABLE_TELEMETRY", "true"),
-            ("MLFLOW_HTTP_REQUEST_TIMEOUT", WAIT_S),
-            ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", TRIES),
-        ):
-            os.environ.setdefault(name, value)
-        # What it says of its tables is no news to somebody who asked for the file.
-        for name in ("mlflow", "alembic"):
-            logging.getLogger(name).setLevel(logging.WARNING)
+        file = _file(uri)
+        self.files = () if file is None else (file, Path(f"{file}-files"))
+        """An SQLite file, and the folder of what is attached to runs; a server keeps its own."""
+        _settle()
         self._entities = client("mlflow.entities", "mlflow")
-        self._failures = (client("mlflow.exceptions", "mlflow").MlflowException, OSError)
+        self._failures: tuple[type[Exception], ...] = (
+            client("mlflow.exceptions", "mlflow").MlflowException,
+            OSError,
+        )
         if "sqlite" in uri:
-            client("sqlalchemy", "mlflow")
+            self._failures += (client("sqlalchemy.exc", "mlflow").SQLAlchemyError,)
             client("alembic", "mlflow")
         self._new_client = client("mlflow.tracking", "mlflow").MlflowClient
         self._uri, self._project = uri, project
@@ -105,8 +102,12 @@ class MlflowTracker:
         self._client = self._client or self._new_client(self._uri)
         found = self._client.get_experiment_by_name(self._project)
         self._experiment = (
-            found.experiment_id if found else self._client.create_experiment(self._project, _place(self._uri))
+            found.experiment_id if found else self._client.create_experiment(self._project, self._place())
         )
+
+    def _place(self) -> str | None:
+        """Return where an experiment's files are kept: beside an SQLite file; a server decides itself."""
+        return str(self.files[-1].absolute()) if self.files else None
 
     def _found(self, run: TrackedRun) -> Any:
         """Return MLflow's run with the tag of this one; None where there is none."""
@@ -180,6 +181,31 @@ class MlflowTracker:
             self._client.log_artifacts(identity, folder)
 
 
+def _settle() -> None:
+    """Have MLflow tell nobody that it is used, notice within seconds that a server is down, and print no news."""
+    for name, value in (
+        ("MLFLOW_DISABLE_TELEMETRY", "true"),
+        ("MLFLOW_HTTP_REQUEST_TIMEOUT", WAIT_S),
+        ("MLFLOW_HTTP_REQUEST_MAX_RETRIES", TRIES),
+        ("MLFLOW_LOGGING_LEVEL", "ERROR"),  # its warnings are in the errors that it raises
+    ):
+        os.environ.setdefault(name, value)  # before the import, which reads them
+    for name in ("mlflow", "alembic"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+
+
+def _file(uri: str) -> Path | None:
+    """Return the file of an SQLite address, None of another; raise UsageError where its folder is not there."""
+    scheme, _, path = uri.partition(":///")
+    if not scheme.startswith("sqlite"):
+        return None
+    file = Path(path)
+    if not os.path.isdir(file.parent):  # noqa: PTH112 - unlike Path.is_dir, no error for a name that is too long
+        msg = f"--uri {uri}: there is no folder {file.parent}: make it, or name another file"
+        raise UsageError(msg)
+    return file
+
+
 def _is_another(run: TrackedRun, found: Any, known: dict[int, float]) -> bool:
     """Return whether MLflow's run says something else of the same blocks, or of the same number of records.
 
@@ -198,12 +224,6 @@ def _parts(values: Iterable[Any], most: int) -> Iterator[list[Any]]:
     """Yield values in lists of at most so many."""
     every = list(values)
     return (every[start : start + most] for start in range(0, len(every), most))
-
-
-def _place(uri: str) -> str | None:
-    """Return where an experiment's files are kept: beside an SQLite file; a server decides itself."""
-    scheme, _, path = uri.partition(":///")
-    return f"{Path(path).absolute()}-files" if scheme.startswith("sqlite") else None
 
 
 def _name(text: str) -> str:

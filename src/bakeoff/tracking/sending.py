@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.spec.errors import StoreError
 from bakeoff.tracking.run import TrackedRun
 from bakeoff.tracking.tracker import TrackerDownError
 
@@ -24,6 +25,8 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     """That it has in their latest state."""
     missing: list[Path]
     """Comparisons of which it lacks something."""
+    unread: dict[Path, str]
+    """Comparisons that could not be read, each with the reason."""
 
 
 def send(
@@ -37,13 +40,20 @@ def send(
     """Send comparisons as they change; return what the tracker has in the end.
 
     A tracker that is down is warned of once. From then on nothing more is sent, or with `again` what it lacks is sent
-    with the next change. `read` gives a comparison's runs.
+    with the next change. `read` gives a comparison's runs; one that cannot be read keeps no other from being sent.
     """
     sending = _Sending(tracker, warn)
+    unread: dict[Path, str] = {}
     for change in changes:
-        sending.send(change.folder, read(change), again=again)
+        try:
+            runs = read(change)
+        except StoreError as error:
+            unread[change.folder] = str(error)
+            continue
+        unread.pop(change.folder, None)
+        sending.send(change.folder, runs, again=again)
     sending.close()
-    return Sent(runs=list(sending.sent.values()), missing=list(sending.missing))
+    return Sent(runs=list(sending.sent.values()), missing=list(sending.missing), unread=unread)
 
 
 class _Sending:

@@ -6,6 +6,7 @@ DIR/<comparison>/<contender>/events.out.tfevents.<seconds>.<run>.bakeoff
 from __future__ import annotations
 
 import struct
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.contender import slug
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from bakeoff.tracking.run import TrackedRun
+    from bakeoff.tracking.run import Point, TrackedRun
 
 FOLDER = "runs"
 """Where TensorBoard's own examples keep runs: `tensorboard --logdir runs`."""
@@ -37,25 +38,52 @@ class TensorboardTracker:
         self._summary = client("tensorboardX.summary", "tensorboard")
         self._folder = folder
         self._files: dict[str, Any] = {}
-        self._sent: dict[str, int] = {}
+        self._sent: dict[str, list[Point]] = {}
         self.where = f"event files in {folder}: tensorboard --logdir {folder}"
 
     def write(self, run: TrackedRun) -> None:
-        """Append what is new of a run to its file, which begins anew when a run is first written."""
+        """Append what is new of a run to its file, which begins anew when a run is first written or was over."""
         try:
-            file = self._file(run)
-            for event in self._new(run):
-                file.write(event.SerializeToString())
-            file.flush()
+            self._write(run)
         except (OSError, ValueError) as error:
-            msg = f"cannot write below {self._folder}: {error}"
-            raise TrackerDownError(msg) from error
+            self._forget()
+            raise self._down(error) from error
 
     def close(self) -> None:
         """Close the files."""
-        for file in self._files.values():
+        try:
+            for identity in list(self._files):
+                self._end(identity)
+        except OSError as error:
+            raise self._down(error) from error
+
+    def _write(self, run: TrackedRun) -> None:
+        """Append what is new of a run."""
+        sent = self._sent.get(run.id, [])
+        if run.points[: len(sent)] != sent:
+            self._end(run.id)  # A trial was done again: what its file says is no longer so.
+        file = self._file(run)
+        for event in self._new(run):
+            file.write(event.SerializeToString())
+        file.flush()
+        if run.state != "running":
+            self._end(run.id)  # Its figures stand at its end: written again, they would be there twice.
+
+    def _end(self, identity: str) -> None:
+        """Close a run's file; what is written of it next begins anew."""
+        self._sent.pop(identity, None)
+        if (file := self._files.pop(identity, None)) is not None:
             file.close()
-        self._files.clear()
+
+    def _forget(self) -> None:
+        """Leave all files as they are: nobody knows what they hold."""
+        for identity in list(self._files):
+            with suppress(OSError, ValueError):
+                self._end(identity)
+
+    def _down(self, error: Exception) -> TrackerDownError:
+        """Return the error that says why nothing can be written."""
+        return TrackerDownError(f"cannot write below {self._folder}: {error}")
 
     def _file(self, run: TrackedRun) -> Any:
         """Return a run's file of events."""
@@ -65,17 +93,17 @@ class TensorboardTracker:
             # The library's own names hold the name of the machine, and another time each time.
             path = folder / f"events.out.tfevents.{run.created_ms // 1000}.{run.id}.bakeoff"
             file = self._files[run.id] = self._records.RecordWriter(str(path))
-            self._sent[run.id] = 0
+            self._sent[run.id] = []
             first = self._events.Event(wall_time=run.created_ms / 1000, file_version=VERSION)
             file.write(first.SerializeToString())
         return self._files[run.id]
 
     def _new(self, run: TrackedRun) -> Iterator[Any]:
         """Yield the events that a run's file lacks: blocks one after another, figures once the comparison is over."""
-        for point in run.points[self._sent[run.id] :]:
+        for point in run.points[len(self._sent[run.id]) :]:
             scalars = [self._summary.scalar(name, value) for name, value in point.values.items()]
             yield from self._said(scalars, point.at_ms, point.step)
-        self._sent[run.id] = len(run.points)
+        self._sent[run.id] = run.points
         if run.state == "running":
             return
         at_ms = run.points[-1].at_ms if run.points else run.created_ms

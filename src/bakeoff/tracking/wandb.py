@@ -78,8 +78,7 @@ class WandbTracker:
         theirs.summary.update(run.metrics | run.words)
         if run.files:
             self._attach(run, theirs)
-        if run.state in {"failed", "interrupted"}:
-            self._failed.add(run.id)
+        (self._failed.add if run.state in {"failed", "interrupted"} else self._failed.discard)(run.id)
 
     def _begun(self, run: TrackedRun) -> Any:
         """Return a run of W&B's, begun anew: what was there under its id is replaced."""

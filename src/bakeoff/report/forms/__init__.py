@@ -66,7 +66,9 @@ def save(page: Page) -> dict[str, Path]:
 
 
 def files(page: Page) -> dict[str, Path]:
-    """Return the records and the announced forms that are beside them, by their names."""
+    """Return the records and the announced forms that are beside them, by their names; nothing of a redacted page."""
+    if not page.path:
+        return {}
     folder = Path(page.path)
     known = {form.name: folder / form.named(page) for form in forms() if form.is_announced}
     return {"records": folder} | {name: path for name, path in known.items() if path.exists()}
