@@ -2,10 +2,10 @@
 
     python benchmarks/gallery.py [--repeats 5] [--output benchmarks/results/gallery]
 
-Goal: 10,000 comparisons load within 2 s. Cards are made up, in the words and lengths that real ones have; their pictures
-are files of their own, all like that of the records in docs/records. Each row is the median of fresh starts of the
-browser. usable: from the start of the navigation until the list takes keys; drawn: until the pictures in the window are
-there; search, filter, order and page: from an input to the next frame.
+Goal: 10,000 comparisons load within 2 s. Cards are made up, in the words and lengths that real ones have; their
+pictures are files of their own, all like that of the records in docs/records. Each row is the median of fresh starts
+of the browser. usable: from the start of the navigation until the list takes keys; drawn: until the pictures in the
+window are there; search, filter, order and page: from an input to the next frame.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ A_STUDY_OF = 8
 
 def cards(number: int) -> list[Card]:
     """Return made-up cards, the same for the same number; one in ten is a study with comparisons of its own."""
-    draw = random.Random(number)
+    draw = random.Random(number)  # noqa: S311 - of cards, not of keys
     found: list[Card] = []
     while len(found) < number:
         study = _study(draw, len(found)) if draw.random() < 0.1 and len(found) + A_STUDY_OF < number else None
@@ -57,7 +57,9 @@ def _comparison(draw: random.Random, place: int, study: Card | None) -> Card:
     device = study.devices[0] if study else draw.choice(DEVICES)
     first, *others = draw.sample(sorted(FRAMEWORKS), len(FRAMEWORKS))
     ratios = sorted(round(1.1 + 2 * draw.random(), 2) for _ in others)
-    told = ", ".join(f"{r}x {name} (95 % CI {r - 0.03:.2f} to {r + 0.04:.2f})" for r, name in zip(ratios, others, strict=True))
+    told = ", ".join(
+        f"{r}x {name} (95 % CI {r - 0.03:.2f} to {r + 0.04:.2f})" for r, name in zip(ratios, others, strict=True)
+    )
     batch = draw.choice((8, 32, 64, 128))
     return Card(
         slug=f"{workload}-{place:04x}-{draw.randrange(16**6):06x}",
@@ -124,7 +126,12 @@ def timed(folder: Path, repeats: int) -> dict[str, float]:
 
     found: list[dict[str, float]] = []
     for number in range(repeats):
-        arguments = [tools.chromium(), str(tools.modules()), (folder / "index.html").as_uri(), str(folder / f"p{number}")]
+        arguments = [
+            tools.chromium(),
+            str(tools.modules()),
+            (folder / "index.html").as_uri(),
+            str(folder / f"p{number}"),
+        ]
         command = [tools.node(), str(Path(__file__).with_suffix(".mjs")), *arguments]
         found.append(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
     return {name: statistics.median(one[name] for one in found) for name in found[0]}

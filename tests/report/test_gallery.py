@@ -19,6 +19,7 @@ from tests.report.browser import tools
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.report.gallery.card import Card, card_of
+from bakeoff.report.gallery.found import Found
 from bakeoff.report.gallery.picture import MOST_PAIRS, small
 from bakeoff.report.gallery.site import Site, data
 from bakeoff.report.pages import page_of
@@ -39,15 +40,18 @@ def made(folder: Path, outcome: Outcome) -> tuple[list[Card], str]:
     assert picture is not None
     cards = script("gallery").cards(NUMBER)
     wild = msgspec.structs.replace(cards[0], headline=WILD, title=WILD, created_at="2027-01-01T00:00")
+    site = Site(folder, "Gallery", "none", None)
+    real = site.make(Found("comparison", folder, wild.slug, study="a-study"), [], outcome, "")
+    assert real.headline == page.headline
     cards = [wild, *cards[1:]]
-    for card in cards:
+    for card in cards[1:]:
         here = folder / "pages" / card.slug
         here.mkdir(parents=True)
         (here / "card.svg").write_bytes(picture.svg)
         (here / "index.html").write_text(
             f'<!doctype html><nav><a href="../../index.html">Gallery</a></nav><h1>{card.slug}</h1>'
         )
-    Site(folder, "Gallery", "none", None).write_list(cards)
+    site.write_list(cards)
     return cards, next(card.slug for card in cards if card.kind == "study")
 
 
@@ -88,7 +92,13 @@ def seen(decided: Outcome, tmp_path: Path) -> dict[str, Any]:
             pytest.skip(str(error))
         cards, study = made(tmp_path / "site", decided)
         index = tmp_path / "site" / "index.html"
-        job = {"file": index.as_uri(), "study": study, "widths": WIDTHS, "themes": THEMES}
+        job = {
+            "file": index.as_uri(),
+            "study": study,
+            "page": f"pages/{cards[0].slug}/index.html",
+            "widths": WIDTHS,
+            "themes": THEMES,
+        }
         with served(tmp_path / "site") as address:
             job |= {"http": f"{address}/index.html", "profile": tmp_path / "profile", "shots": None}
             (tmp_path / "job.json").write_text(json.dumps(job, default=str))
@@ -152,11 +162,18 @@ def test_keys_alone_lead_everywhere(seen: dict[str, Any]) -> None:
 
 def test_filters_take_what_has_all_of_them(seen: dict[str, Any]) -> None:
     """Workload, framework, device and verdict together leave the cards that have all; dates are days."""
-    asked = {("workloads", "mlp-mnist"), ("frameworks", "torch"), ("devices", "cuda: NVIDIA L4"), ("verdicts", "undecided")}
+    asked = {
+        ("workloads", "mlp-mnist"),
+        ("frameworks", "torch"),
+        ("devices", "cuda: NVIDIA L4"),
+        ("verdicts", "undecided"),
+    }
     found = [card for card in seen["made"] if all(value in getattr(card, name) for name, value in asked)]
     assert found
     assert seen["filtered"]["count"].startswith(shown(len(found)))
-    march = sorted((card for card in seen["made"] if card.created_at.startswith("2026-03")), key=lambda one: one.created_at)
+    march = sorted(
+        (card for card in seen["made"] if card.created_at.startswith("2026-03")), key=lambda one: one.created_at
+    )
     assert seen["dated"]["count"].startswith(shown(len(march)))
     assert seen["dated"]["ratios"][0] == f"pages/{march[0].slug}/index.html"
     largest = max(card.ratio or 0 for card in top(seen["made"]))
@@ -189,15 +206,15 @@ def test_pages_are_turned_by_button_and_by_arrow(seen: dict[str, Any]) -> None:
 def test_nothing_is_fetched_and_nothing_fails(seen: dict[str, Any]) -> None:
     """From files nothing else is asked for, no error is in the console, and the strictest policy refuses nothing."""
     folder = seen["file"].removesuffix("index.html")
-    assert [one for one in seen["asked"] if not one.startswith((folder, "about:"))] == []
+    assert [one for one in seen["asked"] if not one.startswith((folder, "about:", "data:"))] == []
     assert seen["errors"] == []
     assert seen["served"]["refused"] == []
     assert seen["served"]["cards"] == 48
 
 
 def test_everybody_can_read_it(seen: dict[str, Any]) -> None:
-    """axe-core finds no violation in either theme at 360 and 1280 pixels, and nothing moves sideways."""
-    assert len(seen["looks"]) == 3 * len(WIDTHS) * len(THEMES)
+    """axe-core finds no violation in the list or a page, in either theme at 360 and 1280 pixels; nothing moves sideways."""
+    assert len(seen["looks"]) == 4 * len(WIDTHS) * len(THEMES)
     assert [look for look in seen["looks"] if look["violations"] or look["overflow"] > 0 or not look["drawn"]] == []
 
 
@@ -216,7 +233,9 @@ def test_a_card_has_room_for_a_few_pairs(decided: Outcome) -> None:
     base = decided.contenders[0]
     many = msgspec.structs.replace(
         decided,
-        contenders=[msgspec.structs.replace(base, label=name, median_step_s=place + 1.0) for place, name in enumerate(names)],
+        contenders=[
+            msgspec.structs.replace(base, label=name, median_step_s=place + 1.0) for place, name in enumerate(names)
+        ],
         verdicts=[
             msgspec.structs.replace(decided.verdicts[0], first=other, second=name)
             for place, name in enumerate(names)

@@ -118,7 +118,9 @@ def _make(site: "Site", found: "list[Found]") -> None:
                 typer.echo(f"{number:,} of {len(found):,}", err=True)
     except KeyboardInterrupt:
         if cards:
-            site.write_list((cards | {slug: entry.card for slug, entry in before.items() if slug not in cards}).values())
+            site.write_list(
+                (cards | {slug: entry.card for slug, entry in before.items() if slug not in cards}).values()
+            )
         raise
     gone = [entry for slug, entry in before.items() if slug not in cards]
     site.write_list(cards.values())
@@ -126,8 +128,9 @@ def _make(site: "Site", found: "list[Found]") -> None:
         for sentence in made.remove(site.folder, entry):
             typer.echo(plain(sentence), err=True)
     same = f", {len(cards) - anew:,} as they were" if len(cards) > anew else ""
+    pages = count(len(cards), "page")
     removed = f", {len(gone):,} removed" if gone else ""
-    typer.echo(f"gallery  {site.folder / 'index.html'}: {count(len(cards), "page")}, {anew:,} made{same}{removed}")
+    typer.echo(f"gallery  {site.folder / 'index.html'}: {pages}, {anew:,} made{same}{removed}")
 
 
 def _card(site: "Site", one: "Found", parts: "list[Found]", before: "Entry | None") -> "tuple[Card | None, bool]":

@@ -54,7 +54,9 @@ class Redaction:
 
     def of(self, value: Kind) -> Kind:
         """Return a record, an outcome or a part of it, redacted."""
-        found = {name: self._field(name, getattr(value, name), kept=kept) for name, kept in _fields(type(value)).items()}
+        found = {
+            name: self._field(name, getattr(value, name), kept=kept) for name, kept in _fields(type(value)).items()
+        }
         return msgspec.structs.replace(value, **found)
 
     def json(self, content: Any, name: str = "") -> Any:

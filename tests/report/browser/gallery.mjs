@@ -1,6 +1,6 @@
 // Uses a gallery as a reader does, in one start of a real browser: node gallery.mjs CHROMIUM MODULES JOB, and prints what it saw.
 //
-// JOB is a file: {file: address of the list, http: the same from a web server, study: slug, widths, themes, profile, shots: folder or null}.
+// JOB is a file: {file: address of the list, http: the same from a web server, study: slug, page: a report within the folder, widths, themes, profile, shots: folder or null}.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ const [chromium, modules, job] = process.argv.slice(2);
 const require = createRequire(`${modules}/`);
 const puppeteer = require("puppeteer-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const { file, http, study, widths, themes, profile, shots } = JSON.parse(readFileSync(job, "utf8"));
+const { file, http, study, page, widths, themes, profile, shots } = JSON.parse(readFileSync(job, "utf8"));
 
 const browser = await puppeteer.launch({
   executablePath: chromium,
@@ -74,8 +74,10 @@ try {
   seen.third = await look();
 
   seen.looks = [];
-  for (const [name, fragment] of [["list", ""], ["study", `#study=${study}`], ["nothing", "#q=nothing+has+this"]]) {
-    await open(fragment);
+  const folder = file.slice(0, file.lastIndexOf("/") + 1);
+  for (const [name, address] of [["list", file], ["study", `${file}#study=${study}`], ["nothing", `${file}#q=nothing+has+this`], ["page", `${folder}${page}`]]) {
+    await tab.goto("about:blank");
+    await tab.goto(address);
     await tab.evaluate(axe);
     for (const width of widths) {
       await tab.setViewport({ width, height: 800 });
@@ -83,7 +85,7 @@ try {
         await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
         await tab.evaluate(() => Promise.all([...document.images].map((one) => ((one.loading = "eager"), one.decode()))));
         if (shots) await tab.screenshot({ path: `${shots}/gallery-${name}-${width}-${theme}.png` });
-        const violations = await tab.evaluate(async () => (await axe.run(document)).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`));
+        const violations = await tab.evaluate(async () => (await axe.run(document, { preload: false })).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`));
         const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         const drawn = await tab.evaluate(() => [...document.images].every((one) => one.naturalWidth > 0));
         seen.looks.push({ name, width, theme, violations, overflow, drawn });

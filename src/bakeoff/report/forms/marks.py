@@ -29,8 +29,14 @@ ARCHIVE = "bakeoff-records.tar"
 """The name in the head of an archive (RFC 1952, 2.3.1)."""
 
 _MARKS = {
-    **{".html": HTML.encode(), ".svg": SVG.encode(), ".png": PNG, ".md": MARKDOWN.encode()},
-    **{".css": SOURCE.encode(), ".js": SOURCE.encode(), ".gz": ARCHIVE.encode() + b"\0", ".json": b'{"bakeoff":"'},
+    ".html": HTML.encode(),
+    ".svg": SVG.encode(),
+    ".png": PNG,
+    ".md": MARKDOWN.encode(),
+    ".css": SOURCE.encode(),
+    ".js": SOURCE.encode(),
+    ".json": b'{"bakeoff":"',
+    ".gz": ARCHIVE.encode() + b"\0",
 }
 
 _LOOK_BYTES = 1 << 16

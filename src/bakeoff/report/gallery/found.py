@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
@@ -20,6 +19,7 @@ from bakeoff.store.searches import SEARCH_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 Kind = Literal["comparison", "study", "reproduction", "search", "acceptance", "explanation"]
 

@@ -1,4 +1,4 @@
-"""What a gallery's folder holds already: which pages bakeoff made there, of what, and which it may replace or remove."""
+"""What a gallery's folder holds already: which pages bakeoff made there, and what it may replace or remove."""
 
 from __future__ import annotations
 

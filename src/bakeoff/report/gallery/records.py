@@ -14,7 +14,6 @@ import msgspec
 
 from bakeoff.acceptance.bundle import archive
 from bakeoff.report.forms.marks import ARCHIVE
-from bakeoff.report.redacted import Redaction
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.evidence import EVIDENCE_FILE, MOST_EVIDENCE_BYTES
 from bakeoff.store.files import RECORD_FILE
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bakeoff.report.gallery.found import Found
+    from bakeoff.report.redacted import Redaction
 
 ARCHIVE_FILE = "records.tar.gz"
 

@@ -79,9 +79,7 @@ class Site(NamedTuple):
         contents = {made.PAGE_FILE: self._page(one, page).encode()}
         if picture := small(page, said):
             contents[made.CARD_FILE] = picture.svg
-            card = msgspec.structs.replace(
-                card, picture=picture.title, width=picture.width, height=picture.height
-            )
+            card = msgspec.structs.replace(card, picture=picture.title, width=picture.width, height=picture.height)
         if self.records == "copy" and one.kind != "explanation":
             contents[ARCHIVE_FILE] = packed(one, redaction)
         return made.write(self.folder, made.Entry(made_of=made_of, card=card, files={}), contents).card
@@ -156,7 +154,9 @@ def data(cards: Sequence[Card]) -> bytes:
 def _leading(outcome: Undertaken, said: Undertaken, parts: Sequence[Found]) -> Undertaken:
     """Return what is said of an outcome with, in place of folders, what leads from its page to others."""
     if isinstance(said, Explanation):
-        return msgspec.structs.replace(said, outcome=msgspec.structs.replace(said.outcome, path=said.outcome.comparison.id))
+        return msgspec.structs.replace(
+            said, outcome=msgspec.structs.replace(said.outcome, path=said.outcome.comparison.id)
+        )
     if not isinstance(said, StudyOutcome) or not isinstance(outcome, StudyOutcome):
         return said
     pages = {part.folder.name: f"../{part.slug}/{made.PAGE_FILE}" for part in parts}

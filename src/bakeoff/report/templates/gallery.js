@@ -135,12 +135,13 @@
     const item = node("li", "", "card");
     const head = node("h2");
     head.append(link(`pages/${card.slug}/index.html`, card.headline));
-    const facts = [card.devices.join("; "), card.created_at.replace("T", " ")].filter(Boolean).join(" · ");
+    const facts = node("p", card.devices.join("; ") + (card.devices.length && card.created_at ? " · " : ""), "quiet");
+    facts.append(node("time", card.created_at.replace("T", " ")));
     const badges = node("p");
     if (KINDS[card.kind]) badges.append(node("span", KINDS[card.kind], "badge"));
     for (const [word, count] of card.verdicts) badges.append(node("span", count > 1 ? `${count} ${word}` : word, "badge"));
     if (card.warnings) badges.append(node("span", card.warnings > 1 ? `${card.warnings} warnings` : "1 warning", "badge"));
-    item.append(picture(card), head, node("p", card.title), node("p", facts, "quiet"), badges, ...parts(card));
+    item.append(picture(card), head, node("p", card.title), facts, badges, ...parts(card));
     return item;
   }
 
