@@ -23,9 +23,9 @@ _EVERY = 25
 
 def gallery(
     results: Annotated[
-        list[Path],
+        list[str],
         typer.Argument(
-            metavar="RESULTS...",
+            metavar="RESULTS",
             help="Folders of results, or of single comparisons, studies, searches and acceptances.",
             show_default=False,
         ),
@@ -65,12 +65,11 @@ def gallery(
 
     how = _records(records)
     renderer()  # Raises what there is to raise before the first page.
-    found, lost = found_in(results, output)
+    found, lost = found_in(map(Path, results), output)
     for sentence in lost:
         _warn(sentence)
     if not found:
-        where = ", ".join(str(place) for place in results)
-        msg = f"no comparison in {where}: run one first (bakeoff run mlp-mnist), or name other folders of results"
+        msg = f"no comparison in {', '.join(results)}: run one first (bakeoff run mlp-mnist), or name other folders of results"
         raise UsageError(msg)
     made.check(output, [one.slug for one in found], force=force)
     site = Site(output, title, how, sharing_redactor() if redact else None)
@@ -180,5 +179,5 @@ def _stem(slug: str) -> tuple[str, bool]:
 
 
 def _warn(sentence: str) -> None:
-    """Say on stderr what is left out, and why."""
+    """Write on stderr what is left out, and why."""
     typer.echo(plain(f"left out: {sentence}"), err=True)
