@@ -59,7 +59,7 @@ def small(page: Page, outcome: Undertaken) -> Small | None:
         f'style="color-scheme: light dark" font-family="{FONT}" color="light-dark({INK}, {DARK_INK})">{SVG}'
         f"<title>{html.escape(plain(found.title))}</title>"
         f'<rect width="100%" height="100%" fill="light-dark({PAPER[0]}, {PAPER[1]})"/>'
-        f'<svg x="{_EDGE}" y="{_EDGE}" {view}>{rest}</svg>'
+        f'<svg x="{_EDGE}" y="{_EDGE}" overflow="visible" {view}>{rest}</svg>'
     )
     return Small(found.title, svg.encode(), width, height)
 

@@ -29,9 +29,14 @@
       card[field] = !listed.includes(field) ? value : Array.isArray(value) ? value.map((one) => words[one]) : words[value];
     });
     card.verdicts = card.verdicts.map((word, index) => [word, card.counts[index]]);
-    const said = [card.slug, card.kind, card.title, card.headline, card.created_at, ...card.scenarios, ...card.versions];
-    card.text = [...said, ...card.workloads, ...card.devices, ...card.frameworks].join("\n").toLowerCase();
     return card;
+  }
+
+  /** All that a search finds in a card, put together when it is searched first: most readers of a list only filter. */
+  function text(card) {
+    const said = [card.slug, card.kind, card.title, card.headline, card.created_at, ...card.scenarios, ...card.versions];
+    card.text ??= [...said, ...card.workloads, ...card.devices, ...card.frameworks].join("\n").toLowerCase();
+    return card.text;
   }
 
   function order(one, other) {
@@ -84,7 +89,7 @@
       const day = card.created_at.slice(0, 10);
       if ((state.from && !(day >= state.from)) || (state.to && !(day && day <= state.to))) return false;
       if (FILTERS.some((name) => state[name] && !values(card, name).includes(state[name]))) return false;
-      return wanted.every((word) => card.text.includes(word));
+      return wanted.every((word) => text(card).includes(word));
     });
     return ORDERS[state.sort] ? found.sort(ORDERS[state.sort]) : found;
   }
