@@ -83,7 +83,7 @@ try {
       await tab.setViewport({ width, height: 800 });
       for (const theme of themes) {
         await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
-        await tab.evaluate(() => Promise.all([...document.images].map((one) => ((one.loading = "eager"), one.decode()))));
+        await tab.evaluate(() => Promise.all([...document.images].map((one) => ((one.loading = "eager"), one.decode().catch(() => {})))));
         if (shots) await tab.screenshot({ path: `${shots}/gallery-${name}-${width}-${theme}.png` });
         const violations = await tab.evaluate(async () => (await axe.run(document, { preload: false })).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`));
         const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
