@@ -53,6 +53,9 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--csv": ("-", *FILES),
     "--jsonl": ("-", *FILES),
     "--parquet": FILES,
+    "--output": ("site", "results", *FILES),
+    "--title": ("Our GPUs", *TEXTS),
+    "--records": ("copy", "link", "none", *TEXTS),
     "--of": ("blocks", "verdicts", *TEXTS),
 }
 FLAGS = (
@@ -79,6 +82,7 @@ COMMANDS: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("reproduce",): (("apx-2024", "no-such", "study.toml", *TEXTS), ("--device", "--budget", "--seed", "--results")),
     ("report",): (COMPARISONS, ("--results", "--html", "--chart", "--readme")),
     ("export",): (COMPARISONS, ("--results", "--csv", "--jsonl", "--parquet", "--of")),
+    ("gallery",): ((*FILES, *COMPARISONS), ("--output", "--title", "--records", "--results")),
     ("explain",): ((*COMPARISONS, *NAMES, *CONTENDERS), ("--recorded", *OF_A_RACE)),
     ("list",): (("workloads", "frameworks", "options", "studies", *TEXTS), ()),
     ("history",): (NAMES, ("--results",)),
@@ -90,7 +94,7 @@ COMMANDS: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("slurm", "write", "run"): ((*NAMES, *CONTENDERS), OF_A_RACE),
     (): (TEXTS, ()),
 }
-_WEIGHTS = (18, 4, 2, 2, 3, 1, 2, 1, 2, 1, 2, 3, 2, 1, 3, 1)
+_WEIGHTS = (18, 4, 2, 2, 3, 1, 1, 2, 1, 2, 1, 2, 3, 2, 1, 3, 1)
 
 
 def command_lines(seed: int, count: int) -> Iterator[list[str]]:

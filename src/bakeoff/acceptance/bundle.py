@@ -64,7 +64,7 @@ def write_bundle(outcome: AcceptanceOutcome, path: Path | None = None, using: Re
     members[ACCEPTANCE_FILE] = _pretty(acceptance)
     manifest = {"version": 1, "bakeoff": bakeoff.__version__, "files": sorted(members), "left_out": sorted(left_out)}
     members[MANIFEST_FILE] = _pretty(manifest)
-    write_atomically(path, _archive(members))
+    write_atomically(path, archive(members))
     return path
 
 
@@ -114,17 +114,17 @@ def _pretty(content: Any) -> bytes:
     return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
 
-def _archive(members: dict[str, bytes]) -> bytes:
-    """Return an archive of plain files, sorted, with no owner, no time and no link."""
+def archive(members: dict[str, bytes], name: str = "") -> bytes:
+    """Return an archive of plain files, sorted, with no owner, no time and no link; `name` stands in its head."""
     written = io.BytesIO()
     with (
-        gzip.GzipFile(filename="", fileobj=written, mode="wb", mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+        gzip.GzipFile(filename=name, fileobj=written, mode="wb", mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as file,
     ):
-        for name in sorted(members):
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = len(members[name]), 0o644
-            archive.addfile(member, io.BytesIO(members[name]))
+        for path in sorted(members):
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(members[path]), 0o644
+            file.addfile(member, io.BytesIO(members[path]))
     return written.getvalue()
 
 

@@ -14,6 +14,7 @@ from bakeoff.cli import (
     env,
     explain,
     export,
+    gallery,
     history,
     list,
     report,
@@ -71,6 +72,7 @@ app.add_typer(slurm.app, name="slurm")
 app.command("report", short_help="Report on what was run, from its records.")(report.report)
 app.command("history", short_help="Show a workload's verdicts over time.")(history.history)
 app.command("export", short_help="Write every block or verdict as a table.")(export.export)
+app.command("gallery", short_help="Make a static site of many comparisons and studies.")(gallery.gallery)
 app.command("diff", short_help="Show two comparisons side by side, and what changed.")(diff.diff)
 app.add_typer(track.app, name="track")
 app.add_typer(completion.app, name="completion")

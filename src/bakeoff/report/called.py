@@ -24,6 +24,7 @@ COMMANDS = frozenset(
         "env",
         "explain",
         "export",
+        "gallery",
         "history",
         "list",
         "report",

@@ -56,7 +56,7 @@ def redacted(outcome: Kind, using: Redactor | None = None) -> Kind:
     `using` is what takes words out, by default `sharing_redactor`. Contenders whose names are the same without their
     folders are numbered: "torch@<path>/python" and "torch@<path>/python (2)".
     """
-    return _Redaction(using or sharing_redactor(), outcome).of(outcome)
+    return Redaction(using or sharing_redactor(), outcome).of(outcome)
 
 
 def redacted_command(text: str, using: Redactor) -> str:
@@ -80,7 +80,7 @@ def _quoted(word: str) -> str:
     return word if shlex.quote(bare) == bare else shlex.quote(word)
 
 
-class _Redaction:
+class Redaction:
     """Takes the same words out of all that one outcome holds."""
 
     def __init__(self, using: Redactor, outcome: msgspec.Struct) -> None:
@@ -92,10 +92,20 @@ class _Redaction:
 
     def of(self, value: Kind) -> Kind:
         """Return a record, an outcome or a part of it, redacted."""
-        found = {name: self._field(name, getattr(value, name), kept) for name, kept in _fields(type(value)).items()}
+        found = {
+            name: self._field(name, getattr(value, name), kept=kept) for name, kept in _fields(type(value)).items()
+        }
         return msgspec.structs.replace(value, **found)
 
-    def _field(self, name: str, value: Any, kept: bool) -> Any:  # noqa: FBT001 - by position alone, from a mapping
+    def json(self, content: Any, name: str = "") -> Any:
+        """Return an object of JSON, redacted by the names of its keys, which are those of fields."""
+        if isinstance(content, dict):
+            return {self.text(key): self.json(item, key) for key, item in content.items()}
+        if isinstance(content, list):
+            return [self.json(item, name) for item in content]
+        return self._field(name, content, kept=False)
+
+    def _field(self, name: str, value: Any, *, kept: bool) -> Any:
         """Return the value of a field; `kept` ones have words of bakeoff's own."""
         if kept or name == "path":
             return "" if name == "path" and isinstance(value, str) else value
@@ -107,7 +117,7 @@ class _Redaction:
         """Return anything that a field holds, redacted."""
         match value:
             case str():
-                return self._text(value)
+                return self.text(value)
             case msgspec.Struct():
                 return self.of(value)
             case dict():
@@ -129,7 +139,7 @@ class _Redaction:
             return ":".join(place(one.rstrip("/").rpartition("/")[2]) for one in places)  # One may have a space.
         return self._any(value)
 
-    def _text(self, text: str) -> str:
+    def text(self, text: str) -> str:
         """Return a text without them, in which contenders have the names that tell them apart."""
         parts = self._known.split(text) if self._known else [text]
         return "".join(self._labels.get(part) or self._using.text(part) for part in parts)

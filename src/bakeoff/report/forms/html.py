@@ -69,10 +69,15 @@ def to_html(pages: Sequence[Page], folder: Path) -> str:
     def records(page: Page) -> str:
         return quote(Path(os.path.relpath(page.path, folder)).as_posix()) + "/"
 
+    return rendered("page.html.j2", pages, link=link, records=records)
+
+
+def rendered(name: str, pages: Sequence[Page], **more: Any) -> str:
+    """Return what a template says of these pages; `more` is what it asks for beside them."""
     captions: Counter[str] = Counter()
     sheets = [_sheet(page, f"page-{number}", captions) for number, page in enumerate(pages, 1)]
-    template = _environment().get_template("page.html.j2")
-    text: str = template.render(sheets=sheets, link=link, records=records, mark=HTML, paper=PAPER, seen=seen)
+    template = environment().get_template(name)
+    text: str = template.render(sheets=sheets, mark=HTML, paper=PAPER, seen=seen, **more)
     return text
 
 
@@ -129,7 +134,7 @@ def _breakable(text: str) -> Any:
     return Markup("<wbr>").join(_JOINT.split(plain(text)))
 
 
-def _environment() -> Any:
+def environment() -> Any:
     """Return what makes files of templates: all text is escaped, and a name that is not there is an error."""
     import jinja2
 

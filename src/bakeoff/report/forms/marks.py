@@ -23,7 +23,21 @@ PNG = struct.pack(">I", len(_TEXT) - 4) + _TEXT + struct.pack(">I", zlib.crc32(_
 _PNG_HEAD_BYTES = 8 + 25
 """The signature and the chunk IHDR, which have to be first."""
 
-_MARKS = {".html": HTML.encode(), ".svg": SVG.encode(), ".png": PNG, ".md": MARKDOWN.encode()}
+SOURCE = "/* bakeoff */\n"
+"""In a style sheet or a script."""
+ARCHIVE = "bakeoff-records.tar"
+"""The name in the head of an archive (RFC 1952, 2.3.1)."""
+
+_MARKS = {
+    ".html": HTML.encode(),
+    ".svg": SVG.encode(),
+    ".png": PNG,
+    ".md": MARKDOWN.encode(),
+    ".css": SOURCE.encode(),
+    ".js": SOURCE.encode(),
+    ".json": b'{"bakeoff":"',
+    ".gz": ARCHIVE.encode() + b"\0",
+}
 
 _LOOK_BYTES = 1 << 16
 """The mark stands near a file's beginning."""

@@ -1,0 +1,94 @@
+"""The records behind a page as one archive: without names, folders, keys and logs, or all of them as they are.
+
+Records that were redacted are sealed anew. The archive is the same bytes for the same records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bakeoff.acceptance.bundle import archive
+from bakeoff.report.forms.marks import ARCHIVE
+from bakeoff.spec.errors import StoreError
+from bakeoff.store.evidence import EVIDENCE_FILE, MOST_EVIDENCE_BYTES
+from bakeoff.store.files import RECORD_FILE
+from bakeoff.store.reading import MOST_BYTES, read_bounded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bakeoff.report.gallery.found import Found
+    from bakeoff.report.redacted import Redaction
+
+ARCHIVE_FILE = "records.tar.gz"
+
+_REDACTED = (".json",)
+_WHOLE = (".json", ".log", ".npz")
+"""Endings of the files that are taken; reports can be made of them again."""
+
+
+def packed(one: Found, redaction: Redaction | None) -> bytes:
+    """Return the archive of an undertaking's records; without a redaction they are taken as they are.
+
+    A study's holds what it declares: each of its comparisons has an archive. What cannot be read is left out.
+    """
+    members: dict[str, bytes] = {}
+    for path in files(one, _WHOLE if redaction is None else _REDACTED):
+        parts = path.relative_to(one.folder).parts
+        try:
+            content = read_bounded(path, MOST_EVIDENCE_BYTES if path.name == EVIDENCE_FILE else MOST_BYTES)
+            if redaction is not None:
+                content = _redacted(path, content, redaction)
+                parts = tuple(map(redaction.text, parts))
+        except (OSError, ValueError, RecursionError, StoreError):
+            continue  # The page says which records could not be read.
+        members[str(PurePosixPath(*parts))] = content
+    return archive(members, ARCHIVE)
+
+
+def digest(one: Found) -> str:
+    """Return a hash of all that a page about it depends on: every record, and the sizes of its arrays."""
+    found = hashlib.sha256()
+    # A study's page depends on its comparisons.
+    for path in _files(one.folder, (".json", ".npz"), is_deep=True):
+        name = path.relative_to(one.folder).as_posix()
+        try:
+            said = str(path.lstat().st_size).encode() if path.suffix == ".npz" else read_bounded(path)
+        except (OSError, StoreError) as error:
+            said = type(error).__name__.encode()
+        found.update(f"{name} {hashlib.sha256(said).hexdigest()}\n".encode(errors="surrogateescape"))
+    return found.hexdigest()
+
+
+def files(one: Found, endings: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the files of an undertaking's records, in a stable order; no link is followed."""
+    return _files(one.folder, endings, is_deep=one.kind != "study")
+
+
+def _files(folder: Path, endings: tuple[str, ...], *, is_deep: bool) -> Iterator[Path]:
+    """Yield the files with these endings in a folder and, where it is deep, in those within."""
+    for path in sorted(folder.iterdir()):
+        if path.is_symlink() or path.name.startswith("."):
+            continue
+        if path.is_dir():
+            if is_deep:
+                yield from _files(path, endings, is_deep=True)
+        elif path.suffix in endings:
+            yield path
+
+
+def _redacted(path: Path, content: bytes, redaction: Redaction) -> bytes:
+    """Return a file of JSON, redacted, a record sealed anew; raise ValueError for what is no JSON."""
+    said = json.loads(content)
+    if path.name != RECORD_FILE:
+        return json.dumps(redaction.json(said), indent=1).encode() + b"\n"
+    if not isinstance(said, dict) or "record" not in said:
+        msg = f"{path} is no record"
+        raise ValueError(msg)
+    record: Any = msgspec.json.encode(redaction.json(said["record"]))
+    return msgspec.json.encode({"sha256": hashlib.sha256(record).hexdigest(), "record": msgspec.Raw(record)})

@@ -1,0 +1,297 @@
+"""`bakeoff gallery`: pages of records that were made on real machines, made again, kept, and taken away."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import tarfile
+from pathlib import Path
+from urllib.parse import unquote
+
+import msgspec
+import pytest
+from tests.cli.conftest import Cli, Said
+
+from bakeoff.report.forms import drawings
+from bakeoff.report.gallery import site
+from bakeoff.spec.request import Request
+from bakeoff.spec.study import Point, Study
+from bakeoff.store import studies
+from bakeoff.store.files import read_record
+from bakeoff.store.studies import PointState
+
+RECORDS = Path(__file__).parents[2] / "docs" / "records"
+DRAWN = '<svg class="marks" width="340" height="90" viewBox="0 0 340 90"></svg>'
+HOME = "/home/ann/frameworks"
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have pictures drawn at once: what they show is tested elsewhere, and takes seconds."""
+    monkeypatch.setattr(drawings, "_rendered", lambda _: DRAWN)
+
+
+def copied(folder: Path) -> None:
+    """Copy a comparison with two of its rounds alone, which are judged quickly; without certificates nobody ranks."""
+    left = shutil.ignore_patterns("certify*", "late*", "program*", "ref*", "r0[3-9]*", "report*", "chart*")
+    shutil.copytree(RECORDS / "mlp-mnist-07d5", folder, ignore=left)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """Return a results directory with a comparison, and a study of another one."""
+    folder = tmp_path / "results"
+    copied(folder / "mlp-mnist-07d5")
+    study = folder / "sweep-4f2a"
+    copied(study / "mlp-mnist-4f2b")
+    request = Request(workload="mlp-mnist", contenders=("torch", "jax"))
+    points = [Point(title=f"batch {size}", coordinates={"batch size": size}, request=request) for size in ("32", "64")]
+    stored = studies.new(Study(name="sweep", title="mlp-mnist over batch size", points=points))
+    states = [PointState(comparison="mlp-mnist-4f2b"), PointState()]
+    stored = msgspec.structs.replace(stored, id="sweep-4f2a", created_at="2026-12-01T00:00:00+00:00", states=states)
+    studies.write(study, stored)
+    return folder
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Return every file of a folder by its path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def rows(folder: Path) -> list[dict[str, object]]:
+    """Return the cards of a gallery, as its script reads them."""
+    known = json.loads((folder / "data.js").read_text().partition("window.GALLERY = ")[2].rstrip(";\n"))
+    found = [dict(zip(known["fields"], row, strict=True)) for row in known["rows"]]
+    for card in found:
+        for name in known["listed"]:
+            value = card[name]
+            card[name] = [known["words"][one] for one in value] if isinstance(value, list) else known["words"][value]
+    return found
+
+
+def page(folder: Path, name: str) -> Path:
+    """Return the folder of the only page whose name begins so."""
+    (found,) = (path for path in (folder / "pages").glob(f"{name}*"))
+    return found
+
+
+def check(said: Said, *words: str) -> None:
+    """Hold that a command did what it should, and said these words."""
+    assert said.code == 0, said
+    for word in words:
+        assert word in said.out + said.err, said
+
+
+def test_every_page_leads_to_its_records_and_every_link_somewhere(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """A comparison, a study and its parts have a page each; all links of all pages, and all cards, lead to files."""
+    shutil.rmtree(results / "mlp-mnist-07d5")
+    shutil.copytree(RECORDS / "mlp-mnist-07d5", results / "mlp-mnist-07d5")
+    check(cli("gallery", str(results), "-o", "site"), "3 pages, 3 made")
+    folder = tmp_path / "site"
+    cards = {str(card["title"]): card for card in rows(folder)}
+    assert rows(folder)[0]["kind"] == "study"
+    study = cards["mlp-mnist over batch size"]
+    assert study["comparisons"] == 2
+    parts = [card for card in rows(folder) if card["study"] == study["slug"]]
+    assert [str(card["slug"]).rpartition("-")[0] for card in parts] == ["mlp-mnist-4f2b"]
+    assert {"torch", "jax", "tensorflow"} == set(parts[0]["frameworks"])
+    assert (parts[0]["workloads"], parts[0]["scenarios"]) == (["mlp-mnist"], ["train"])
+    for path in folder.glob("pages/*/index.html"):
+        text = path.read_text()
+        links = [link for link in re.findall(r'href="([^"]*)"', text) if not link.startswith("#")]
+        assert any(link.endswith("records.tar.gz") for link in links)
+        assert "../../index.html" in links
+        for link in links:
+            assert (path.parent / unquote(link.partition("#")[0])).is_file(), (path, link)
+    told = (page(folder, "sweep-4f2a") / "index.html").read_text()
+    assert f'href="../{parts[0]["slug"]}/index.html"' in told
+    assert all(
+        (folder / "pages" / str(card["slug"]) / "card.svg").is_file() for card in cards.values() if card["picture"]
+    )
+
+
+def test_the_same_records_give_the_same_bytes(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """A second call writes nothing, and records that were copied elsewhere, at another time, give the same site."""
+    check(cli("gallery", str(results), "-o", "site"))
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "site").rglob("*")}
+    check(cli("gallery", str(results), "-o", "site"), "3 pages, 0 made, 3 as they were")
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "site").rglob("*")} == before
+    results.rename(tmp_path / "elsewhere")
+    for path in (tmp_path / "elsewhere").rglob("*"):
+        os.utime(path, (1, 1))
+    check(cli("gallery", str(tmp_path / "elsewhere"), "-o", "other/site"), "3 made")
+    assert content(tmp_path / "other" / "site") == content(tmp_path / "site")
+
+
+def test_what_changed_is_made_again_and_what_is_gone_is_removed(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """One more record makes one page anew; a comparison that is gone takes its page along, and nobody's own file."""
+    check(cli("gallery", str(results), "-o", "site"))
+    folder = tmp_path / "site"
+    (results / "mlp-mnist-07d5" / "r02-jax" / "record.json").unlink()
+    check(cli("gallery", str(results), "-o", "site"), "3 pages, 1 made, 2 as they were")
+    mine = page(folder, "mlp-mnist-07d5") / "notes.txt"
+    mine.write_text("mine")
+    shutil.rmtree(results / "mlp-mnist-07d5")
+    check(cli("gallery", str(results), "-o", "site"), "2 pages, 0 made, 2 as they were, 1 removed")
+    assert [path.name for path in mine.parent.iterdir()] == ["notes.txt"]
+    changed = page(folder, "mlp-mnist-4f2b") / "index.html"
+    changed.write_text(changed.read_text() + "<!-- mine -->")
+    shutil.rmtree(results / "sweep-4f2a")
+    copied(results / "mlp-mnist-683b")
+    check(cli("gallery", str(results), "-o", "site"), "was changed, so it stays", "1 page, 1 made, 2 removed")
+    assert changed.exists()
+    assert not list((folder / "pages").glob("sweep-*"))
+
+
+def test_nothing_of_somebody_elses_is_overwritten(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """A list or a page that bakeoff did not write ends the command before anything is written; --force replaces it."""
+    own = tmp_path / "site" / "index.html"
+    own.parent.mkdir()
+    own.write_text("<p>our own site</p>")
+    said = cli("gallery", str(results), "-o", "site")
+    assert (said.code, said.out, content(own.parent)) == (2, "", {"index.html": b"<p>our own site</p>"})
+    assert "was not written by bakeoff" in said.err
+    check(cli("gallery", str(results), "-o", "site", "--force"), "3 made")
+    for name in ("card.svg", "records.tar.gz", "entry.json"):
+        mine = page(own.parent, "mlp-mnist-07d5") / name
+        mine.write_text("mine")
+        assert cli("gallery", str(results), "-o", "site").code == 2
+        assert mine.read_text() == "mine"
+        mine.unlink()
+    check(cli("gallery", str(results), "-o", "site"), "1 made")
+
+
+def test_what_cannot_be_read_is_said_and_left_out(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """A foreign folder and a damaged comparison are named, and the rest is there; what was made earlier stays."""
+    (results / "holidays").mkdir()
+    shutil.copytree(results / "mlp-mnist-07d5", results / "broken-0000")
+    (results / "broken-0000" / "comparison.json").write_text("{")
+    said = cli("gallery", str(results), "-o", "site")
+    check(said, "left out: ", "holidays holds nothing of bakeoff's", "broken-0000", "3 pages, 3 made")
+    before = content(page(tmp_path / "site", "mlp-mnist-07d5"))
+    (results / "mlp-mnist-07d5" / "comparison.json").write_text("{")
+    check(cli("gallery", str(results), "-o", "site"), "left out: ", "3 pages, 0 made")
+    assert content(page(tmp_path / "site", "mlp-mnist-07d5")) == before
+    assert len(rows(tmp_path / "site")) == 3
+
+
+def planted(results: Path) -> None:
+    """Have a comparison know folders of somebody's."""
+    path = results / "mlp-mnist-07d5" / "comparison.json"
+    known = json.loads(path.read_text())
+    for plan in known["contenders"]:
+        plan["interpreter"] = f"{HOME}/bin/python"
+    known["command"] = f"bakeoff run {HOME}/model.py"
+    path.write_text(json.dumps(known))
+
+
+def test_nothing_private_leaves_the_machine_unless_it_is_asked_for(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """Folders are in no file of a gallery, in no archive either; with --no-redact the records are there as they are."""
+    planted(results)
+    check(cli("gallery", str(results / "mlp-mnist-07d5"), "-o", "site"))
+    for name, said in content(tmp_path / "site").items():
+        assert b"/home/ann" not in said, name
+        assert str(tmp_path).encode() not in said, name
+    unpacked = tmp_path / "unpacked"
+    with tarfile.open(page(tmp_path / "site", "mlp-mnist") / "records.tar.gz") as archive:
+        names = archive.getnames()
+        archive.extractall(unpacked, filter="data")
+    assert b"/home/ann" not in b"".join(content(unpacked).values())
+    assert {Path(name).suffix for name in names} == {".json"}
+    record = read_record(unpacked / "r01-torch")  # whose seal is right
+    assert record.blocks == read_record(results / "mlp-mnist-07d5" / "r01-torch").blocks
+    check(cli("gallery", str(results / "mlp-mnist-07d5"), "-o", "open", "--no-redact"))
+    with tarfile.open(page(tmp_path / "open", "mlp-mnist") / "records.tar.gz") as archive:
+        archive.extractall(tmp_path / "whole", filter="data")
+    said = content(results / "mlp-mnist-07d5")
+    assert content(tmp_path / "whole") == {
+        name: one for name, one in said.items() if Path(name).suffix in (".json", ".npz", ".log")
+    }
+
+
+def test_records_are_copied_or_linked_or_left_out(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """--records link leads to the folder itself, --records none to nothing; neither keeps an archive."""
+    one = str(results / "mlp-mnist-07d5")
+    check(cli("gallery", one, "-o", "site"))
+    check(cli("gallery", one, "-o", "site", "--records", "link"), "1 made")
+    path = page(tmp_path / "site", "mlp-mnist") / "index.html"
+    (link,) = (link for link in re.findall(r'href="([^"]*)"', path.read_text()) if link.endswith("mlp-mnist-07d5/"))
+    assert (path.parent / link).resolve() == results / "mlp-mnist-07d5"
+    check(cli("gallery", one, "-o", "site", "--records", "none"), "1 made")
+    assert "raw records" not in path.read_text()
+    assert not list((tmp_path / "site").rglob("*.tar.gz"))
+
+
+def test_an_interrupted_gallery_is_whole_and_goes_on(
+    cli: Cli, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C leaves a list of the pages that are made; the next call makes the others alone."""
+    make, count = site.Site.make, 0
+
+    def interrupted(*arguments: object) -> object:
+        nonlocal count
+        count += 1
+        if count == 3:
+            raise KeyboardInterrupt
+        return make(*arguments)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(site.Site, "make", interrupted)
+        assert cli("gallery", str(results), "-o", "site").code == 130
+    assert len(rows(tmp_path / "site")) == 2
+    check(cli("gallery", str(results), "-o", "site"), "3 pages, 1 made, 2 as they were")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("results", "-o", "site", "--records", "burn"), "unknown way to records 'burn'"),
+        (("nowhere", "-o", "site"), "nowhere is no folder"),
+        (("empty", "-o", "site"), "no comparison in empty"),
+        (("results", "-o", "file"), "a file is there"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_error(cli: Cli, results: Path, arguments: tuple[str, ...], words: str) -> None:
+    """A wrong way to records, places without records, a file as the folder: exit code 2, and nothing is written."""
+    (results.parent / "empty").mkdir()
+    (results.parent / "file").write_text("mine")
+    said = cli("gallery", *arguments)
+    assert said.code == 2
+    assert words in said.err
+    assert not (results.parent / "site").exists()
+
+
+def test_folders_of_one_name_have_pages_of_their_own(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """Two comparisons of one name in two places have two pages; the same one in two places has one."""
+    other = tmp_path / "other"
+    shutil.copytree(results / "mlp-mnist-07d5", other / "mlp-mnist-07d5")
+    check(cli("gallery", str(results / "mlp-mnist-07d5"), str(other), "-o", "site"), "1 page, 1 made")
+    path = other / "mlp-mnist-07d5" / "comparison.json"
+    path.write_text(path.read_text().replace('"created_at": "2026-', '"created_at": "2025-'))
+    check(cli("gallery", str(results / "mlp-mnist-07d5"), str(other), "-o", "site"), "2 pages, 1 made")
+
+
+def test_dangerous_words_are_text(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """A stranger's names are no markup on a page, in a picture or in the data, and steer no address."""
+    path = results / "mlp-mnist-07d5" / "comparison.json"
+    known = json.loads(path.read_text())
+    wild = '</script><script>alert(1)</script>"\u202e'
+    known["workload"]["name"] = wild
+    known["machine"]["processor"] = wild
+    known["created_at"] = wild
+    path.write_text(json.dumps(known))
+    renamed = results / 'x"><script>&?#%2e..'
+    path.parent.rename(renamed)
+    check(cli("gallery", str(renamed), "-o", "site"))
+    for name, said in content(tmp_path / "site").items():
+        if not name.endswith((".gz", "gallery.js")):
+            text = (
+                said.decode().replace('<script src="data.js" defer>', "").replace('<script src="gallery.js" defer>', "")
+            )
+            assert "<script" not in text, name
+            assert "\u202e" not in text, name
+    (card,) = rows(tmp_path / "site")
+    assert re.fullmatch(r"[\w.=+-]+", str(card["slug"]))
+    assert card["created_at"] == ""
