@@ -201,3 +201,33 @@ def test_a_saving_that_is_surely_less_than_half_is_not_the_whole_cause() -> None
     assert one.saved_s.low > 0.0
     assert one.status == "hypothesis"
     assert "less than half of what was predicted" in one.reason
+
+
+PRODUCTS = "convolution=products"
+CONVOLVED = gap(row("convolution", 1.0, 4.0), row("element-wise", 6.0, 6.0))
+
+
+@pytest.mark.parametrize(
+    ("together", "status", "said"),
+    [
+        (interval(1.8, 2.2), "confirmed", "the row takes 0 ms in a second profile"),
+        (interval(-0.1, 0.1), "refuted", "its work may have moved among them"),
+        (interval(-0.5, 2.5), "hypothesis", "its work may have moved among them"),
+        (None, "hypothesis", "too few rounds tell whether all that convolution=products acts on takes less together"),
+    ],
+)
+def test_a_row_that_a_switch_calls_otherwise_is_not_smaller(together: Interval | None, status: str, said: str) -> None:
+    """Convolutions that have become products are confirmed only where both together, and their copies, take less."""
+    one, control = suspects()
+    one = msgspec.structs.replace(one, row=CONVOLVED.by_kind[0], switch=PRODUCTS, at_most_s=3.0 * MS)
+    known = check(8.0, 1.0)
+    turned = gap(row("convolution", 0.0, 4.0), row("matrix product", 2.0, 0.0), first=TURNED)
+    known = msgspec.structs.replace(
+        known,
+        labels={PRODUCTS: TURNED, **known.labels},
+        gaps=[turned],
+        less_s={} if together is None else {PRODUCTS: together},
+    )
+    found, _ = judged([one, control], CONVOLVED, known)
+    assert found.status == status, found.reason
+    assert said in found.reason

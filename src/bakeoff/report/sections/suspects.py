@@ -11,7 +11,7 @@ from bakeoff.report.units import listed, rounded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.judge.explanation import Explanation, Suspect
+    from bakeoff.judge.explanation import Explanation, Suspect, Unjudged
     from bakeoff.report.gaps import Scale
 
 _NOTE = (
@@ -106,7 +106,22 @@ def _what(suspect: Suspect) -> str:
 
 
 def causes(explanation: Explanation) -> list[Section]:
-    """Return what costs time and is no operation."""
-    lines = [Line([one.label, one.name, one.said.removeprefix(f"{one.label}: ")]) for one in explanation.causes]
+    """Return what costs time and is no operation: what a gap may be from, what both sides have, what was not seen."""
+    apart = [one for one in explanation.causes if one.against or not explanation.gaps]
+    lines = [Line([one.label, one.name, one.said.removeprefix(f"{one.label}: ")]) for one in apart]
     table = Table(["contender", "cause", "what the counters say"], lines, words=3, keys=2)
-    return [Section(title="Causes beside operations", tables=[table])] if lines else []
+    words = [*_in_both(explanation), *map(_not_looked_for, explanation.unjudged)]
+    if not (lines or words):
+        return []
+    return [Section(title="Causes beside operations", tables=[table] if lines else [], words=words)]
+
+
+def _in_both(explanation: Explanation) -> list[str]:
+    """Return the causes that are seen on both sides of each gap, or on the faster one alone, in a sentence."""
+    said = [one.said.rstrip(".") for one in explanation.causes if explanation.gaps and not one.against]
+    return [f"Seen too, and no cause of a gap, since no faster one is without: {'; '.join(said)}."] if said else []
+
+
+def _not_looked_for(one: Unjudged) -> str:
+    """Return which causes were not looked for in a contender, and why."""
+    return f"{one.label}: not looked for: {listed(one.names)}: {one.reason}."
