@@ -3,10 +3,11 @@
     python benchmarks/planted_causes.py [--case NAME ...] [--budget 600] [--results DIR] [--output STEM]
 
 Each case races a contender beside the same one with a cause planted, in fresh processes, and explains the gap as
-`bakeoff explain` does. "row one" is the first row by kind of operation that is told apart, "of the gap" its share,
-"layer" the first row by layer; "found" says whether both are what was planted and the suspect was confirmed, "load"
-how many processes were ready to run in the last minute, bakeoff's own among them. A cause that a switch of bakeoff has
-is planted by that switch; the others by `planted/FRAMEWORK_planted`, which is the framework with a fault in one layer.
+`bakeoff explain` does. "largest" is the largest difference by kind and by layer, which traces of one round tell, be it
+chance or not. "row one" is the first row by kind of operation that is told apart, "of the gap" its share, "layer" the
+first row by layer. "found" says whether both are what was planted and the suspect was confirmed, "load" how many
+processes were ready to run in the last minute, bakeoff's own among them. A cause that a switch of bakeoff has is
+planted by that switch; the others by `planted/FRAMEWORK_planted`, which is the framework with a fault in one layer.
 With --results DIR a case that was finished there is not run again, so that the same command goes on.
 """
 
@@ -221,6 +222,7 @@ def row(case: Case, found: Explanation | None, failed: str = "") -> dict[str, An
     named = {
         "cause": case.name,
         "contender": case.slow,
+        "largest": "",
         "row one": "",
         "of the gap": "",
         "layer": "",
@@ -237,9 +239,10 @@ def row(case: Case, found: Explanation | None, failed: str = "") -> dict[str, An
     is_layer = not case.layer or (layer is not None and layer.layer == case.layer)
     is_confirmed = suspect is not None and suspect.status == "confirmed"
     return named | {
-        "row one": f"{kind.kind} {kind.phase}".strip() if kind else "none",
+        "largest": _told(gap.by_kind[0]) + (f", {_told(gap.by_layer[0])}" if gap.by_layer else ""),
+        "row one": _told(kind) if kind else "none",
         "of the gap": f"{(kind.second_s - kind.first_s) / gap.gap_s:.0%}" if kind and gap.gap_s else "",
-        "layer": f"{layer.layer or layer.kind} {layer.phase}" if layer else "",
+        "layer": _told(layer) if layer else "",
         "status": f"{suspect.status}: {suspect.reason}" if suspect else "no suspect",
         "found": is_row and is_layer and is_confirmed,
     }
@@ -248,6 +251,11 @@ def row(case: Case, found: Explanation | None, failed: str = "") -> dict[str, An
 def unplaced(label: str) -> str:
     """Return a contender's label without the interpreter that it runs in."""
     return re.sub("@[^:]*", "", label)
+
+
+def _told(row: Row) -> str:
+    """Return what a row is about."""
+    return f"{row.layer or row.kind} {row.phase}".strip()
 
 
 def _first(rows: list[Row]) -> Row | None:

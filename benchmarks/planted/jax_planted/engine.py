@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -15,7 +16,7 @@ from bakeoff.frameworks import scopes
 from bakeoff.frameworks.jax import engine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 SLEEP_S = 0.002
 """A few times the step of mlp-mnist."""
@@ -30,15 +31,27 @@ class Engine(engine.Engine):
     def configure(self, options: Mapping[str, str]) -> None:
         """Allow float64 besides, whatever is planted, so that contenders differ in the plant alone."""
         super().configure(options)
-        jax.config.update("jax_enable_x64", val=True)
+        self._allowed = allowing_float64()
+        self._allowed.__enter__()
 
     def build(self, model: Any, scenario: Any, options: Mapping[str, str]) -> Any:
         """Build the step of the model with its fault."""
-        build = _planted(model.build, PLANTS[options["plant"]], options["planted_in"])
+        build = planted(model.build, PLANTS[options["plant"]], options["planted_in"])
         return super().build(msgspec.structs.replace(model, build=build), scenario, options)
 
 
-def _planted(
+@contextmanager
+def allowing_float64() -> Iterator[None]:
+    """Have JAX compute in float64 where it is asked to."""
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", val=True)
+    try:
+        yield
+    finally:
+        jax.config.update("jax_enable_x64", before)
+
+
+def planted(
     build: Callable[[Any, Any], Any], plant: Callable[[Any, Callable[..., Any]], Callable[..., Any]], path: str
 ) -> Callable[[Any, Any], Any]:
     """Return a workload's build with a fault in the layer at a path."""

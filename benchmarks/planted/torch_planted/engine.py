@@ -22,11 +22,11 @@ class Engine(engine.Engine):
 
     def build(self, model: Any, scenario: Any, options: Mapping[str, str]) -> Any:
         """Build the step of the model with its fault."""
-        build = _planted(model.build, PLANTS[options["plant"]], options["planted_in"])
+        build = planted(model.build, PLANTS[options["plant"]], options["planted_in"])
         return super().build(msgspec.structs.replace(model, build=build), scenario, options)
 
 
-def _planted(
+def planted(
     build: Callable[[Any, Any], Any], plant: Callable[[torch.nn.Module], None], path: str
 ) -> Callable[[Any, Any], Any]:
     """Return a workload's build with a fault in the layer at a path."""

@@ -21,7 +21,7 @@ def check(*, json: bool, dry_run: bool, alone: bool) -> None:
         msg = "--why explains one comparison: name one value of each option"
         raise UsageError(msg)
     if dry_run:
-        msg = "--dry-run tells of the race alone: leave --why out"
+        msg = "--dry-run tells of the race alone: leave --why out, or call bakeoff explain ... --dry-run"
         raise UsageError(msg)
     if json:
         msg = "--why prints a second page, and --json is one object: leave --why out, and then bakeoff explain --json"

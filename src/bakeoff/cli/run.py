@@ -72,6 +72,9 @@ def run(
     limit = _limit(fail_if_slower, request, alone=alone)
     if why:
         explained.check(json=json, dry_run=dry_run, alone=alone)
+        from bakeoff.race.pairs import check_pair
+
+        check_pair(request)
     if dry_run:
         dryrun.check(resume=resume, search=search is not None)
         _tell_beforehand(request, asked, json=json)

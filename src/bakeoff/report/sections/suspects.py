@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
+from bakeoff.judge.checked import NOT_RUN, TOO_FEW
 from bakeoff.report.gaps import adjective, before_s, named, scale_of
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.units import listed, rounded
@@ -33,7 +35,16 @@ def suspects(explanation: Explanation) -> list[Section]:
     table = _without_empty(Table([*heads, f"part, {unit}"], rows, words=3))
     places = dict.fromkeys(one.comparison for one in explanation.suspects if one.comparison)
     words = [*_reasons(explanation.suspects), *([f"Raced in {listed(places)}."] if places else [])]
+    words += _to_go_on(explanation)
     return [Section(title="Checked by a race", tables=[table], notes=[_NOTE]), Section(words=words)]
+
+
+def _to_go_on(explanation: Explanation) -> list[str]:
+    """Return what to type where suspects lack rounds."""
+    if all(one.reason not in (NOT_RUN, TOO_FEW) for one in explanation.suspects):
+        return []
+    command = f"bakeoff explain {shlex.quote(explanation.outcome.path)}"
+    return [f"Suspects lack rounds; this races them to their end, or for as long as --budget TIME says: {command}"]
 
 
 def _without_empty(table: Table) -> Table:
