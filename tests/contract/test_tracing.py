@@ -143,6 +143,6 @@ def least(found: dict[str, NDArray[Any]], name: str) -> dict[tuple[str, str], fl
         for row in spent(trace):
             place = (row.layer, row.kind)
             summed[place] = summed.get(place, 0.0) + row.share * float(trace["step_ns"])
-        for place in summed:
-            times.setdefault(place, []).append(summed[place])
+        for place, time_ns in summed.items():
+            times.setdefault(place, []).append(time_ns)
     return {place: min(one) for place, one in times.items() if place[0] and len(one) == TRACES}

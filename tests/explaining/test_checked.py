@@ -7,7 +7,7 @@ import pytest
 from tests.explaining.conftest import MS, TURNED, check, gap, row, suspects, timed
 
 from bakeoff.judge.checked import judged
-from bakeoff.judge.explanation import Cause, Suspect
+from bakeoff.judge.explanation import Cause, Suspect, Unjudged
 from bakeoff.spec.verdict import Interval
 
 BEFORE = gap(row("optimiser", 1.0, 3.0, "optimiser"), row("matrix product", 7.0, 7.0))
@@ -159,6 +159,17 @@ def test_a_cause_in_counters_has_to_be_gone_with_the_switch(shown: list[str], st
     known = msgspec.structs.replace(check(7.0, 1.0), causes=[cause(label) for label in shown])
     found, _ = judged([one, control], BEFORE, known)
     assert found.status == status
+
+
+@pytest.mark.parametrize("label", ["slow", TURNED])
+def test_a_cause_that_was_not_looked_for_is_not_gone(label: str) -> None:
+    """Counters of a busy machine show nothing, with the switch or without it: that confirms nothing."""
+    row_suspect, control = suspects()
+    one = msgspec.structs.replace(row_suspect, row=None, cause="page faults", at_most_s=0.0)
+    hidden = Unjudged(label=label, names=["page faults"], reason="the machine was busy")
+    known = msgspec.structs.replace(check(7.0, 1.0), causes=[cause("slow")], unjudged=[hidden])
+    found, _ = judged([one, control], BEFORE, known)
+    assert (found.status, "not looked for: the machine was busy" in found.reason) == ("hypothesis", True)
 
 
 def test_a_cause_is_not_refuted_by_a_race_that_may_hide_the_whole_gap() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from bakeoff.judge.explanation import Cause, Gap
+from bakeoff.judge.explanation import Cause, Gap, Unjudged
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.suspects import predicted
 from bakeoff.judge.switches import KINDS, acts_on
@@ -43,6 +43,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     gaps: Sequence[Gap]
     """Of the profiles that were made with it."""
     causes: Sequence[Cause] = ()
+    unjudged: Sequence[Unjudged] = ()
     less_s: Mapping[str, Interval] = {}
     """By switch, how much less the turned one spends on all kinds of operations that the switch acts on, together, in
     the second profile."""
@@ -246,6 +247,9 @@ def _less(less_s: Interval) -> str:
 def _of_counters(one: Suspect, said: str, check: Check) -> tuple[Status, str]:
     """Return what is said of a cause that is no operation, by the counters of the second race."""
     shown = {cause.label for cause in check.causes if cause.name == one.cause}
+    for unjudged in check.unjudged:
+        if one.cause in unjudged.names and unjudged.label in (check.second, check.labels.get(one.switch, "")):
+            return "hypothesis", f"{said}, but {one.cause} was not looked for: {unjudged.reason}"
     if check.second not in shown:
         return "hypothesis", f"{said}, but the counters of this race do not show {one.cause} without it"
     if check.labels.get(one.switch, "") in shown:

@@ -103,6 +103,7 @@ def _judged(link: Link, gap: Gap, folder: Path, explain: Callable[[Path], Explan
         labels=link.labels,
         gaps=found.gaps,
         causes=found.causes,
+        unjudged=found.unjudged,
         less_s={switch: less for switch, less in turned.items() if less is not None},
         comparison=str(place),
     )
