@@ -28,6 +28,9 @@ from bakeoff.spec.request import Request
 if TYPE_CHECKING:
     from bakeoff.judge.explanation import Explanation
 
+ABOUT = (__doc__ or "").strip().rpartition("\n\n")[2]
+"""What the columns are."""
+
 DONE = "a-against-a.json"
 """In the results directory: what was found in each run that was finished."""
 
@@ -103,7 +106,7 @@ def main() -> None:
                 print(done[-1], flush=True)
     known = dict.fromkeys((one["contender"], one["workload"], one["size"]) for one in done)
     rows = [line([one for one in done if (one["contender"], one["workload"], one["size"]) == key]) for key in known]
-    write(rows, "A against A: what an explanation of two equal contenders names", asked.output)
+    write(rows, f"A against A: what an explanation of two equal contenders names\n\n{ABOUT}", asked.output)
 
 
 if __name__ == "__main__":

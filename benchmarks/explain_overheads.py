@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from bakeoff.judge.explanation import Profile
     from bakeoff.spec.record import Record
 
+ABOUT = (__doc__ or "").strip().rpartition("\n\n")[2]
+"""What the columns are."""
+
 WITHOUT_OPERATION = ("host dispatch", "idle")
 
 
@@ -54,6 +57,7 @@ def rows_of(folder: Path) -> Iterator[dict[str, Any]]:
             "contender": profile.label,
             "mode": options.get("mode", ""),
             "threads": options.get("threads", ""),
+            "recorded": comparison.created_at[:10],
             "rounds": profile.rounds,
             "step, ms": f"{profile.step_s * 1e3:.3g}",
             "profiled": f"{profile.profiled_ratio:.2f}" if profile.profiled_ratio else "",
@@ -107,7 +111,7 @@ def main() -> None:
     rows = [row for folder in folders(asked.results) for row in rows_of(folder)]
     if not rows:
         parser.error("no contender was traced there: bakeoff explain makes the records that this reads")
-    write(rows, "What explanations cost and leave open, by workload and contender", asked.output)
+    write(rows, f"What explanations cost and leave open, by workload and contender\n\n{ABOUT}", asked.output)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 
     from bakeoff.judge.explanation import Explanation, Row
 
+ABOUT = (__doc__ or "").strip().rpartition("\n\n")[2]
+"""What the columns are."""
+
 HERE = Path(__file__).parent / "planted"
 SUFFIX = "_planted"
 """Of the name of a framework in which a cause can be planted."""
@@ -298,7 +301,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, declare(Path(folder)):
         results = asked.results or Path(folder) / "results"
         rows = all_of(wanted, results, asked.threads, asked.budget)
-    write(rows, "Planted causes: whether they are the first row and confirmed", asked.output)
+    write(rows, f"Planted causes: whether they are the first row and confirmed\n\n{ABOUT}", asked.output)
 
 
 if __name__ == "__main__":

@@ -73,12 +73,12 @@ def _float64(layer: torch.nn.Module) -> None:
 
 
 def _transposed(layer: torch.nn.Module) -> None:
-    """Copy the layer's input into the other order of its axes first, and read it across."""
+    """Copy the layer's input into the other order of its axes first, and back again."""
     forward = layer.forward
 
     def across(x: torch.Tensor) -> Any:
         for _ in range(TRANSPOSITIONS):
-            x = x.transpose(0, -1).contiguous().transpose(0, -1)
+            x = x.transpose(0, -1).contiguous().transpose(0, -1).contiguous()
         return forward(x)
 
     layer.forward = across

@@ -122,9 +122,10 @@ def causes(explanation: Explanation) -> list[Section]:
     lines = [Line([one.label, one.name, one.said.removeprefix(f"{one.label}: ")]) for one in apart]
     table = Table(["contender", "cause", "what the counters say"], lines, words=3, keys=2)
     words = [*_in_both(explanation), *map(_not_looked_for, explanation.unjudged)]
-    if not (lines or words):
-        return []
-    return [Section(title="Causes beside operations", tables=[table] if lines else [], words=words)]
+    title = "Causes beside operations"
+    if lines:
+        return [Section(title=title, tables=[table]), *([Section(words=words)] if words else [])]
+    return [Section(title=title, words=words)] if words else []
 
 
 def _in_both(explanation: Explanation) -> list[str]:
