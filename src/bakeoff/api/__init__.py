@@ -111,7 +111,7 @@ def explain(
     observer: Observer | None = None,
     **options: Any,
 ) -> ExplainedResult:
-    """Say why one contender is slower than another, as `bakeoff explain` does.
+    """Return why one contender is slower than another, as `bakeoff explain` says it.
 
     `what` is the folder of a comparison that was run, in which trials that are missing are run now, unless `recorded`,
     and which takes the options budget_s and data alone; or a workload, which is raced with its contenders first.

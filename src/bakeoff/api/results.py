@@ -109,7 +109,7 @@ class ExplainedResult(_Shown):
         return self._page.data
 
     def __repr__(self) -> str:
-        """Say what was explained and the answer."""
+        """Return what was explained and the answer."""
         return f"<ExplainedResult {self.path.name}: {self.headline}>"
 
 

@@ -166,7 +166,7 @@ def _of_comparison(params: dict[str, Any], *, recorded: bool, json: bool) -> "Ex
     """Run the trials that a comparison lacks, and judge it."""
     from bakeoff.cli.progress import shown
     from bakeoff.cli.report import told_if_absurd
-    from bakeoff.judge import explained as judge
+    from bakeoff.judge import explained
     from bakeoff.race.explaining import complete
 
     folder = _folder(params)
@@ -179,7 +179,7 @@ def _of_comparison(params: dict[str, Any], *, recorded: bool, json: bool) -> "Ex
             sys.stderr.write(f"interrupted; go on with\n  {pasteable(f'bakeoff explain {folder}')}\n")
             raise typer.Exit(code_of(interrupt)) from None
     with told_if_absurd():
-        return judge.explain(folder)
+        return explained.explain(folder)
 
 
 def _folder(params: dict[str, Any]) -> Path:
