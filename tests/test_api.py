@@ -20,8 +20,9 @@ import bakeoff
 from bakeoff import api
 from bakeoff.api import Result, watching
 from bakeoff.api.frames import flat, is_objects
-from bakeoff.race import conductor
+from bakeoff.race import conductor, counterfactual, explaining
 from bakeoff.race.progress import Event, RoundEnded
+from bakeoff.race.stages import explain as stage
 from bakeoff.report.pages import page_of
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.study.run import run_study
@@ -39,7 +40,7 @@ FRAME = (
 def _in_this_process() -> Iterator[None]:
     """Run scripted workers in this process: how processes start is tested elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
-        for function in (conductor.run, conductor.search_batches, run_study):
+        for function in (conductor.run, conductor.search_batches, run_study, explaining.race, explaining.complete):
             patch.setitem(function.__kwdefaults__, "launch", InlineWorker)
             if "probe_s" in function.__kwdefaults__:
                 patch.setitem(function.__kwdefaults__, "probe_s", 0.001)
@@ -304,12 +305,12 @@ def test_every_public_name_is_documented_with_its_signature() -> None:
         assert f"`bakeoff.{name}`" in page
         if inspect.isfunction(getattr(bakeoff, name)):
             assert f"`{signature(getattr(bakeoff, name))}`" in page
-    for kind in (bakeoff.Result, bakeoff.StudyResult):
+    for kind in (bakeoff.Result, bakeoff.StudyResult, bakeoff.ExplainedResult):
         section = page.partition(f"## `bakeoff.{kind.__name__}`")[2].partition("\n## ")[0]
         members = {name for name in dir(kind) if not name.startswith("_")} | {"outcome"}
         told = {name.partition("(")[0] for name in re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)}
         assert told == members
-        assert f"`{signature(kind.to_frame)}`" in section
+        assert not hasattr(kind, "to_frame") or f"`{signature(kind.to_frame)}`" in section
 
 
 @pytest.mark.slow
@@ -329,3 +330,27 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert "did you mean 'mlp-mnist'?" in capsys.readouterr().out
     assert names["seen"]
     assert list(names["pairs"]["verdict"]) == ["faster"]
+
+
+def test_explain_says_why(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a comparison that was run, and of a workload with contenders: gaps, suspects and the report's text."""
+    for module in (stage, counterfactual):
+        monkeypatch.setattr(module, "ROUNDS", 3)
+    with pytest.raises(UsageError, match="leave out size"):
+        bakeoff.explain(result.path, size="full")
+    with pytest.raises(UsageError, match="is alone: name another one"):
+        bakeoff.explain("mlp-mnist", ["fake"])
+    with pytest.raises(UsageError, match="no folder of one"):
+        bakeoff.explain("mlp-mnist", ["fake"], recorded=True)
+    before = bakeoff.explain(result.path, recorded=True)
+    assert (before.gaps, before.suspects) == ([], [])
+    two = ["fake", "fake:planted_ms=0.5"]
+    found = bakeoff.explain("mlp-mnist", two, max_rounds=3, results=result.path.parent / "why", **SMALL)
+    (gap,) = found.gaps
+    assert (gap.second, gap.by_kind[0].kind) == ("fake:planted_ms=0.5", "data movement")
+    assert found.suspects[0].switch == "planted_ms=0"
+    assert found.data["headline"] == found.headline
+    assert repr(found) == f"<ExplainedResult {found.path.name}: {found.headline}>"
+    assert " ".join(str(found).split()).startswith(found.headline)
+    again = bakeoff.explain(found.path)
+    assert again.headline == found.headline

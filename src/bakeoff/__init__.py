@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bakeoff.api import (
         BakeoffError,
+        ExplainedResult,
         Result,
         StoreError,
         StudyResult,
         UnknownNameError,
         UsageError,
         compare,
+        explain,
         load,
         max_batch,
         sweep,
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "BakeoffError",
+    "ExplainedResult",
     "Result",
     "StoreError",
     "StudyResult",
@@ -28,6 +31,7 @@ __all__ = [
     "UsageError",
     "__version__",
     "compare",
+    "explain",
     "load",
     "max_batch",
     "sweep",

@@ -75,6 +75,9 @@ def test_what_was_never_traced_is_not_explained(comparison: Path, cli: Cli) -> N
         (("x", "--seed", "3", "--tier", "best"), "--seed, --tier: x was run with options of its own"),
         (("mlp-mnist", "fake", "--recorded"), "--recorded explains a comparison that was run"),
         (("mlp-mnist", "fake", "--threads", "1,2"), "explain answers one comparison: name one value of threads"),
+        (("mlp-mnist", "fake", "--size", "reduced"), "fake is alone: name another one beside it"),
+        (("mlp-mnist", "fake", "fake", "--dry-run", "--json"), "leave out --json"),
+        (("--recorded", "--dry-run"), "--recorded runs nothing"),
         (("nowhere",), "nowhere"),
     ],
 )
@@ -84,3 +87,30 @@ def test_what_cannot_be_is_refused(comparison: Path, cli: Cli, words: tuple[str,
     code, _, error = cli("explain", *words)
     assert code == WRONG_INPUT
     assert said in error
+
+
+def test_a_dry_run_tells_of_the_race_and_of_what_is_behind_it(cli: Cli) -> None:
+    """Stages of a race, then traces and races of suspects with how many processes; nothing is written."""
+    said = cli("explain", "mlp-mnist", "fake", "fake:step_ms=2", "--size", "reduced", "--dry-run")
+    words = " ".join(said.out.split())
+    assert said.code == 0
+    assert "traces 0 to 10 what steps spend their time on: 5 rounds, each contender once" in words
+    assert "checks 0 to 90 race suspects with switches turned" in words
+    assert words.endswith("Nothing was started or written.")
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.usefixtures("here")
+def test_a_dry_run_tells_what_a_comparison_lacks(comparison: Path, cli: Cli) -> None:
+    """Before it: ten trials and suspects that nobody knows; with traces alone the suspects' switches; then nothing."""
+    before = cli("explain", "--dry-run").out
+    assert "10 trials are traced, which takes about" in before
+    assert "the traces tell" in before
+    assert not any(one.traced for one in read_records(comparison).records.values())
+    assert cli("explain").code == 0
+    shutil.rmtree(comparison / "checks")
+    traced = " ".join(cli("explain", "--dry-run").out.split())
+    assert "All of its traces are there." in traced
+    assert "fake and fake:planted_ms=0.5 race again beside fake:planted_ms=0.5 with planted_ms=0, " in traced
+    assert cli("explain").code == 0
+    assert "No race of suspects is lacking." in cli("explain", "--dry-run").out

@@ -28,18 +28,19 @@ FEW = 3
         (("--json",), "--why prints a second page, and --json is one object"),
         (("--dry-run",), "--dry-run tells of the race alone"),
         (("--batch-size", "8,16"), "--why explains one comparison"),
+        ((), "fake is alone: name another one beside it"),
         (("--max-batch",), "--max-batch searches a batch size and races nothing: leave out --why"),
     ],
 )
 def test_what_cannot_be_is_refused(cli: Cli, words: tuple[str, ...], said: str) -> None:
-    """One sentence says what to do, before anything is started."""
+    """One sentence says what to do, before anything is started; one contender alone has no gap."""
     code, _, error = cli("run", "mlp-mnist", "fake", "--size", "reduced", "--why", *words)
     assert code == WRONG_INPUT
     assert said in error
 
 
 def test_a_race_is_explained_within_its_budget(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The answer comes before the reasons; half of the budget is the race's, and the suspect is raced in the rest."""
+    """The answer comes before the reasons; half of the budget is the race's, and most of the rest the suspect's."""
     for module in (stage, counterfactual):
         monkeypatch.setattr(module, "ROUNDS", FEW)
     inline = partial(conductor.run, launch=InlineWorker, probe_s=0.001)
@@ -58,4 +59,21 @@ def test_a_race_is_explained_within_its_budget(cli: Cli, monkeypatch: pytest.Mon
     assert 290 < budget_s <= 300
     left_s = read_comparison(folder / "checks" / link.comparison).procedure.budget_s
     assert left_s is not None
-    assert 250 < left_s < 300
+    assert 350 < left_s < 400
+
+
+def test_a_budget_that_leaves_no_rounds_for_suspects_says_what_to_type(
+    cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its suspects are named, and so is the command that goes on with them."""
+    for module in (stage, counterfactual):
+        monkeypatch.setattr(module, "ROUNDS", FEW)
+    monkeypatch.setattr(counterfactual, "PROCESS_S", 10_000.0)  # no race can begin
+    monkeypatch.setattr(conductor, "run", partial(conductor.run, launch=InlineWorker, probe_s=0.001))
+    monkeypatch.setattr(explaining, "explain_race", partial(explaining.explain_race, launch=InlineWorker))
+    asked = ("--size", "reduced", "--data", "synthetic", "--rounds", str(FEW), "--budget", "10m", "--why")
+    code, said, _ = cli("run", "mlp-mnist", "fake", "fake:planted_ms=0.5", *asked)
+    (folder,) = Path("results").iterdir()
+    assert code == 0
+    assert f"bakeoff explain {folder}" in " ".join(said.replace("\\", "").split())
+    assert "Suspects lack rounds" in " ".join(said.split())

@@ -16,6 +16,7 @@ import tempfile
 import time
 import traceback
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -137,6 +138,11 @@ def _drop(modules: dict[str, ModuleType]) -> None:
         del sys.modules[name]
 
 
+def _planted(engine: Engine, job: Job, plant: str) -> dict[str, Any]:
+    """Return the traces of a model without and with a planted cause."""
+    return traced.planted(Path(job.folder).name, engine, job.options, plant)
+
+
 def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
     """Return every piece of work by name, but for the evidence of workloads."""
     work: dict[str, Callable[[], dict[str, Any]]] = {
@@ -146,6 +152,7 @@ def _work(engine: Engine, job: Job) -> dict[str, Callable[[], dict[str, Any]]]:
         "peaks": lambda: _peaks(engine),
         "scheduled": lambda: _scheduled(engine, job.options),
         "sleeping": lambda: traced.sleeping(Path(job.folder).name, engine, job.options),
+        **{f"planted/{plant}": partial(_planted, engine, job, plant) for plant in ("sleep", "float64", "transposed")},
         "tf32": lambda: {name: np.array(value) for name, value in engine.measured_tf32().items()},
     }
     work |= {f"case/{name}": lambda name=name: _case(engine, job.options, name) for name in CASES}

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from contract_cases.traced import TRACES
 from contract_run import DECLARED, LIMIT_S, WORKLOADS, computed
 from numpy.typing import NDArray
 
@@ -105,3 +106,43 @@ def test_a_layer_that_sleeps_is_found() -> None:
     """Time that Python spends in a layer's forward pass is that layer's, and the most of the step."""
     rows = [row for row in spent(computed("torch").of("sleeping")) if row.share > 0]
     assert (rows[0].kind, rows[0].layer) == ("host dispatch", "slow")
+
+
+PLANTED = {
+    "sleep": {"host dispatch"},
+    "float64": {"matrix product", "data movement"},
+    "transposed": {"data movement"},
+}
+"""By what benchmarks/planted plants in a layer, the kinds of operation that it may be by."""
+
+GRAPPLER_UNDOES = ("tensorflow", "transposed")
+"""Two transpositions of which one takes back the other: planted_causes.py has it with graph_optimization=off."""
+
+
+@pytest.mark.parametrize(
+    ("framework", "plant"),
+    [(name, plant) for name in TOLD for plant in PLANTED if (name, plant) != GRAPPLER_UNDOES],
+)
+def test_a_cause_that_is_planted_in_a_layer_is_row_one(framework: str, plant: str) -> None:
+    """Of all that traces without it and with it differ in, by time, the planted layer's row is the first."""
+    found = computed(framework).of(f"planted/{plant}")
+    before, after = (least(found, name) for name in ("without", "with"))
+    layer, kind = max(after, key=lambda place: after[place] - before.get(place, 0.0))
+    assert (layer, kind in PLANTED[plant]) == ("body", True), (kind, before, after)
+
+
+def least(found: dict[str, NDArray[Any]], name: str) -> dict[tuple[str, str], float]:
+    """Return the least time of each layer's operations over traces, in ns; none of what is in no layer.
+
+    A loaded machine makes longer what a framework does between operations.
+    """
+    times: dict[tuple[str, str], list[float]] = {}
+    for number in range(TRACES):
+        trace = {key: found[f"{name}/{number}/{key}"] for key in ("level", "reason", "shares", "step_ns")}
+        summed: dict[tuple[str, str], float] = {}
+        for row in spent(trace):
+            place = (row.layer, row.kind)
+            summed[place] = summed.get(place, 0.0) + row.share * float(trace["step_ns"])
+        for place, time_ns in summed.items():
+            times.setdefault(place, []).append(time_ns)
+    return {place: min(one) for place, one in times.items() if place[0] and len(one) == TRACES}

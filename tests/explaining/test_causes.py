@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,7 +10,7 @@ import pytest
 from tests.explaining.conftest import gap, planned, row, timed
 from tests.report.conftest import LATE, TORCH, outcome
 
-from bakeoff.judge.causes import causes_of
+from bakeoff.judge.causes import causes_of, unjudged
 from bakeoff.judge.counters import BlockCounters
 from bakeoff.judge.gpu import GpuRound
 from bakeoff.judge.light import Light, Peak
@@ -114,6 +115,33 @@ def test_beside_other_processes_threads_host_and_clocks_name_nothing(share: floa
     slow = record("torch", beside(share, 0.19), clock_mhz=2000.0)
     fast = record("calm", beside(share, 0.19), clock_mhz=2600.0)
     assert found(host(3.0), [slow, fast], counters=busy(0.19)) == []
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.9, "the machine was busy in 2 of 2 blocks"), (None, "this system does not tell what other processes take")],
+)
+def test_what_a_busy_machine_hides_is_said_not_to_have_been_looked_for(share: float | None, said: str) -> None:
+    """What is not found there is not absent: each contender has the names of causes and why; a calm one none."""
+    slow = record("torch", beside(share, 0.19), beside(share, 0.19), clock_mhz=2000.0)
+    both = outcome([CALM, timed("torch", 10.0)], [])
+    (one,) = unjudged(both, [slow, record("calm", beside(0.0, 1.8))])
+    assert (one.label, one.reason) == ("torch", said)
+    assert one.names == ["waiting threads", "spinning threads", "host-bound steps", "clocks"]
+    on_one = planned("torch", threads="1")
+    without_clock = [record("torch", beside(share, 0.19))]
+    (one,) = unjudged(outcome([timed("torch", 10.0, plan=on_one)], []), without_clock)
+    assert one.names == ["host-bound steps"]
+
+
+def test_a_cause_says_which_faster_contender_is_without_it() -> None:
+    """What both sides of a gap have explains nothing of it, unless one has it twice as much; the faster one's never."""
+    steps = [row("convolution", 8.0, 10.0)]
+    faults = {"calm": 1000.0, "torch": 1500.0, "loud": 9000.0}
+    known = [timed(label, 10.0, counters=BlockCounters(minor_faults_per_step=n)) for label, n in faults.items()]
+    gaps = [gap(*steps, first=one, second=other) for one, other in combinations(faults, 2)]
+    against = {one.label: one.against for one in causes_of(outcome(known, []), gaps)}
+    assert against == {"calm": [], "torch": [], "loud": ["calm", "torch"]}
 
 
 def test_blocks_that_others_disturbed_are_left_out() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.explaining.conftest import MS, TURNED, check, gap, row, suspects, timed
 
 from bakeoff.judge.checked import judged
-from bakeoff.judge.explanation import Cause, Suspect
+from bakeoff.judge.explanation import Cause, Suspect, Unjudged
 from bakeoff.spec.verdict import Interval
 
 BEFORE = gap(row("optimiser", 1.0, 3.0, "optimiser"), row("matrix product", 7.0, 7.0))
@@ -161,6 +161,17 @@ def test_a_cause_in_counters_has_to_be_gone_with_the_switch(shown: list[str], st
     assert found.status == status
 
 
+@pytest.mark.parametrize("label", ["slow", TURNED])
+def test_a_cause_that_was_not_looked_for_is_not_gone(label: str) -> None:
+    """Counters of a busy machine show nothing, with the switch or without it: that confirms nothing."""
+    row_suspect, control = suspects()
+    one = msgspec.structs.replace(row_suspect, row=None, cause="page faults", at_most_s=0.0)
+    hidden = Unjudged(label=label, names=["page faults"], reason="the machine was busy")
+    known = msgspec.structs.replace(check(7.0, 1.0), causes=[cause("slow")], unjudged=[hidden])
+    found, _ = judged([one, control], BEFORE, known)
+    assert (found.status, "not looked for: the machine was busy" in found.reason) == ("hypothesis", True)
+
+
 def test_a_cause_is_not_refuted_by_a_race_that_may_hide_the_whole_gap() -> None:
     """Without a row the prediction is the gap: an interval with nothing and half of it says nothing."""
     row_suspect, control = suspects()
@@ -201,3 +212,33 @@ def test_a_saving_that_is_surely_less_than_half_is_not_the_whole_cause() -> None
     assert one.saved_s.low > 0.0
     assert one.status == "hypothesis"
     assert "less than half of what was predicted" in one.reason
+
+
+PRODUCTS = "convolution=products"
+CONVOLVED = gap(row("convolution", 1.0, 4.0), row("element-wise", 6.0, 6.0))
+
+
+@pytest.mark.parametrize(
+    ("together", "status", "said"),
+    [
+        (interval(1.8, 2.2), "confirmed", "the row takes 0 ms in a second profile"),
+        (interval(-0.1, 0.1), "refuted", "its work may have moved among them"),
+        (interval(-0.5, 2.5), "hypothesis", "its work may have moved among them"),
+        (None, "hypothesis", "too few rounds tell whether all that convolution=products acts on takes less together"),
+    ],
+)
+def test_a_row_that_a_switch_calls_otherwise_is_not_smaller(together: Interval | None, status: str, said: str) -> None:
+    """Convolutions that have become products are confirmed only where both together, and their copies, take less."""
+    one, control = suspects()
+    one = msgspec.structs.replace(one, row=CONVOLVED.by_kind[0], switch=PRODUCTS, at_most_s=3.0 * MS)
+    known = check(8.0, 1.0)
+    turned = gap(row("convolution", 0.0, 4.0), row("matrix product", 2.0, 0.0), first=TURNED)
+    known = msgspec.structs.replace(
+        known,
+        labels={PRODUCTS: TURNED, **known.labels},
+        gaps=[turned],
+        less_s={} if together is None else {PRODUCTS: together},
+    )
+    found, _ = judged([one, control], CONVOLVED, known)
+    assert found.status == status, found.reason
+    assert said in found.reason

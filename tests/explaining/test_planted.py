@@ -16,19 +16,18 @@ from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from bakeoff.spec.contender import Contender
 
 
 @pytest.fixture
-def planted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
-    """Load the benchmark, with its own framework declared for as long as the test."""
-    for name in ("entry_points", "_external"):
-        monkeypatch.setattr(declared, name, getattr(declared, name))
+def planted(tmp_path: Path) -> Iterator[Any]:
+    """Load the benchmark, with its own frameworks declared for as long as the test."""
     module = script("planted_causes")
-    module.declare(tmp_path)
-    return module
+    with module.declare(tmp_path):
+        yield module
 
 
 def resolved(text: str) -> Contender:

@@ -72,6 +72,7 @@ def test_names_are_no_part_of_the_program() -> None:
         ('%d = f32[4]{0} dot(%a), metadata={op_name="jit(f)/L.rnn/dot"}', Origin("recurrent", "forward", "rnn")),
         ('%d = f32[4]{0} custom-call(%a), custom_call_target="__cudnn$convForward"', Origin("convolution")),
         ('%d = f32[4]{0} custom-call(%a), custom_call_target="Mystery"', Origin("other")),
+        ('%d = f32[] custom-call(%a), custom_call_target="xla_ffi_python_cpu_callback"', Origin("host dispatch")),
         ("%d = f32[4]{0} all-reduce-start(%a)", Origin("communication")),
         ("%d = f32[4]{0} reduce-window(%a)", Origin("reduction")),
         ("%d = f32[4]{0} tanh(%a)", Origin("element-wise")),

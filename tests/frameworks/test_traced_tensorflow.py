@@ -156,6 +156,8 @@ def test_a_program_is_its_operations_whatever_they_are_called() -> None:
         ("BiasAddGrad", "reduction"),
         ("SparseSoftmaxCrossEntropyWithLogits", "element-wise"),
         ("Transpose", "data movement"),
+        ("PyFunc", "host dispatch"),
+        ("EagerPyFunc", "host dispatch"),
         ("ResourceGather", "data movement"),
     ],
 )

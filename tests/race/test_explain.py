@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from bakeoff.frameworks.fake import tracing
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.explained import explain
 from bakeoff.judge.explanation import Explanation
+from bakeoff.judge.gap import less_in
 from bakeoff.race import conductor
 from bakeoff.race.again import request_again
 from bakeoff.race.stages import explain as stage
@@ -51,6 +53,17 @@ def test_a_planted_part_is_the_first_row_and_rows_have_the_gap_as_their_sum(expl
     assert kind.second_launches == 1
     assert (layer.kind, layer.phase, layer.layer) == (None, "backward", "stem")
     assert {row.kind for row in gap.by_layer if not row.layer} == {"optimiser", "idle"}
+
+
+def test_parts_that_change_their_kind_are_summed(explained: Any) -> None:
+    """Of a contender whose convolutions are products instead, convolutions take less, and both together the same."""
+    found = explained(f"fake:{SCRIPT}", f"fake:{SCRIPT.replace('convolution', 'matrix product')}")
+    records = list(read_records(Path(found.outcome.path)).records.values())
+    before, after = (one.label for one in found.outcome.contenders)
+    less = partial(less_in, outcome=found.outcome, records=records, before=before, after=after)
+    assert less({"convolution"}).estimate == pytest.approx(0.0012)
+    assert less({"convolution", "matrix product"}).estimate == pytest.approx(0.0, abs=1e-9)
+    assert less({"convolution"}, after="nobody") is None
 
 
 def test_five_rounds_are_traced_and_never_twice(explained: Any) -> None:

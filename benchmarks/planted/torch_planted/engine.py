@@ -22,11 +22,11 @@ class Engine(engine.Engine):
 
     def build(self, model: Any, scenario: Any, options: Mapping[str, str]) -> Any:
         """Build the step of the model with its fault."""
-        build = _planted(model.build, PLANTS[options["plant"]], options["planted_in"])
+        build = planted(model.build, PLANTS[options["plant"]], options["planted_in"])
         return super().build(msgspec.structs.replace(model, build=build), scenario, options)
 
 
-def _planted(
+def planted(
     build: Callable[[Any, Any], Any], plant: Callable[[torch.nn.Module], None], path: str
 ) -> Callable[[Any, Any], Any]:
     """Return a workload's build with a fault in the layer at a path."""
@@ -73,12 +73,12 @@ def _float64(layer: torch.nn.Module) -> None:
 
 
 def _transposed(layer: torch.nn.Module) -> None:
-    """Copy the layer's input into the other order of its axes first, and read it across."""
+    """Copy the layer's input into the other order of its axes first, and back again."""
     forward = layer.forward
 
     def across(x: torch.Tensor) -> Any:
         for _ in range(TRANSPOSITIONS):
-            x = x.transpose(0, -1).contiguous().transpose(0, -1)
+            x = x.transpose(0, -1).contiguous().transpose(0, -1).contiguous()
         return forward(x)
 
     layer.forward = across

@@ -1,4 +1,4 @@
-"""The Python interface: `bakeoff.compare` and `bakeoff.sweep` run comparisons, `bakeoff.load` reads those that were."""
+"""The Python interface: `compare` and `sweep` run comparisons, `explain` says why one is slower, `load` reads."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.api.asking import check_names, checked_bytes, parted, request_of
-from bakeoff.api.results import Result, StudyResult
+from bakeoff.api.results import ExplainedResult, Result, StudyResult
 from bakeoff.api.watching import observing
+from bakeoff.judge import explained
 from bakeoff.judge.comparison import judge_comparison
-from bakeoff.race import conductor
+from bakeoff.race import conductor, explaining
+from bakeoff.race.pairs import check_pair
 from bakeoff.spec.errors import BakeoffError, StoreError, UnknownNameError, UsageError
 from bakeoff.store.everywhere import every_comparison
+from bakeoff.store.files import COMPARISON_FILE
 from bakeoff.study.run import run_study
 from bakeoff.study.sweep import sweep_of
 
@@ -24,12 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BakeoffError",
+    "ExplainedResult",
     "Result",
     "StoreError",
     "StudyResult",
     "UnknownNameError",
     "UsageError",
     "compare",
+    "explain",
     "load",
     "max_batch",
     "sweep",
@@ -95,6 +100,40 @@ def load(results: str | Path = "results") -> list[Result]:
         msg = f"there is no folder {place.absolute()} to load: name a results directory, or the folder of a comparison"
         raise UsageError(msg)
     return [Result(judge_comparison(folder)) for folder in every_comparison([place])]
+
+
+def explain(
+    what: str | Path,
+    contenders: Iterable[str] = (),
+    *,
+    recorded: bool = False,
+    progress: bool | None = None,
+    observer: Observer | None = None,
+    **options: Any,
+) -> ExplainedResult:
+    """Return why one contender is slower than another, as `bakeoff explain` says it.
+
+    `what` is the folder of a comparison that was run, in which trials that are missing are run now, unless `recorded`,
+    and which takes the options budget_s and data alone; or a workload, which is raced with its contenders first.
+    `progress`, `observer` and `options` are those of `compare`. Raises UsageError for what cannot be, StoreError when
+    results cannot be written or read.
+    """
+    if contenders or not (Path(what) / COMPARISON_FILE).exists():
+        if recorded:
+            msg = f"recorded=True reads a comparison that was run, and {what} is no folder of one"
+            raise UsageError(msg)
+        request = _request("explain", what, contenders, options)
+        check_pair(request)
+        with observing(progress, observer) as observe:
+            return ExplainedResult(explaining.race(request, observe))
+    folder, strange = Path(what), sorted(set(options) - {"budget_s", "data"})
+    if strange:
+        msg = f"explain() of a comparison has its file's options: leave out {', '.join(strange)}"
+        raise UsageError(msg)
+    if not recorded:
+        with observing(progress, observer) as observe:
+            explaining.complete(folder, observe, **options)
+    return ExplainedResult(explained.explain(folder))
 
 
 def max_batch(

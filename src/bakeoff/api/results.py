@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from bakeoff.judge.explanation import Explanation, Gap, Suspect
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.report.page import Page
@@ -76,6 +77,40 @@ class _Shown:
         text = io.StringIO()
         show(self._page, Console(file=text, width=WIDTH))
         return text.getvalue()
+
+
+class ExplainedResult(_Shown):
+    """Why one contender of a comparison is slower; printed, it is the report's text."""
+
+    outcome: Explanation
+
+    def __init__(self, explanation: Explanation) -> None:
+        """Wrap an explanation."""
+        self.outcome = explanation
+
+    @property
+    def path(self) -> Path:
+        """The folder of the comparison that is explained."""
+        return Path(self.outcome.outcome.path)
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """Every pair of contenders with a profile, the faster first, and the parts of their difference."""
+        return self.outcome.gaps
+
+    @property
+    def suspects(self) -> list[Suspect]:
+        """What was suspected, with its switch, and what a race said of it."""
+        return self.outcome.suspects
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The JSON object, as `bakeoff explain --json` prints it (docs/json-explain.md)."""
+        return self._page.data
+
+    def __repr__(self) -> str:
+        """Return what was explained and the answer."""
+        return f"<ExplainedResult {self.path.name}: {self.headline}>"
 
 
 class Result(_Shown):

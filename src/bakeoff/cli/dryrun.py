@@ -41,14 +41,38 @@ def check(*, resume: bool, search: bool) -> None:
         raise UsageError(msg)
 
 
-def tell(request: Request, *, json: bool) -> None:
-    """Print what one comparison would run."""
+def tell(request: Request, *, json: bool, why: bool = False) -> None:
+    """Print what one comparison would run; `why`: with its explanation behind it."""
     told = _forecast(request, Path(request.results))
+    if why:
+        told = _explained(told)
     if json:
         typer.echo(dumps({"version": VERSION, "comparisons": [_data(told)], **_total([told], None)}, indent=2))
         return
-    for line in [*_work(told), *_stages(told), *_time(told), "", "Nothing was started or written."]:
+    behind = _why(told) if why else []
+    for line in [*_work(told), *_stages(told), *_time(told), *behind, "", "Nothing was started or written."]:
         typer.echo(pasteable(line))
+
+
+def _explained(told: Forecast) -> Forecast:
+    """Return a forecast with the stages of an explanation."""
+    import msgspec
+
+    from bakeoff.race.forecast_why import stages_of_why
+
+    return msgspec.structs.replace(told, stages=[*told.stages, *stages_of_why(len(told.comparison.contenders))])
+
+
+def _why(told: Forecast) -> list[str]:
+    """Return how long an explanation takes behind its race."""
+    from bakeoff.race.forecast_why import seconds_of_why
+
+    seconds = seconds_of_why(told)
+    if seconds is None:
+        return []
+    traces, checks = (span(one, one) for one in seconds)
+    budget = " A --budget is shared: half of it is the race's." if told.comparison.procedure.budget_s else ""
+    return wrapped(f"Behind it, traces take {traces}, and races of suspects up to {checks[6:]}.{budget}")
 
 
 def tell_study(study: Study, results: str, *, json: bool) -> None:
@@ -74,7 +98,7 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
         *columns([["comparison", "takes about", "contenders"], *rows], indent=INDENT),
         *[line for said in noticed for line in ["", *wrapped(said)]],
         "",
-        *wrapped(f"In all {_span(total['low_s'], total['high_s'])}{_share(study.budget_s)}."),
+        *wrapped(f"In all {span(total['low_s'], total['high_s'])}{_share(study.budget_s)}."),
         *wrapped(_from(known) if not any(one.unknown for one in told) else _unknown(told)),
         "",
         "Nothing was started or written.",
@@ -202,7 +226,7 @@ def _unknown(told: Sequence[Forecast]) -> str:
     low_s, high_s = sum(one.low_s for one in told), sum(one.high_s or 0.0 for one in told)
     return (
         f"How long is not known: nothing like it was run here before for {', '.join(labels)}. Roughly "
-        f"{_span(low_s, high_s)} for a small network, and longer for a large one."
+        f"{span(low_s, high_s)} for a small network, and longer for a large one."
     )
 
 
@@ -217,10 +241,10 @@ def _share(budget_s: float | None) -> str:
 
 def _range(told: Forecast) -> str:
     """Return how long a comparison takes."""
-    return f"{_span(told.low_s, told.high_s)}{' (rough)' if told.unknown else ''}"
+    return f"{span(told.low_s, told.high_s)}{' (rough)' if told.unknown else ''}"
 
 
-def _span(low_s: float, high_s: float | None) -> str:
+def span(low_s: float, high_s: float | None) -> str:
     """Return a range of times: "about 29 s", "40 to 90 s", "50 s to 2 min", "2 min and more"."""
     low = _time_text(low_s)
     if high_s is None:
@@ -241,7 +265,7 @@ def _time_text(seconds: float) -> str:
 
 def _seconds(seconds: float | None) -> str:
     """Return a time: "about 12 s"."""
-    return _span(seconds or 0.0, seconds or 0.0)
+    return span(seconds or 0.0, seconds or 0.0)
 
 
 # --- For programs -------------------------------------------------------------------------------------------------

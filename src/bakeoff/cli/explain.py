@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bakeoff.cli import FAILED, code_of, completing, parameters, run, showing, sweep
+from bakeoff.cli import FAILED, code_of, completing, dryrun, dryrun_explain, parameters, run, showing, sweep
 from bakeoff.report.called import pasteable
 from bakeoff.spec.errors import UsageError
 
@@ -42,7 +42,7 @@ Budget = Annotated[
 Recorded = Annotated[
     bool, typer.Option("--recorded", help="Of a comparison: run nothing, and explain by the records that there are.")
 ]
-ANSWERED = {"what", "contenders", "budget", "data", "results", "recorded", "json"}
+ANSWERED = {"what", "contenders", "budget", "data", "results", "recorded", "dry_run", "json"}
 """Parameters that a comparison takes; all others are fixed in its file."""
 
 
@@ -73,20 +73,40 @@ def explain(
     results: parameters.Results = "results",
     resume: parameters.Resume = False,
     recorded: Recorded = False,
+    dry_run: parameters.DryRun = False,
     json: parameters.Json = False,
 ) -> None:
     """Explain why one contender is slower: by kind of operation and by layer of the model."""
-    if contenders or is_workload(what):
-        if recorded:
-            msg = "--recorded explains a comparison that was run: name it in place of the workload"
-            raise UsageError(msg)
-        found = _race(_request(context.params), json=json)
-    else:
+    is_race = bool(contenders) or is_workload(what)
+    if is_race and recorded:
+        msg = "--recorded explains a comparison that was run: name it in place of the workload"
+        raise UsageError(msg)
+    if not is_race:
         _check_answered(context, what)
+    request = _request(context.params) if is_race else None
+    if request is not None:
+        from bakeoff.race.pairs import check_pair
+
+        check_pair(request)
+    if dry_run:
+        _tell_beforehand(context.params, request)
+        return
+    if request is not None:
+        found = _race(request, json=json)
+    else:
         found = _of_comparison(context.params, recorded=recorded, json=json)
     showing.show(found, json=json)
     if not any(one.level != "none" for one in found.profiles):
         raise typer.Exit(FAILED)
+
+
+def _tell_beforehand(params: dict[str, Any], request: "Request | None") -> None:
+    """Print what would run: a race with its explanation, or what a comparison's explanation lacks."""
+    dryrun_explain.check(**{name: params[name] for name in ("recorded", "json", "resume")})
+    if request is None:
+        dryrun_explain.tell(_folder(params))
+    else:
+        dryrun.tell(request, json=False, why=True)
 
 
 def is_workload(what: str | None) -> bool:
@@ -129,23 +149,17 @@ def _race(request: "Request", *, json: bool) -> "Explanation":
     """Race, trace and race the suspects, and judge all of it."""
     from bakeoff.cli import studies
     from bakeoff.cli.progress import shown
-    from bakeoff.judge import explained
-    from bakeoff.race import conductor, explaining
-    from bakeoff.race.budget import HALF, Stopwatch, with_budget
+    from bakeoff.race import explaining
 
     places: list[str] = []
-    watch = Stopwatch(request.budget_s)
-    first = with_budget(request, watch.left_s(HALF))
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
-            outcome = conductor.run(first, studies.noting(observer, places))
-            explaining.explain_race(Path(outcome.path), with_budget(request, watch.left_s()), observer)
+            return explaining.race(request, studies.noting(observer, places))
     except KeyboardInterrupt as interrupt:
         sys.stderr.write(
             f"interrupted; {studies.going_on(places[-1] if places else request.results, request.command)}\n"
         )
         raise typer.Exit(code_of(interrupt)) from None
-    return explained.explain(Path(outcome.path))
 
 
 def _of_comparison(params: dict[str, Any], *, recorded: bool, json: bool) -> "Explanation":
@@ -154,12 +168,8 @@ def _of_comparison(params: dict[str, Any], *, recorded: bool, json: bool) -> "Ex
     from bakeoff.cli.report import told_if_absurd
     from bakeoff.judge import explained
     from bakeoff.race.explaining import complete
-    from bakeoff.store.results import find, is_study
 
-    folder = find(Path(params["results"]), params["what"])
-    if is_study(folder):
-        msg = f"{folder.name} is a study: name one of its comparisons, which lie in {folder}"
-        raise UsageError(msg)
+    folder = _folder(params)
     budget_s = None if params["budget"] is None else parameters.seconds(params["budget"], "--budget")
     if not recorded:
         try:
@@ -170,3 +180,14 @@ def _of_comparison(params: dict[str, Any], *, recorded: bool, json: bool) -> "Ex
             raise typer.Exit(code_of(interrupt)) from None
     with told_if_absurd():
         return explained.explain(folder)
+
+
+def _folder(params: dict[str, Any]) -> Path:
+    """Return the folder of the comparison that is named; raise UsageError for a study."""
+    from bakeoff.store.results import find, is_study
+
+    folder = find(Path(params["results"]), params["what"])
+    if is_study(folder):
+        msg = f"{folder.name} is a study: name one of its comparisons, which lie in {folder}"
+        raise UsageError(msg)
+    return folder

@@ -15,17 +15,20 @@ if TYPE_CHECKING:
     from bakeoff.spec.request import Request
 
 
-def check(*, json: bool, dry_run: bool, alone: bool) -> None:
-    """Raise UsageError for what goes not together with an explanation."""
+def check(request: "Request", *, json: bool, dry_run: bool, alone: bool) -> None:
+    """Raise UsageError for what goes not together with an explanation, and for one contender alone."""
+    from bakeoff.race.pairs import check_pair
+
     if not alone:
         msg = "--why explains one comparison: name one value of each option"
         raise UsageError(msg)
     if dry_run:
-        msg = "--dry-run tells of the race alone: leave --why out"
+        msg = "--dry-run tells of the race alone: leave --why out, or call bakeoff explain ... --dry-run"
         raise UsageError(msg)
     if json:
         msg = "--why prints a second page, and --json is one object: leave --why out, and then bakeoff explain --json"
         raise UsageError(msg)
+    check_pair(request)
 
 
 def tell(outcome: "Outcome", request: "Request", watch: "Stopwatch") -> None:

@@ -71,7 +71,7 @@ def run(
     alone = not (search or asked.several)
     limit = _limit(fail_if_slower, request, alone=alone)
     if why:
-        explained.check(json=json, dry_run=dry_run, alone=alone)
+        explained.check(request, json=json, dry_run=dry_run, alone=alone)
     if dry_run:
         dryrun.check(resume=resume, search=search is not None)
         _tell_beforehand(request, asked, json=json)

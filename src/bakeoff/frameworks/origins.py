@@ -78,6 +78,7 @@ _KINDS: dict[OperationKind, tuple[str, ...]] = {
 _KIND_OF: dict[str, OperationKind] = {one: kind for kind, operations in _KINDS.items() for one in operations}
 
 _TARGETS: tuple[tuple[str, OperationKind], ...] = (
+    ("callback", "host dispatch"),  # into Python
     ("fmha|attention", "attention"),
     ("rnn|lstm", "recurrent"),
     ("conv", "convolution"),
@@ -89,7 +90,7 @@ _TARGETS: tuple[tuple[str, OperationKind], ...] = (
 
 _RANK: tuple[OperationKind, ...] = (
     *("communication", "attention", "recurrent", "convolution", "matrix product", "normalisation"),
-    *("other", "reduction", "element-wise", "data movement"),
+    *("host dispatch", "other", "reduction", "element-wise", "data movement"),
 )
 """What a fusion's time goes to, where several kinds are in it: the first of them."""
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from bakeoff.judge.counters import MOST_FAULTS_PER_STEP, block_counters
-from bakeoff.judge.explanation import Cause
+from bakeoff.judge.explanation import Cause, Unjudged
 from bakeoff.judge.late import MANY
 from bakeoff.measure.contention import is_flagged
 from bakeoff.spec.gpu import BY_HAND, POWER_LIMIT
@@ -52,7 +54,11 @@ BANDWIDTH_SHARE = 0.5
 CLOCK_SHARE = 0.05
 """By which a clock has to be lower than another contender's: the margin of equality."""
 
-NS = 1e-9
+TWICE = 2.0
+"""A counter that is not twice another contender's is the same cause in both: page faults differ by orders."""
+
+BUSY = "the machine was busy"
+UNTOLD = "this system does not tell what other processes take"
 
 
 class _Seen(NamedTuple):
@@ -104,6 +110,37 @@ def causes_of(outcome: Outcome, gaps: Sequence[Gap] = (), records: Iterable[Reco
         cores = block_counters(_calm_blocks(mine[one.label])).cores_used
         seen = _Seen(one, mine[one.label], host_s, idle_s or 0.0, max(clocks, default=None), cores)
         found += [cause for find in _FINDERS if (cause := find(seen)) is not None]
+    return [_held_against(cause, gaps, found) for cause in found]
+
+
+def _held_against(cause: Cause, gaps: Sequence[Gap], causes: Sequence[Cause]) -> Cause:
+    """Return a cause with the faster contenders whose gaps to its own it may explain."""
+    against = [gap.first for gap in gaps if gap.second == cause.label and sets_apart(cause, gap.first, causes)]
+    return msgspec.structs.replace(cause, against=against)
+
+
+def sets_apart(cause: Cause, other: str, causes: Sequence[Cause]) -> bool:
+    """Return whether another contender lacks a cause, or has it by half: what both have explains no gap."""
+    mine = next(iter(cause.numbers.values()), 0.0)
+    same = [one for one in causes if (one.label, one.name) == (other, cause.name)]
+    return all(mine >= TWICE * next(iter(one.numbers.values()), 0.0) > 0.0 for one in same)
+
+
+def unjudged(outcome: Outcome, records: Iterable[Record]) -> list[Unjudged]:
+    """Return which causes were not looked for, because too few blocks were known to be undisturbed, and in whom."""
+    timed = [record for record in records if record.trial.purpose == "time" and record.outcome == "done"]
+    found = []
+    for one in outcome.contenders:
+        mine = [record for record in timed if record.trial.contender.label == one.label]
+        blocks = [block for record in mine for block in record.blocks]
+        if one.status != "ranked" or not one.median_step_s or not blocks or _calm_blocks(mine):
+            continue
+        threads = _Seen(one, mine, None, 0.0, None, None).threads
+        names = [*((WAITING, SPINNING) if threads >= _SEVERAL else ()), HOST]
+        names += [CLOCKS] if clock_mhz(mine) is not None else []
+        disturbed = sum(is_flagged(block.signals) for block in blocks)
+        busy = f"{BUSY} in {disturbed:,} of {len(blocks):,} blocks"
+        found.append(Unjudged(label=one.label, names=names, reason=busy if disturbed else UNTOLD))
     return found
 
 

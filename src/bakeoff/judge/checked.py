@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from bakeoff.judge.explanation import Cause, Gap
+from bakeoff.judge.explanation import Cause, Gap, Unjudged
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.suspects import predicted
+from bakeoff.judge.switches import KINDS, acts_on
 from bakeoff.spec.text import three_digits
 from bakeoff.spec.verdict import Interval, mirrored
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
 LEAST_PART = 0.5
 """Of what a switch can save at most, since less than that is usual: only where it surely saves less than half is its
 suspect refuted."""
+
+NOT_RUN, TOO_FEW = "the race that checks it was not run to its end", "too few rounds for an interval"
+"""Why nothing is known of a suspect that could be raced: more time would tell."""
 
 ROUNDING = 1e-6
 """A saving is beyond a prediction from this share on: shares of a step are rounded to whole ns of a trace."""
@@ -39,6 +43,10 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     gaps: Sequence[Gap]
     """Of the profiles that were made with it."""
     causes: Sequence[Cause] = ()
+    unjudged: Sequence[Unjudged] = ()
+    less_s: Mapping[str, Interval] = {}
+    """By switch, how much less the turned one spends on all kinds of operations that the switch acts on, together, in
+    the second profile."""
     comparison: str = ""
     """The folder."""
 
@@ -196,6 +204,10 @@ def _of_a_row(one: Suspect, row: Row, said: str, check: Check) -> tuple[Status, 
     after = _row_after(row, check.labels.get(one.switch, ""), check)
     if after is None:
         return "hypothesis", f"{said}; no second profile says whether the row is smaller"
+    renamed = _why_renamed(one, row, check)
+    if after.low > 0.0 and renamed:
+        status: Status = "hypothesis" if _may_be_less(one, check) else "refuted"
+        return status, f"{said}, and the row is smaller in a second profile, but {renamed}"
     if after.low > 0.0:
         said = f"{said}, and the row takes {_ms(after.after_s)} in a second profile, {_ms(after.before_s)} without it"
         return "confirmed", said
@@ -204,9 +216,40 @@ def _of_a_row(one: Suspect, row: Row, said: str, check: Check) -> tuple[Status, 
     return "hypothesis", f"{said}, but a second profile does not tell whether the row is smaller"
 
 
+def _why_renamed(one: Suspect, row: Row, check: Check) -> str:
+    """Return why the row may be smaller in name alone: a switch may have other kinds of operations do its work.
+
+    Empty where the switch acts on no other kind, on all of them, whose sum is the raced step, or where all kinds that
+    it acts on surely take less together.
+    """
+    kinds = acts_on(one.switch)
+    if kinds <= {row.kind} or kinds == KINDS:
+        return ""
+    less_s, named = check.less_s.get(one.switch), f"all that {one.switch} acts on"
+    if less_s is None:
+        return f"too few rounds tell whether {named} takes less together"
+    if less_s.low > 0.0:
+        return ""
+    return f"{named} ({', '.join(sorted(kinds))}) takes {_less(less_s)} together: its work may have moved among them"
+
+
+def _may_be_less(one: Suspect, check: Check) -> bool:
+    """Return whether what a switch acts on may take as much less together as the step does."""
+    less_s = check.less_s.get(one.switch)
+    return less_s is None or one.saved_s is None or less_s.high >= one.saved_s.low
+
+
+def _less(less_s: Interval) -> str:
+    """Return how much less something takes, in words."""
+    return f"{_ms(less_s.estimate)} ({_ms(less_s.low)} to {_ms(less_s.high)}) less"
+
+
 def _of_counters(one: Suspect, said: str, check: Check) -> tuple[Status, str]:
     """Return what is said of a cause that is no operation, by the counters of the second race."""
     shown = {cause.label for cause in check.causes if cause.name == one.cause}
+    for unjudged in check.unjudged:
+        if one.cause in unjudged.names and unjudged.label in (check.second, check.labels.get(one.switch, "")):
+            return "hypothesis", f"{said}, but {one.cause} was not looked for: {unjudged.reason}"
     if check.second not in shown:
         return "hypothesis", f"{said}, but the counters of this race do not show {one.cause} without it"
     if check.labels.get(one.switch, "") in shown:
@@ -223,7 +266,7 @@ def _why_unknown(one: Suspect, check: Check) -> str:
         return f"{one.switch} could not be raced{f': {excluded}' if excluded else ''}"
     if raced.status != "ranked":
         return f"{one.switch} was not ranked: {raced.reason or raced.status}"
-    return "too few rounds for an interval" if one.saved_s is None else ""
+    return TOO_FEW if one.saved_s is None else ""
 
 
 def _scale(before: Gap, check: Check) -> float:

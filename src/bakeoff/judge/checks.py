@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.checked import Check, judged
+from bakeoff.judge.checked import NOT_RUN, Check, judged
 from bakeoff.judge.explanation import Suspect
+from bakeoff.judge.gap import less_in
 from bakeoff.judge.suspects import unraced
+from bakeoff.judge.switches import acts_on
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import write_atomically
 from bakeoff.store.reading import read_as
+from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,14 +86,16 @@ def with_checks(explanation: Explanation, folder: Path, explain: Callable[[Path]
 def _judged(link: Link, gap: Gap, folder: Path, explain: Callable[[Path], Explanation]) -> list[Suspect]:
     """Return the suspects of one gap; as they were before the race where its folder cannot be read."""
     if not link.comparison:
-        return (
-            unraced(link.suspects, "the race that checks it was not run to its end") if link.labels else link.suspects
-        )
+        return unraced(link.suspects, NOT_RUN) if link.labels else link.suspects
     place = folder / CHECKS_FOLDER / link.comparison
     try:
-        found = explain(place)
+        found, records = explain(place), list(read_records(place).records.values())
     except StoreError as error:
         return unraced(link.suspects, str(error))
+    turned = {
+        switch: less_in(acts_on(switch), found.outcome, records, before=link.second_again, after=label)
+        for switch, label in link.labels.items()
+    }
     check = Check(
         outcome=found.outcome,
         first=link.first_again,
@@ -98,6 +103,8 @@ def _judged(link: Link, gap: Gap, folder: Path, explain: Callable[[Path], Explan
         labels=link.labels,
         gaps=found.gaps,
         causes=found.causes,
+        unjudged=found.unjudged,
+        less_s={switch: less for switch, less in turned.items() if less is not None},
         comparison=str(place),
     )
     return judged(link.suspects, gap, check)

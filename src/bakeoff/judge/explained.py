@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.causes import causes_of
+from bakeoff.judge.causes import causes_of, unjudged
 from bakeoff.judge.checks import with_checks
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.explanation import Explanation
@@ -36,4 +36,5 @@ def explanation(outcome: Outcome, records: Sequence[Record]) -> Explanation:
         profiles=[one for one in profiles if one is not None],
         gaps=found,
         causes=causes_of(outcome, found, records),
+        unjudged=unjudged(outcome, records),
     )

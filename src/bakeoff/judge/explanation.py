@@ -82,6 +82,17 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
     said: str
     """In a sentence with its numbers."""
     numbers: dict[str, float] = {}
+    against: list[str] = []
+    """Faster contenders that lack it, or have it by half: what both have explains no gap."""
+
+
+class Unjudged(msgspec.Struct, frozen=True, kw_only=True):
+    """Causes that were not looked for in one contender."""
+
+    label: str
+    names: list[str]
+    """As those of causes."""
+    reason: str
 
 
 Status = Literal["hypothesis", "confirmed", "refuted"]
@@ -131,4 +142,5 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     gaps: list[Gap]
     """Every pair of ranked contenders with a profile, the faster first."""
     causes: list[Cause] = []
+    unjudged: list[Unjudged] = []
     suspects: list[Suspect] = []

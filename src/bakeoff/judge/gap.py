@@ -17,11 +17,12 @@ from bakeoff.stats.rows import LEVEL, raced, spread_of, told_apart
 from bakeoff.store.results import of_purpose
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.explained import OperationKind, Phase, Share, Traced
     from bakeoff.spec.record import Record
+    from bakeoff.spec.verdict import Interval
     from bakeoff.stats.rows import Raced, Spread
 
 LEAST_SHARE = 0.005
@@ -74,18 +75,44 @@ def by_layer(share: Share) -> Place:
 
 def gaps(outcome: Outcome, records: Sequence[Record]) -> list[Gap]:
     """Return every pair of ranked contenders that were traced in the same rounds, the faster one first."""
-    ranked = [one for one in outcome.contenders if one.status == "ranked" and one.median_step_s is not None]
-    timed = of_purpose(records, "time")
-    rounds_s = steps_by_round([one.label for one in ranked], timed, kept_blocks(timed))
-    sides = [
-        Side(one.label, one.median_step_s or 0.0, rounds_s[one.label], traced_rounds(records, one.label))
-        for one in ranked
-    ]
-    ordered = sorted(sides, key=lambda side: side.step_s)
+    ordered = sorted(_sides(outcome, records), key=lambda side: side.step_s)
     return [
         gap_of(first, second)
         for first, second in combinations(ordered, 2)
         if first.traced.keys() & second.traced.keys()
+    ]
+
+
+def less_in(
+    kinds: Collection[OperationKind], outcome: Outcome, records: Sequence[Record], *, before: str, after: str
+) -> Interval | None:
+    """Return how much less one contender than another spends on kinds of operations, all together, in seconds a step.
+
+    A part that is called otherwise with a switch turned is in the same sum. None where too few rounds of the two were
+    traced. `before` and `after` are labels.
+    """
+    known = {side.label: side for side in _sides(outcome, records)}
+    if before not in known or after not in known:
+        return None
+    first, second = known[after], known[before]
+    rounds = sorted(first.traced.keys() & second.traced.keys())
+    if not rounds:
+        return None
+    rows = _rows(first, second, rounds, lambda share: Place(None, "", _TOGETHER if share.kind in kinds else ""))
+    return next((row.difference_s for row in rows if row.layer == _TOGETHER), None)
+
+
+_TOGETHER = "together"
+
+
+def _sides(outcome: Outcome, records: Sequence[Record]) -> list[Side]:
+    """Return every ranked contender with its raced rounds and its traces."""
+    ranked = [one for one in outcome.contenders if one.status == "ranked" and one.median_step_s is not None]
+    timed = of_purpose(records, "time")
+    rounds_s = steps_by_round([one.label for one in ranked], timed, kept_blocks(timed))
+    return [
+        Side(one.label, one.median_step_s or 0.0, rounds_s[one.label], traced_rounds(records, one.label))
+        for one in ranked
     ]
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.judge.causes import DENORMALS
+from bakeoff.judge.causes import DENORMALS, sets_apart
 from bakeoff.judge.explanation import Suspect
 from bakeoff.judge.switches import OF_CAUSES, TO, acts_on, can_be, control_for, turned_for
 from bakeoff.spec.verdict import Interval
@@ -26,9 +26,6 @@ UNFELT = "denormals"
 
 AGAIN = "the same contender once more"
 """The control where no switch is known to change nothing."""
-
-TWICE = 2.0
-"""A counter that is not twice another contender's is the same cause in both: page faults differ by orders."""
 
 ROUNDING = 1e-12
 """Of a sum of seconds: rows below are none."""
@@ -50,7 +47,7 @@ def suspects_of(
     """
     mine = second.contender
     found = [_of_row(gap, row, turned_for(row.kind, info, first.contender, mine, idle)) for row in top_rows(gap)]
-    own = [cause for cause in causes if cause.label == gap.second and _sets_apart(cause, gap, causes)]
+    own = [cause for cause in causes if cause.label == gap.second and sets_apart(cause, gap.first, causes)]
     found += [one for cause in own if (one := _of_cause(gap, cause, info, second)) is not None]
     taken = frozenset(one.switch.partition("=")[0] for one in found if one.switch)
     if not taken:
@@ -86,13 +83,6 @@ def _of_row(gap: Gap, row: Row, switch: str) -> Suspect:
         at_most_s=predicted(gap, switch).estimate if switch else row.second_s - row.first_s,
         reason="" if switch else "no option of this framework acts on it",
     )
-
-
-def _sets_apart(cause: Cause, gap: Gap, causes: Sequence[Cause]) -> bool:
-    """Return whether the faster contender lacks a cause, or has it by half: what both have explains no gap."""
-    mine = next(iter(cause.numbers.values()), 0.0)
-    same = [other for other in causes if (other.label, other.name) == (gap.first, cause.name)]
-    return all(mine >= TWICE * next(iter(other.numbers.values()), 0.0) > 0.0 for other in same)
 
 
 def _of_cause(gap: Gap, cause: Cause, info: FrameworkInfo, plan: ContenderPlan) -> Suspect | None:

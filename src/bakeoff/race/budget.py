@@ -11,8 +11,14 @@ if TYPE_CHECKING:
     from bakeoff.spec.request import Request
 
 HALF = 0.5
-"""Of a time budget for what comes first, and so on with what is left: a race, its traces, races that check suspects,
-and theirs. Each part takes about as many trials as the one before."""
+"""Of a time budget for the race: it alone says who is faster."""
+
+TRACES = 1.0 / 3.0
+"""Of what is left behind a race, for its traces: these are five trials of each contender, and the race that checks
+suspects is ten rounds of more contenders, with five traces of each."""
+
+CHECKS = 2.0 / 3.0
+"""Of the time for suspects, for their race: ten rounds, and then five traces."""
 
 SPENT_S = 1e-9
 """What stands for a budget of which nothing is left."""

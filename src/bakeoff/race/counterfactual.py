@@ -14,7 +14,7 @@ from bakeoff.judge.suspects import suspects_of, switches_of
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
 from bakeoff.race.again import text_of
-from bakeoff.race.budget import HALF, Stopwatch, with_budget
+from bakeoff.race.budget import CHECKS, Stopwatch, with_budget
 from bakeoff.race.notices import idle_options
 from bakeoff.race.progress import Observer, silent
 from bakeoff.race.stages import certify, explain, late, rounds, selftest
@@ -55,7 +55,7 @@ def check(
     folder = Path(explanation.outcome.path)
     known = {(link.first, link.second): link for link in read_checks(folder).links if link.comparison}
     gaps = gaps_to_fastest(explanation)
-    links = [known.get((gap.first, gap.second)) or _link(explanation, gap, request) for gap in gaps]
+    links = [known.get((gap.first, gap.second)) or link_of(explanation, gap, request) for gap in gaps]
     write_checks(folder, Checks(links=links))
     if request.budget_s is not None and request.budget_s < PROCESS_S:
         return
@@ -69,7 +69,7 @@ def check(
             break
         asked, link = _request(explanation, links[place], request), links[place]
         if link.is_open or _is_cut(link, folder):
-            first = msgspec.structs.replace(with_budget(asked, mine.left_s(HALF)), resume=not link.is_open)
+            first = msgspec.structs.replace(with_budget(asked, mine.left_s(CHECKS)), resume=not link.is_open)
             outcome = conductor.run(first, observe, launch=launch, probe_s=probe_s, stages=_stages(link))
             links[place] = msgspec.structs.replace(link, comparison=Path(outcome.path).name)
             write_checks(folder, Checks(links=links))
@@ -114,7 +114,7 @@ def gaps_to_fastest(explanation: Explanation) -> list[Gap]:
     return [gap for gap in explanation.gaps if gap.first not in behind]
 
 
-def _link(explanation: Explanation, gap: Gap, request: Request) -> Link:
+def link_of(explanation: Explanation, gap: Gap, request: Request) -> Link:
     """Return the suspects of a gap, with the labels that contenders have in the race that checks them."""
     comparison = explanation.outcome.comparison
     plans = {plan.contender.label: plan for plan in comparison.contenders}

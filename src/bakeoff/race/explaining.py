@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bakeoff.judge import explained
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor, counterfactual
 from bakeoff.race.again import request_again
-from bakeoff.race.budget import HALF, Stopwatch, with_budget
+from bakeoff.race.budget import HALF, TRACES, Stopwatch, with_budget
 from bakeoff.race.progress import Observer, silent
 from bakeoff.race.stages import explain
 from bakeoff.race.workers.process import ProcessWorker
@@ -16,10 +17,27 @@ from bakeoff.spec.errors import ChangedError, StoreError
 from bakeoff.store.files import read_comparison
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from bakeoff.judge.explanation import Explanation
     from bakeoff.race.workers.worker import Launcher
     from bakeoff.spec.request import Request
+
+
+def race(
+    request: Request,
+    observe: Observer = silent,
+    *,
+    launch: Launcher = ProcessWorker,
+    probe_s: float = PROBE_S,
+) -> Explanation:
+    """Race contenders, trace them, race the suspects, and return the explanation; half of a time budget is the race's.
+
+    Raises UsageError for what cannot be, StoreError where results cannot be written.
+    """
+    watch = Stopwatch(request.budget_s)
+    outcome = conductor.run(with_budget(request, watch.left_s(HALF)), observe, launch=launch, probe_s=probe_s)
+    folder = Path(outcome.path)
+    explain_race(folder, with_budget(request, watch.left_s()), observe, launch=launch, probe_s=probe_s)
+    return explained.explain(folder)
 
 
 def explain_race(
@@ -35,7 +53,7 @@ def explain_race(
     `request` asks for the comparison in the folder again. Raises StoreError where that is not what it asks for.
     """
     watch = Stopwatch(request.budget_s)
-    conductor.add(folder, with_budget(request, watch.left_s(HALF)), [explain.wanted], observe, launch=launch)
+    conductor.add(folder, with_budget(request, watch.left_s(TRACES)), [explain.wanted], observe, launch=launch)
     found = explained.explain(folder)
     left = with_budget(request, watch.left_s())
     counterfactual.check(found, left, observe, launch=launch, probe_s=probe_s)

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tests.report.conftest import outcome, plan, ranked, verdict
 
-from bakeoff.judge.explanation import Cause, Explanation, Gap, Profile, Row, Suspect
+from bakeoff.judge.explanation import Cause, Explanation, Gap, Profile, Row, Suspect, Unjudged
 from bakeoff.judge.outcome import ContenderOutcome
 from bakeoff.spec.explained import OperationKind, Phase
 from bakeoff.spec.verdict import Interval
@@ -198,9 +198,16 @@ def explained() -> Explanation:
         gaps=[gap("torch", "jax"), *quiet],
         causes=[
             Cause(
-                label="tensorflow", name="page faults", said="560 page faults a step, torch has 0", numbers={"a": 560.0}
-            )
+                label="tensorflow",
+                name="page faults",
+                said="tensorflow: 560 page faults a step.",
+                numbers={"a": 560.0},
+                against=["torch", "jax"],
+            ),
+            Cause(label="torch", name="waiting threads", said="torch: 2 threads wait.", numbers={"threads": 2.0}),
+            Cause(label="jax", name="waiting threads", said="jax: 2 threads wait.", numbers={"threads": 2.0}),
         ],
+        unjudged=[Unjudged(label="jax", names=["host-bound steps", "clocks"], reason="the machine was busy")],
         suspects=SUSPECTS,
     )
 

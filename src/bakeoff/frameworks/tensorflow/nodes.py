@@ -41,6 +41,7 @@ _NODE = re.compile(r"(?!\w+::|__inference)([^\s:]+):(\w+)$")
 """An operation in a profile: the node's name and the operation's; that of a whole function is called as it is."""
 
 _KINDS: tuple[tuple[OperationKind, tuple[str, ...]], ...] = (
+    ("host dispatch", (r"PyFunc(Stateless)?$",)),  # a call back into Python
     ("convolution", (r"Conv\dD", "DepthwiseConv")),
     ("recurrent", ("LSTM", "CudnnRNN", "GRUBlock")),
     ("normalisation", ("BatchNorm", "LayerNorm")),

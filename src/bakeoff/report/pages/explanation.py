@@ -97,6 +97,7 @@ def _data(explanation: Explanation) -> dict[str, Any]:
         "profiles": explanation.profiles,
         "gaps": [_gap(explanation, gap) for gap in explanation.gaps],
         "causes": explanation.causes,
+        "unjudged": explanation.unjudged,
         "suspects": [_suspect(one) for one in explanation.suspects],
         "warnings": _cautions(explanation),
     }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
+from bakeoff.judge.checked import NOT_RUN, TOO_FEW
 from bakeoff.report.gaps import adjective, before_s, named, scale_of
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.units import listed, rounded
@@ -11,7 +13,7 @@ from bakeoff.report.units import listed, rounded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bakeoff.judge.explanation import Explanation, Suspect
+    from bakeoff.judge.explanation import Explanation, Suspect, Unjudged
     from bakeoff.report.gaps import Scale
 
 _NOTE = (
@@ -33,7 +35,16 @@ def suspects(explanation: Explanation) -> list[Section]:
     table = _without_empty(Table([*heads, f"part, {unit}"], rows, words=3))
     places = dict.fromkeys(one.comparison for one in explanation.suspects if one.comparison)
     words = [*_reasons(explanation.suspects), *([f"Raced in {listed(places)}."] if places else [])]
+    words += _to_go_on(explanation)
     return [Section(title="Checked by a race", tables=[table], notes=[_NOTE]), Section(words=words)]
+
+
+def _to_go_on(explanation: Explanation) -> list[str]:
+    """Return what to type where suspects lack rounds."""
+    if all(one.reason not in (NOT_RUN, TOO_FEW) for one in explanation.suspects):
+        return []
+    command = f"bakeoff explain {shlex.quote(explanation.outcome.path)}"
+    return [f"Suspects lack rounds; this races them to their end, or for as long as --budget TIME says: {command}"]
 
 
 def _without_empty(table: Table) -> Table:
@@ -106,7 +117,23 @@ def _what(suspect: Suspect) -> str:
 
 
 def causes(explanation: Explanation) -> list[Section]:
-    """Return what costs time and is no operation."""
-    lines = [Line([one.label, one.name, one.said.removeprefix(f"{one.label}: ")]) for one in explanation.causes]
+    """Return what costs time and is no operation: what a gap may be from, what both sides have, what was not seen."""
+    apart = [one for one in explanation.causes if one.against or not explanation.gaps]
+    lines = [Line([one.label, one.name, one.said.removeprefix(f"{one.label}: ")]) for one in apart]
     table = Table(["contender", "cause", "what the counters say"], lines, words=3, keys=2)
-    return [Section(title="Causes beside operations", tables=[table])] if lines else []
+    words = [*_in_both(explanation), *map(_not_looked_for, explanation.unjudged)]
+    title = "Causes beside operations"
+    if lines:
+        return [Section(title=title, tables=[table]), *([Section(words=words)] if words else [])]
+    return [Section(title=title, words=words)] if words else []
+
+
+def _in_both(explanation: Explanation) -> list[str]:
+    """Return the causes that are seen on both sides of each gap, or on the faster one alone, in a sentence."""
+    said = [one.said.rstrip(".") for one in explanation.causes if explanation.gaps and not one.against]
+    return [f"Seen too, and no cause of a gap, since no faster one is without: {'; '.join(said)}."] if said else []
+
+
+def _not_looked_for(one: Unjudged) -> str:
+    """Return which causes were not looked for in a contender, and why."""
+    return f"{one.label}: not looked for: {listed(one.names)}: {one.reason}."
