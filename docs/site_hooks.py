@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 OUTSIDE = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/results/*.md")
 """The pages that are not in docs/."""
-LISTS = ("decisions/", "repository/benchmarks/results/")
+LISTS = ("decisions/", "results/", "repository/benchmarks/results/")
 """Entries of the navigation that stand for all pages of a folder."""
-SHOWN = frozenset((".html", ".svg", ".png", ".json", ".txt"))
-"""What a browser shows by itself; anything else is served as text."""
+SHOWN = frozenset((".html", ".svg", ".png", ".json", ".txt", ".xz"))
+"""What a browser shows by itself, or keeps; anything else is served as text."""
 
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()([^)\s#]+)([^)\s]*)(?=\))")

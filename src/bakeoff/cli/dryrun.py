@@ -74,7 +74,7 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
         *columns([["comparison", "takes about", "contenders"], *rows], indent=INDENT),
         *[line for said in noticed for line in ["", *wrapped(said)]],
         "",
-        *wrapped(f"In all {_span(total['low_s'], total['high_s'])}{_share(study.budget_s)}."),
+        *wrapped(f"In all {span(total['low_s'], total['high_s'])}{_share(study.budget_s)}."),
         *wrapped(_from(known) if not any(one.unknown for one in told) else _unknown(told)),
         "",
         "Nothing was started or written.",
@@ -187,7 +187,7 @@ def _bought(told: Forecast) -> str:
     rounds = told.budget_rounds or 0
     few = f"; a verdict needs {LOOKS[0]}" if rounds < LOOKS[0] and len(_labels(told)) > 1 else ""
     noun, budget_s = "round" if rounds == 1 else "rounds", told.comparison.procedure.budget_s or 0.0
-    return f"The budget of {_time_text(budget_s)} buys about {rounds} {noun}{few}."
+    return f"The budget of {time_text(budget_s)} buys about {rounds} {noun}{few}."
 
 
 def _from(sources: Sequence[Any]) -> str:
@@ -202,7 +202,7 @@ def _unknown(told: Sequence[Forecast]) -> str:
     low_s, high_s = sum(one.low_s for one in told), sum(one.high_s or 0.0 for one in told)
     return (
         f"How long is not known: nothing like it was run here before for {', '.join(labels)}. Roughly "
-        f"{_span(low_s, high_s)} for a small network, and longer for a large one."
+        f"{span(low_s, high_s)} for a small network, and longer for a large one."
     )
 
 
@@ -211,28 +211,28 @@ def _share(budget_s: float | None) -> str:
     return (
         ""
         if budget_s is None
-        else f"; they share a budget of {_time_text(budget_s)}, and each finishes the round it began"
+        else f"; they share a budget of {time_text(budget_s)}, and each finishes the round it began"
     )
 
 
 def _range(told: Forecast) -> str:
     """Return how long a comparison takes."""
-    return f"{_span(told.low_s, told.high_s)}{' (rough)' if told.unknown else ''}"
+    return f"{span(told.low_s, told.high_s)}{' (rough)' if told.unknown else ''}"
 
 
-def _span(low_s: float, high_s: float | None) -> str:
+def span(low_s: float, high_s: float | None) -> str:
     """Return a range of times: "about 29 s", "40 to 90 s", "50 s to 2 min", "2 min and more"."""
-    low = _time_text(low_s)
+    low = time_text(low_s)
     if high_s is None:
         return f"{low} and more"
-    high = _time_text(high_s)
+    high = time_text(high_s)
     if low == high:
         return f"about {high}"
     (number, unit), same = low.split(), low.split()[1] == high.split()[1]
     return f"{number if same else f'{number} {unit}'} to {high}"
 
 
-def _time_text(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     """Return a time in its unit, with at most two digits below 10 and without decimals from there on."""
     unit, per_s = next((unit, per_s) for unit, per_s, below_s in _UNITS if seconds < below_s)
     value = seconds / per_s
@@ -241,7 +241,7 @@ def _time_text(seconds: float) -> str:
 
 def _seconds(seconds: float | None) -> str:
     """Return a time: "about 12 s"."""
-    return _span(seconds or 0.0, seconds or 0.0)
+    return span(seconds or 0.0, seconds or 0.0)
 
 
 # --- For programs -------------------------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def _data(told: Forecast) -> dict[str, Any]:
 
     comparison = told.comparison
     fields = msgspec.to_builtins(told)
-    del fields["comparison"]
+    del fields["comparison"], fields["costs"]
     return {
         "workload": comparison.workload.name,
         "scenario": comparison.scenario,
