@@ -64,7 +64,7 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
             )
         )
         return
-    rows = [[point.title, _range(one), ", ".join(_labels(one))] for point, one in zip(study.points, told, strict=True)]
+    rows = [[point.title, _range(one), ", ".join(one.labels)] for point, one in zip(study.points, told, strict=True)]
     total = _total(told, study.budget_s)
     known = [source for one in told for source in one.sources]
     noticed = dict.fromkeys(said for one in told for said in _notices(one.comparison))
@@ -89,11 +89,6 @@ def _forecast(request: Request, results: Path) -> Forecast:
     from bakeoff.race.prepare import outlined
 
     return forecast(outlined(request), results)
-
-
-def _labels(told: Forecast) -> list[str]:
-    """Return the labels of those that would race."""
-    return [plan.contender.label for plan in told.comparison.contenders]
 
 
 # --- For people ---------------------------------------------------------------------------------------------------
@@ -185,7 +180,7 @@ def _bought(told: Forecast) -> str:
     from bakeoff.stats.boundaries import LOOKS
 
     rounds = told.budget_rounds or 0
-    few = f"; a verdict needs {LOOKS[0]}" if rounds < LOOKS[0] and len(_labels(told)) > 1 else ""
+    few = f"; a verdict needs {LOOKS[0]}" if rounds < LOOKS[0] and len(told.labels) > 1 else ""
     noun, budget_s = "round" if rounds == 1 else "rounds", told.comparison.procedure.budget_s or 0.0
     return f"The budget of {time_text(budget_s)} buys about {rounds} {noun}{few}."
 

@@ -96,6 +96,11 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     high_s: float | None
     """The whole; None: no limit. Where nothing is known, a rough range for a small network."""
 
+    @property
+    def labels(self) -> list[str]:
+        """Return the labels of those that would race."""
+        return [plan.contender.label for plan in self.comparison.contenders]
+
 
 def forecast(comparison: Comparison, results: Path, before: Earlier | None = None) -> Forecast:
     """Return what this comparison would run and how long that takes, by what lies below a results directory.

@@ -102,7 +102,7 @@ def estimate(told: Sequence[Foreseen], cores: int) -> Estimate:
             _figure("this machine", here, 1, power_w, counts_machine=True),
             _figure("one A100", there, 1, A100_WATTS),
             _figure("8 A100s", there, NODE_GPUS, A100_WATTS),
-            _figure(f"{NODES} nodes of {NODE_GPUS} A100s", there, NODES * NODE_GPUS, A100_WATTS, start_s=JOB_START_S),
+            _figure(f"{NODES} nodes", there, NODES * NODE_GPUS, A100_WATTS, start_s=JOB_START_S),
         ],
         assumptions=_assumptions(told, watts, cores),
     )
@@ -128,7 +128,7 @@ def _there(study: Foreseen, point: ForeseenPoint) -> Job | None:
         seconds = _measured_there(told, steps_s)
     elif point.basis == "declared":
         seconds = Span(point.low_s, point.high_s)
-    elif len(steps_s) == len(told.comparison.contenders):
+    elif all(label in steps_s for label in told.labels):
         seconds = _unmeasured_there(told, steps_s)
     else:
         return None
@@ -150,8 +150,8 @@ def _measured_there(told: Forecast, published_s: dict[str, float]) -> Span:
 
 def _unmeasured_there(told: Forecast, published_s: dict[str, float]) -> Span:
     """Return the time of a comparison that was never run here, by the published time of a step."""
-    rounds_s = SMALL_CONTENDER_S * len(published_s)
-    return Span(rounds_s + sum(_runs_s(told, 0.0, step_s) for step_s in published_s.values()), None)
+    runs_s = sum(_runs_s(told, 0.0, published_s[label]) for label in told.labels)
+    return Span(SMALL_CONTENDER_S * len(told.labels) + runs_s, None)
 
 
 def _runs_s(told: Forecast, start_s: float, step_s: float) -> float:
@@ -271,8 +271,9 @@ _OF_PLACES = (
     ),
     f"An A100 takes {A100_WATTS:.0f} W all the time: its TDP (NVIDIA A100 data sheet, SXM4). Hosts are not counted.",
     (
-        f"Comparisons run side by side, one on a device. A node has {NODE_GPUS} A100s (NVIDIA DGX A100); a job's first "
-        f"process runs after {JOB_START_S:.0f} s, which is bakeoff's own allowance, and no job waits in a queue."
+        f"Comparisons run side by side, one on a device. A node of the {NODES} has {NODE_GPUS} A100s (NVIDIA DGX "
+        f"A100). A job's first process runs after {JOB_START_S:.0f} s, which is bakeoff's own allowance; none waits in "
+        "a queue."
     ),
 )
 """What is assumed of GPUs and clusters, whatever the studies."""
