@@ -136,15 +136,24 @@ class _Asked:
         self._declared: dict[str, Study] = {}
 
     def check(self) -> None:
-        """Raise UsageError for options that do not go together."""
+        """Raise UsageError for options that do not go together, and for contenders that nothing can be."""
         from bakeoff.environments.builds import check_device
+        from bakeoff.environments.declared import framework
+        from bakeoff.spec.contender import parse_contender
 
         given = self._given
+        for text in given["contenders"] or ():
+            framework(parse_contender(text).framework)
         if given["launcher"] not in (HERE, SLURM):
             kind = "launcher"
             raise UnknownNameError(kind, given["launcher"], (HERE, SLURM))
         if given["device"] is not None:
             check_device(given["device"])
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Raise UsageError for options that do not go together."""
+        given = self._given
         if given["profile"] is not None and given["launcher"] != SLURM:
             msg = "--profile holds the settings of a cluster: give it with --launcher slurm"
             raise UsageError(msg)
