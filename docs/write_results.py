@@ -39,9 +39,13 @@ PLACE = re.compile(r"(<!-- results: by `make results` -->\n).*?(<!-- their end -
 
 HEAD = """# What the studies gave on our machine
 
-Written by `make results` from the records in [docs/records/studies](records/studies/README.md): no figure was typed.
-Each study was run by `bakeoff reproduce`, scaled down to what a processor can unless its page says otherwise, and its
-page is what `bakeoff report` says of its records, with the records that each figure is from.
+Written by `make results` from kept records, so that no figure was typed. Each study was run by `bakeoff reproduce`,
+scaled down to what a processor can unless its page says otherwise, and its page is what `bakeoff report` says of its
+records, with those that each figure is from.
+
+Records are one file a study, `docs/records/studies/NAME.tar.xz`: study.json, and for each comparison what was asked
+(comparison.json), every trial's record.json with its raw times, sealed by a SHA-256, and what each certificate came to
+(certificates.json). Left out are the certificates' arrays, which take a hundred times the space, and names and folders.
 """
 
 NONE_YET = """

@@ -56,10 +56,10 @@ def race(
 
 
 class _Teller:
-    """Tells on stderr of each study while it runs, and in a sentence what came of it; its reports are saved."""
+    """Writes on stderr of each study while it runs, and in a sentence what came of it; its reports are saved."""
 
     def __init__(self, of: int, screen: ExitStack) -> None:
-        """Take how many there are, and what the live screen of each is closed by."""
+        """Take how many there are, and what closes the live screen of each."""
         self._of, self._screen = of, screen
 
     def begins(self, number: int, study: Study) -> StudyObserver:

@@ -122,7 +122,7 @@ class EveryRun:
         launch: Launcher = ProcessWorker,
         probe_s: float = PROBE_S,
     ) -> Every:
-        """Run them; `begins` is told of each, from 1 on, and returns its observer, `ends` of what became of it.
+        """Run them; `begins` gets the number of each, from 1 on, and returns its observer, `ends` what became of it.
 
         Raises StoreError where the state cannot be written; Ctrl-C ends all at once, with the state written.
         """
