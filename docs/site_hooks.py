@@ -107,9 +107,10 @@ def _added(uri: str, config: MkDocsConfig, files: Files, **source: str) -> str:
 
 
 def _expanded(nav: Any) -> Any:
-    """Return the navigation with the pages of each folder that it names."""
+    """Return the navigation with the pages of each folder that it names, without those that have none."""
     if isinstance(nav, list):
-        return [_expanded(entry) for entry in nav]
+        known = [_expanded(entry) for entry in nav]
+        return [entry for entry in known if not isinstance(entry, dict) or any(pages != [] for pages in entry.values())]
     if isinstance(nav, dict):
         return {title: _expanded(entry) for title, entry in nav.items()}
     if nav not in LISTS:

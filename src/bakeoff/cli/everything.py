@@ -63,7 +63,7 @@ class _Teller:
         self._of, self._screen = of, screen
 
     def begins(self, number: int, study: Study) -> StudyObserver:
-        """Say which study begins; return what tells of its progress."""
+        """Write which study begins; return what tells of its progress."""
         from bakeoff.cli.progress import shown
 
         sys.stderr.write(f"study {number} of {self._of}: {study.name}\n")

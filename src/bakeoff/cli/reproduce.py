@@ -227,7 +227,7 @@ def _possible(asked: _Asked) -> "list[Study]":
 
 
 def _foretell(asked: _Asked, results: str, *, resume: bool, json: bool) -> None:
-    """Say how many comparisons all studies have and how long they take, before the first one starts."""
+    """Print how many comparisons all studies have and how long they take, before the first one starts."""
     from bakeoff.cli import foretold
     from bakeoff.race.forecast import earlier
     from bakeoff.study.foreseen import foreseen
