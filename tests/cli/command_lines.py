@@ -54,6 +54,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--jsonl": ("-", *FILES),
     "--parquet": FILES,
     "--of": ("blocks", "verdicts", *TEXTS),
+    "--launcher": ("here", "slurm", *TEXTS),
+    "--profile": FILES,
 }
 FLAGS = (
     "--direction",
@@ -68,6 +70,7 @@ FLAGS = (
     "--dry-run",
     "--live",
     "--redact",
+    "--estimate",
     "--help",
 )
 OF_A_RACE = tuple(OPTIONS)[:20]
@@ -76,7 +79,10 @@ COMMANDS: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("run",): ((*NAMES, *CONTENDERS), OF_A_RACE),
     ("verify",): ((*NAMES, *CONTENDERS), OF_A_RACE),
     ("use-case",): (("1", "4", "5", *CONTENDERS), ("--benchmark", *OF_A_RACE)),
-    ("reproduce",): (("apx-2024", "no-such", "study.toml", *TEXTS), ("--device", "--budget", "--seed", "--results")),
+    ("reproduce",): (
+        ("apx-2024", "no-such", "study.toml", *TEXTS),
+        ("--device", "--budget", "--seed", "--results", "--launcher", "--profile"),
+    ),
     ("report",): (COMPARISONS, ("--results", "--html", "--chart", "--readme")),
     ("export",): (COMPARISONS, ("--results", "--csv", "--jsonl", "--parquet", "--of")),
     ("explain",): ((*COMPARISONS, *NAMES, *CONTENDERS), ("--recorded", *OF_A_RACE)),

@@ -143,6 +143,15 @@ def test_before_a_study_its_time_is_told_by_what_it_declares_then_by_what_was_me
     assert [known.forecast.costs[label].step_s for label in ("fake", "fake:step_ms=2")] == pytest.approx(
         [1e-3, 2e-3], rel=0.2
     )
+    (resized,) = foreseen(full(), tmp_path).points
+    assert resized.basis == "counted"
+    assert resized.forecast is not None
+    works = [one.work.macs for one in (resized.forecast.comparison, known.forecast.comparison) if one.work]
+    ratio = works[0] / works[1]
+    assert ratio > 2
+    assert resized.forecast.costs["fake"].step_s == pytest.approx(known.forecast.costs["fake"].step_s * ratio)
+    assert resized.low_s > 3 * 1000 * 3e-3 * ratio * 0.8
+    assert [figure.unknown for figure in estimate([foreseen(full(), tmp_path)], CORES).figures] == [0] * 4
     quick = msgspec.structs.replace(
         scaled,
         points=[

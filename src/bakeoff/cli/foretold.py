@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _KNOWN_FROM = {
     "measured": "by what was measured on this machine before",
     "declared": "by what the study declares for two calm cores",
+    "counted": "by what was measured here with other sizes of the same models, and operations counted in each",
     "rough": "roughly: nothing like it was run here before, and a large network takes longer",
 }
 """What a time is known from, by its basis."""

@@ -107,7 +107,9 @@ def forecast(comparison: Comparison, results: Path, before: Earlier | None = Non
 
     `before` is what `earlier` has found there, where several are foreseen.
     """
-    costs, sources, certified = _known(comparison, earlier(results) if before is None else before)
+    costs, sources, certified = known_costs(
+        comparison, _alike(comparison, earlier(results) if before is None else before)
+    )
     plans = comparison.contenders
     unknown = [plan.contender.label for plan in plans if plan.contender.label not in costs]
     fewest, most = _rounds(comparison, sources)
@@ -127,10 +129,10 @@ def forecast(comparison: Comparison, results: Path, before: Earlier | None = Non
         low_s=len(plans) * (CERTIFICATE_S + min(fewest, LOOKS[0]) * ROUND_S),
         high_s=len(plans) * SMALL_CONTENDER_S,
     )
-    return _within(told) if is_known else told
+    return within(told) if is_known else told
 
 
-def _within(told: Forecast) -> Forecast:
+def within(told: Forecast) -> Forecast:
     """Return the forecast with its time: until the fewest and the most rounds, within the budget if there is one."""
     first_s, round_s, behind_s = told.certificates_s or 0.0, told.round_s or 0.0, told.behind_s or 0.0
     low_s = first_s + told.fewest_rounds * round_s + behind_s
@@ -163,12 +165,12 @@ def _rounds(comparison: Comparison, sources: Iterable[Source]) -> tuple[int, int
 # --- What was measured before -------------------------------------------------------------------------------------
 
 
-def _known(comparison: Comparison, known: Earlier) -> tuple[dict[str, Cost], list[Source], dict[str, Record]]:
+def known_costs(comparison: Comparison, alike: Earlier) -> tuple[dict[str, Cost], list[Source], dict[str, Record]]:
     """Return what each contender took before, from where, and the record of its certificate: the latest of each."""
     costs: dict[str, Cost] = {}
     sources: list[Source] = []
     certified: dict[str, Record] = {}
-    for folder, before in _alike(comparison, known)[:MOST_READ]:
+    for folder, before in alike[:MOST_READ]:
         missing = [plan for plan in comparison.contenders if plan.contender.label not in costs]
         same = {plan.contender.label: label for plan in missing if (label := _label_in(before, plan))}
         if not same:

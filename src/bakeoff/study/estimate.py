@@ -124,7 +124,7 @@ def _there(study: Foreseen, point: ForeseenPoint) -> Job | None:
     if told is None:
         return None
     steps_s = _published_steps_s(study, point)
-    if point.basis == "measured":
+    if point.basis in ("measured", "counted"):
         seconds = _measured_there(told, steps_s)
     elif point.basis == "declared":
         seconds = Span(point.low_s, point.high_s)
@@ -244,7 +244,7 @@ def _assumptions(told: Sequence[Foreseen], watts: float | None, cores: int) -> l
     """Return what figures rest on, each with its source."""
     bases = {point.basis for study in told for point in study.points if not point.problem}
     said = [text for basis, text in _OF_TIMES.items() if basis in bases]
-    if bases & {"measured", "rough"}:
+    if bases & {"measured", "counted", "rough"}:
         said.append(_of_steps(told))
     return [*said, *_OF_PLACES, _of_power(watts, cores)]
 
@@ -255,8 +255,12 @@ _OF_TIMES: dict[Basis, str] = {
         "Times of what was not run here before: the minutes that its study declares for two calm cores, the same at "
         "every place."
     ),
+    "counted": (
+        "Times of what ran here at other sizes alone: what the same contenders took there, with steps in proportion "
+        "to the multiply-accumulates that are counted in a step of each; larger ones mostly use a processor better."
+    ),
     "rough": (
-        "What was never run here at these sizes has no time here. On A100s it takes its whole runs by the published "
+        "What was never run here, whatever the size, has no time here. On A100s it takes its whole runs by the published "
         f"step, and {SMALL_CONTENDER_S:.0f} s a contender for certificates and rounds, as sweeps count a small "
         "network's; without a published step it is in no figure."
     ),

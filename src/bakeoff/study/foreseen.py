@@ -9,6 +9,7 @@ import msgspec
 
 from bakeoff.judge.epochs import length_of
 from bakeoff.race.forecast import Forecast, earlier, forecast
+from bakeoff.race.other_size import by_other_size
 from bakeoff.race.prepare import outlined
 from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.study import Study
@@ -18,12 +19,13 @@ if TYPE_CHECKING:
 
     from bakeoff.race.forecast import Cost, Earlier
 
-Basis = Literal["measured", "declared", "rough"]
+Basis = Literal["measured", "declared", "counted", "rough"]
 """What a time is known from.
 
 measured  what the same contenders took in comparisons of the same work on this machine
 declared  the study's own `minutes`, for two calm cores, shared equally by its scaled comparisons
-rough     neither: about what a small network takes, and more for a large one
+counted   what they took with other sizes of the same model, steps in proportion to their counted operations
+rough     none of these: about what a small network takes, and more for a large one
 """
 
 MINUTE_S = 60.0
@@ -83,16 +85,22 @@ def _foreseen(study: Study, index: int, before: Earlier) -> ForeseenPoint:
         return ForeseenPoint(title=point.title, basis="rough", low_s=0.0, high_s=0.0, problem=str(error))
     told = forecast(comparison, Path(), before)
     if not told.unknown:
-        runs_s = sum(whole_runs_s(told, cost) for cost in told.costs.values())
-        high_s = None if told.high_s is None else told.high_s + runs_s
-        return ForeseenPoint(
-            title=point.title, basis="measured", low_s=told.low_s + runs_s, high_s=high_s, forecast=told
-        )
+        return _by_costs(point.title, "measured", told)
     here = study.reproduces
     if here is not None and here.scaled:
         share_s = here.published.minutes * MINUTE_S / len(study.points)
         return ForeseenPoint(title=point.title, basis="declared", low_s=share_s, high_s=share_s, forecast=told)
+    counted = by_other_size(told, before)
+    if counted is not None:
+        return _by_costs(point.title, "counted", counted)
     return ForeseenPoint(title=point.title, basis="rough", low_s=told.low_s, high_s=None, forecast=told)
+
+
+def _by_costs(title: str, basis: Basis, told: Forecast) -> ForeseenPoint:
+    """Return what a comparison would take whose contenders' times are known, with its whole runs."""
+    runs_s = sum(whole_runs_s(told, cost) for cost in told.costs.values())
+    high_s = None if told.high_s is None else told.high_s + runs_s
+    return ForeseenPoint(title=title, basis=basis, low_s=told.low_s + runs_s, high_s=high_s, forecast=told)
 
 
 def whole_runs_s(told: Forecast, cost: Cost) -> float:
