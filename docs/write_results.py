@@ -17,7 +17,7 @@ from bakeoff.judge.reproduction import pairs
 from bakeoff.report.export.study import ENDING, judged, packed
 from bakeoff.report.forms.markdown import escaped, table, to_markdown
 from bakeoff.report.pages import page_of
-from bakeoff.report.units import column, count, unit_for
+from bakeoff.report.units import column, count, listed, unit_for
 from bakeoff.store import studies
 from bakeoff.store.files import write_atomically
 from bakeoff.study.published import names
@@ -63,6 +63,13 @@ _DECIDED = {"same": "same order", "other": "other order"}
 _OPEN = {"undecided": "not decided", "unclear there": "not decided", "too few rounds": "not decided"}
 _SAID = _DECIDED | _OPEN | {"not measured": "not measured"}
 """What the tables say of a pair, by its order."""
+
+_IN_README = {
+    "same order": "have the same order here",
+    "other order": "the other order",
+    "not decided": "are not decided",
+    "not measured": "not measured",
+}
 
 COLUMNS = tuple(dict.fromkeys(_SAID.values()))
 
@@ -114,12 +121,14 @@ def _headline(found: dict[str, Packed]) -> str:
     if not found:
         return "What the documents' studies gave on our machine: [results](docs/results.md).\n"
     counts = Counter(_SAID[pair.order] for one in found.values() for pair in _pairs(one))
-    documents = {one.outcome.study.reproduces.published.document.name for one in found.values()}
-    said = ", ".join(f"{counts[kind]:,} {kind}" for kind in COLUMNS if counts[kind])
+    held = [one.outcome.study.reproduces for one in found.values()]
+    documents = {here.published.document.name for here in held if here}
+    without = ", without a GPU" if all(here and here.device == "cpu" for here in held) else ""
+    said = [f"{counts[kind]:,} {words}" for kind, words in _IN_README.items() if counts[kind]]
+    named = "1 study" if len(found) == 1 else f"{len(found)} studies"
     return (
-        f"On our machine, without a GPU, {count(len(documents), 'document')} in "
-        f"{len(found)} studies: of {sum(counts.values()):,} published pairs {said} ([every study, with its\n"
-        "records](docs/results.md)).\n"
+        f"{named} of {count(len(documents), 'document')} on our machine{without}:\n"
+        f"of {sum(counts.values()):,} published pairs {listed(said)}\n([each study, with its records](docs/results.md)).\n"
     )
 
 

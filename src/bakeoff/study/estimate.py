@@ -260,8 +260,8 @@ _OF_TIMES: dict[Basis, str] = {
         "to the multiply-accumulates that are counted in a step of each; larger ones mostly use a processor better."
     ),
     "rough": (
-        "What was never run here, whatever the size, has no time here. On A100s it takes its whole runs by the published "
-        f"step, and {SMALL_CONTENDER_S:.0f} s a contender for certificates and rounds, as sweeps count a small "
+        "What was never run here, whatever the size, has no time here. On A100s it takes its whole runs by the "
+        f"published step, and {SMALL_CONTENDER_S:.0f} s a contender for certificates and rounds, as sweeps count a small "
         "network's; without a published step it is in no figure."
     ),
 }
