@@ -66,9 +66,9 @@ _SAID = _DECIDED | _OPEN | {"not measured": "not measured"}
 
 _IN_README = {
     "same order": "have the same order here",
-    "other order": "the other order",
+    "other order": "have the other one",
     "not decided": "are not decided",
-    "not measured": "not measured",
+    "not measured": "were not measured",
 }
 
 COLUMNS = tuple(dict.fromkeys(_SAID.values()))
@@ -126,10 +126,12 @@ def _headline(found: dict[str, Packed]) -> str:
     without = ", without a GPU" if all(here and here.device == "cpu" for here in held) else ""
     said = [f"{counts[kind]:,} {words}" for kind, words in _IN_README.items() if counts[kind]]
     named = "1 study" if len(found) == 1 else f"{len(found)} studies"
-    return (
-        f"{named} of {count(len(documents), 'document')} on our machine{without}:\n"
-        f"of {sum(counts.values()):,} published pairs {listed(said)}\n([each study, with its records](docs/results.md)).\n"
-    )
+    lines = [
+        f"{named} of {count(len(documents), 'document')} on our machine{without}:",
+        f"of {sum(counts.values()):,} published pairs {listed(said)}",
+        "([each study, with its records](docs/results.md)).",
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _pairs(one: Packed) -> list[PublishedPair]:

@@ -50,7 +50,7 @@ def test_a_study_is_kept_and_every_figure_leads_to_its_records(tmp_path: Path) -
     assert "jittor and tensorflow: not measured; jittor not measured" in page
     assert "| same order |" in written[writing.OVERVIEW]
     assert f"[{name}](results/{name}.md)" in written[writing.OVERVIEW]
-    assert "of 3 published pairs 1 have the same order here and 2 not measured" in " ".join(
+    assert "of 3 published pairs 1 have the same order here and 2 were not measured" in " ".join(
         written[writing.README].split()
     )
     unfinished = tmp_path / "unfinished"

@@ -261,8 +261,8 @@ _OF_TIMES: dict[Basis, str] = {
     ),
     "rough": (
         "What was never run here, whatever the size, has no time here. On A100s it takes its whole runs by the "
-        f"published step, and {SMALL_CONTENDER_S:.0f} s a contender for certificates and rounds, as sweeps count a small "
-        "network's; without a published step it is in no figure."
+        f"published step, and {SMALL_CONTENDER_S:.0f} s a contender for certificates and rounds, as sweeps count a "
+        "small network's; without a published step it is in no figure."
     ),
 }
 """Where times are from, by their basis."""
