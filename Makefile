@@ -16,7 +16,7 @@ CALL       := printf '%s\n' "from now on, in this shell:  . $(BIN)/activate" \
   "then, for one:               bakeoff report --html report.html" "without activating:          $(BIN)/bakeoff"
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test compiled-environment installed-environments test-all test-quick mutants check format docs site environments clean
+.PHONY: help setup demo test compiled-environment installed-environments test-all test-quick mutants check format docs results site environments clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -68,6 +68,10 @@ docs: $(READY) ## write docs/cli.md again from the command line itself, docs/pub
 	$(BIN)/python docs/write_published.py
 	$(BIN)/python docs/write_reading.py
 	$(BIN)/python docs/write_export.py
+	$(BIN)/python docs/write_results.py
+
+results: $(READY) ## write docs/results.md and its pages from kept records; RESULTS=FOLDER keeps the studies there first
+	$(BIN)/python docs/write_results.py $(RESULTS)
 
 site: $(READY) ## build the documentation as a site, in site/; a link that leads nowhere is an error
 	$(BIN)/mkdocs build --quiet

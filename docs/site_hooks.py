@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 OUTSIDE = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/results/*.md")
 """The pages that are not in docs/."""
-LISTS = ("decisions/", "repository/benchmarks/results/")
+LISTS = ("decisions/", "results/", "repository/benchmarks/results/")
 """Entries of the navigation that stand for all pages of a folder."""
-SHOWN = frozenset((".html", ".svg", ".png", ".json", ".txt"))
-"""What a browser shows by itself; anything else is served as text."""
+SHOWN = frozenset((".html", ".svg", ".png", ".json", ".txt", ".xz"))
+"""What a browser shows by itself, or keeps; anything else is served as text."""
 
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"(?<=\]\()([^)\s#]+)([^)\s]*)(?=\))")
@@ -107,9 +107,10 @@ def _added(uri: str, config: MkDocsConfig, files: Files, **source: str) -> str:
 
 
 def _expanded(nav: Any) -> Any:
-    """Return the navigation with the pages of each folder that it names."""
+    """Return the navigation with the pages of each folder that it names, without those that have none."""
     if isinstance(nav, list):
-        return [_expanded(entry) for entry in nav]
+        known = [_expanded(entry) for entry in nav]
+        return [entry for entry in known if not isinstance(entry, dict) or any(pages != [] for pages in entry.values())]
     if isinstance(nav, dict):
         return {title: _expanded(entry) for title, entry in nav.items()}
     if nav not in LISTS:

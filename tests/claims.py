@@ -71,7 +71,7 @@ class Block:
         """Return the files of results and records that it links to."""
         targets = (self.page.parent / link for link in re.findall(r"\]\(([^)\s#]+)[^)]*\)", self.text))
         inside = (target.resolve() for target in targets)
-        folders = (root / "benchmarks" / "results", root / "docs" / "records")
+        folders = (*(root / "benchmarks" / "results", root / "docs" / "records"), root / "docs" / "results.md")
         return [path for path in inside if any(path.is_relative_to(folder) for folder in folders)]
 
 

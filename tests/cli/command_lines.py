@@ -57,6 +57,8 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "--title": ("Our GPUs", *TEXTS),
     "--records": ("copy", "link", "none", *TEXTS),
     "--of": ("blocks", "verdicts", *TEXTS),
+    "--launcher": ("here", "slurm", *TEXTS),
+    "--profile": FILES,
 }
 FLAGS = (
     "--direction",
@@ -71,6 +73,7 @@ FLAGS = (
     "--dry-run",
     "--live",
     "--redact",
+    "--estimate",
     "--help",
 )
 OF_A_RACE = tuple(OPTIONS)[:20]
@@ -79,7 +82,10 @@ COMMANDS: dict[tuple[str, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {
     ("run",): ((*NAMES, *CONTENDERS), OF_A_RACE),
     ("verify",): ((*NAMES, *CONTENDERS), OF_A_RACE),
     ("use-case",): (("1", "4", "5", *CONTENDERS), ("--benchmark", *OF_A_RACE)),
-    ("reproduce",): (("apx-2024", "no-such", "study.toml", *TEXTS), ("--device", "--budget", "--seed", "--results")),
+    ("reproduce",): (
+        ("apx-2024", "no-such", "study.toml", *TEXTS),
+        ("--device", "--budget", "--seed", "--results", "--launcher", "--profile"),
+    ),
     ("report",): (COMPARISONS, ("--results", "--html", "--chart", "--readme")),
     ("export",): (COMPARISONS, ("--results", "--csv", "--jsonl", "--parquet", "--of")),
     ("gallery",): ((*FILES, *COMPARISONS), ("--output", "--title", "--records", "--results")),

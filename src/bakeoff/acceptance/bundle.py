@@ -25,7 +25,7 @@ from bakeoff.store.files import RECORD_FILE, write_atomically
 from bakeoff.store.reading import MOST_BYTES, check_version, decoded, read_bounded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 ENDING = ".tar.gz"
 BUNDLE_FILE = f"bundle{ENDING}"
@@ -61,9 +61,9 @@ def write_bundle(outcome: AcceptanceOutcome, path: Path | None = None, using: Re
     using = using or redactor()
     members, left_out = _members(folder, using)
     acceptance = using.json(msgspec.to_builtins(outcome.acceptance)) | {"redacted": True}
-    members[ACCEPTANCE_FILE] = _pretty(acceptance)
+    members[ACCEPTANCE_FILE] = pretty(acceptance)
     manifest = {"version": 1, "bakeoff": bakeoff.__version__, "files": sorted(members), "left_out": sorted(left_out)}
-    members[MANIFEST_FILE] = _pretty(manifest)
+    members[MANIFEST_FILE] = pretty(manifest)
     write_atomically(path, archive(members))
     return path
 
@@ -75,7 +75,7 @@ def _members(folder: Path, using: Redactor) -> tuple[dict[str, bytes], list[str]
     for path in _files(folder):
         name = str(PurePosixPath(*map(using.text, path.relative_to(folder).parts)))
         try:
-            members[name] = _redacted(path, using)
+            members[name] = redacted_file(path, using)
         except (OSError, ValueError, StoreError):
             left_out.append(name)
     return members, left_out
@@ -92,13 +92,13 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _redacted(path: Path, using: Redactor) -> bytes:
+def redacted_file(path: Path, using: Redactor) -> bytes:
     """Return a file's content, redacted; raise ValueError for JSON that is none."""
     content = read_bounded(path)
     if path.name == RECORD_FILE:
         return _sealed(content, using)
     if path.suffix == ".json":
-        return _pretty(using.json(json.loads(content)))
+        return pretty(using.json(json.loads(content)))
     end = content[-MOST_LOG_BYTES:] if path.suffix == ".log" else content
     return "\n".join(using.text(line) for line in end.decode(errors="replace").split("\n")).encode()
 
@@ -109,18 +109,23 @@ def _sealed(content: bytes, using: Redactor) -> bytes:
     return msgspec.json.encode({"sha256": hashlib.sha256(record).hexdigest(), "record": msgspec.Raw(record)})
 
 
-def _pretty(content: Any) -> bytes:
+def pretty(content: Any) -> bytes:
     """Return JSON for people and programs."""
     return json.dumps(content, indent=1, sort_keys=True).encode() + b"\n"
 
 
-def archive(members: dict[str, bytes], name: str = "") -> bytes:
-    """Return an archive of plain files, sorted, with no owner, no time and no link; `name` stands in its head."""
+def archive(members: Mapping[str, bytes], name: str = "") -> bytes:
+    """Return an archive of plain files, compressed; `name` stands in its head."""
     written = io.BytesIO()
-    with (
-        gzip.GzipFile(filename=name, fileobj=written, mode="wb", mtime=0) as packed,
-        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as file,
-    ):
+    with gzip.GzipFile(filename=name, fileobj=written, mode="wb", mtime=0) as packed:
+        packed.write(tarred(members))
+    return written.getvalue()
+
+
+def tarred(members: Mapping[str, bytes]) -> bytes:
+    """Return an archive of plain files by their names, sorted, with no owner, no time and no link."""
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w", format=tarfile.PAX_FORMAT) as file:
         for path in sorted(members):
             member = tarfile.TarInfo(path)
             member.size, member.mode = len(members[path]), 0o644

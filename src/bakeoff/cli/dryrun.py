@@ -88,7 +88,7 @@ def tell_study(study: Study, results: str, *, json: bool) -> None:
             )
         )
         return
-    rows = [[point.title, _range(one), ", ".join(_labels(one))] for point, one in zip(study.points, told, strict=True)]
+    rows = [[point.title, _range(one), ", ".join(one.labels)] for point, one in zip(study.points, told, strict=True)]
     total = _total(told, study.budget_s)
     known = [source for one in told for source in one.sources]
     noticed = dict.fromkeys(said for one in told for said in _notices(one.comparison))
@@ -113,11 +113,6 @@ def _forecast(request: Request, results: Path) -> Forecast:
     from bakeoff.race.prepare import outlined
 
     return forecast(outlined(request), results)
-
-
-def _labels(told: Forecast) -> list[str]:
-    """Return the labels of those that would race."""
-    return [plan.contender.label for plan in told.comparison.contenders]
 
 
 # --- For people ---------------------------------------------------------------------------------------------------
@@ -209,9 +204,9 @@ def _bought(told: Forecast) -> str:
     from bakeoff.stats.boundaries import LOOKS
 
     rounds = told.budget_rounds or 0
-    few = f"; a verdict needs {LOOKS[0]}" if rounds < LOOKS[0] and len(_labels(told)) > 1 else ""
+    few = f"; a verdict needs {LOOKS[0]}" if rounds < LOOKS[0] and len(told.labels) > 1 else ""
     noun, budget_s = "round" if rounds == 1 else "rounds", told.comparison.procedure.budget_s or 0.0
-    return f"The budget of {_time_text(budget_s)} buys about {rounds} {noun}{few}."
+    return f"The budget of {time_text(budget_s)} buys about {rounds} {noun}{few}."
 
 
 def _from(sources: Sequence[Any]) -> str:
@@ -235,7 +230,7 @@ def _share(budget_s: float | None) -> str:
     return (
         ""
         if budget_s is None
-        else f"; they share a budget of {_time_text(budget_s)}, and each finishes the round it began"
+        else f"; they share a budget of {time_text(budget_s)}, and each finishes the round it began"
     )
 
 
@@ -246,17 +241,17 @@ def _range(told: Forecast) -> str:
 
 def span(low_s: float, high_s: float | None) -> str:
     """Return a range of times: "about 29 s", "40 to 90 s", "50 s to 2 min", "2 min and more"."""
-    low = _time_text(low_s)
+    low = time_text(low_s)
     if high_s is None:
         return f"{low} and more"
-    high = _time_text(high_s)
+    high = time_text(high_s)
     if low == high:
         return f"about {high}"
     (number, unit), same = low.split(), low.split()[1] == high.split()[1]
     return f"{number if same else f'{number} {unit}'} to {high}"
 
 
-def _time_text(seconds: float) -> str:
+def time_text(seconds: float) -> str:
     """Return a time in its unit, with at most two digits below 10 and without decimals from there on."""
     unit, per_s = next((unit, per_s) for unit, per_s, below_s in _UNITS if seconds < below_s)
     value = seconds / per_s
@@ -288,7 +283,7 @@ def _data(told: Forecast) -> dict[str, Any]:
 
     comparison = told.comparison
     fields = msgspec.to_builtins(told)
-    del fields["comparison"]
+    del fields["comparison"], fields["costs"]
     return {
         "workload": comparison.workload.name,
         "scenario": comparison.scenario,

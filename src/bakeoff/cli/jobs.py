@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 KINDS = ("run", "use-case", "reproduce")
 """Commands whose comparisons can be jobs."""
 
-REFUSED = ("results", "resume", "dry_run", "json", "max_batch", "memory", "fail_if_slower")
+REFUSED = (
+    *("results", "resume", "dry_run", "json", "max_batch", "memory", "fail_if_slower"),
+    *("estimate", "launcher", "profile"),
+)
 """Options of theirs that jobs have in another way, or that are about one comparison in one process."""
 
 
@@ -221,10 +224,14 @@ def _stem(text: str) -> str:
 
 def _of_document(params: dict[str, Any], rest: list[str], *, on_gpus: bool) -> Work:
     """Return the comparisons of a document's published figures."""
+    from bakeoff.cli.everything import ALL
     from bakeoff.environments.builds import NVIDIA, PROCESSOR
     from bakeoff.spec.published import Reproduces
     from bakeoff.study.published import load
 
+    if params["study"] == ALL:
+        msg = "all are several studies, and each is one of its own: bakeoff reproduce all --launcher slurm"
+        raise UsageError(msg)
     published = load(params["study"])
     device = params["device"] or (NVIDIA if on_gpus else PROCESSOR)
     words = ["reproduce", *rest, *([] if params["device"] else ["--device", device])]

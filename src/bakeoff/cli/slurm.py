@@ -133,7 +133,7 @@ def write(
 ) -> None:
     """Write sbatch scripts: one array with an element for each comparison, all its contenders on the same node."""
     given = dict(locals())
-    folder, plan = _written(given, dry_run=dry_run)
+    folder, plan = written(given, dry_run=dry_run)
     if not dry_run:
         _tell(folder, plan, json=json)
 
@@ -150,7 +150,7 @@ def submit(**given: Any) -> None:
         folder = Path(words[0])
         plan = plans.read(folder)
     else:
-        folder, plan = _written(given, dry_run=given["dry_run"])
+        folder, plan = written(given, dry_run=given["dry_run"])
     if given["dry_run"]:
         return
     new = hand_over(folder, plan)
@@ -248,7 +248,12 @@ class _OutOfTime:
             raise KeyboardInterrupt
 
 
-def _written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
+def defaults() -> dict[str, Any]:
+    """Return the values that options of `write` and `submit` have where they are not given."""
+    return {name: parameter.default for name, parameter in inspect.signature(write).parameters.items()}
+
+
+def written(given: dict[str, Any], *, dry_run: bool) -> tuple[Path, Plan]:
     """Write the plan and the scripts of a command, or print them; return the study's folder and its plan."""
     from bakeoff.cli.jobs import script_names
     from bakeoff.cli.slurm_told import written_lines

@@ -251,5 +251,10 @@ def _at(record: Record) -> datetime:
 def own_ns(record: Record) -> int:
     """Return how long a timed process took by its own record, from its start to its last step."""
     known = (record.start_ns, record.import_ns, record.build_ns, record.first_step_ns)
+    return sum(ns or 0 for ns in known) + steps_ns(record)
+
+
+def steps_ns(record: Record) -> int:
+    """Return how much of that it spent in steps behind the first: warming up, in blocks, and waited for one by one."""
     blocks_ns = sum(block.lead_ns + (block.restore_ns or 0) + block.elapsed_ns for block in record.blocks)
-    return sum(ns or 0 for ns in known) + sum(record.warm_steps_ns) + blocks_ns + sum(record.fenced_steps_ns)
+    return sum(record.warm_steps_ns) + blocks_ns + sum(record.fenced_steps_ns)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from bakeoff.store.studies import PointState
 
 
+NOT_BEGUN = "its turn has not come"
+"""Why there is nothing of a comparison before it is begun."""
+
+
 class PointOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """One point, judged."""
 
@@ -69,7 +73,7 @@ def judge_study(folder: Path) -> StudyOutcome:
 def _judged(folder: Path, state: PointState, known: PointOutcome) -> PointOutcome:
     """Return the point with its outcome, where its comparison was begun."""
     if not state.comparison:
-        return known if known.reason else msgspec.structs.replace(known, reason="its turn has not come")
+        return known if known.reason else msgspec.structs.replace(known, reason=NOT_BEGUN)
     if state.comparison != Path(state.comparison).name:
         return msgspec.structs.replace(known, reason=f"{state.comparison!r} is no folder of this study")
     try:

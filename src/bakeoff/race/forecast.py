@@ -8,13 +8,14 @@ from __future__ import annotations
 import statistics
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.likeness import contender_key, hardware_of, work_of
-from bakeoff.judge.rounds import own_ns, round_s
+from bakeoff.judge.rounds import own_ns, round_s, steps_ns
 from bakeoff.race.foresight import CERTIFICATE_S, ROUND_S
 from bakeoff.race.planned import Planned, planned
 from bakeoff.race.stages.stage import PROCESS_S
@@ -27,7 +28,6 @@ from bakeoff.store.results import finished, last, of_contender, of_purpose, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.record import Record
@@ -43,6 +43,9 @@ BEHIND = ("late", "selftest", "peak", "memory", "compile", "energy")
 
 NS = 1e-9
 
+Earlier = list[tuple[Path, Comparison]]
+"""Comparisons that were run before, with their folders, the latest first."""
+
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
     """An earlier comparison that times are taken from."""
@@ -56,6 +59,20 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     """How many rounds it took to its answer, where it raced the same contenders; None where it did not, or had none."""
 
 
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """What a contender took in an earlier comparison: its share of the times of all that raced there."""
+
+    certificates_s: float
+    round_s: float
+    steps_s: float
+    """Of a round, in steps, those of the warm-up among them; the rest is starting, importing, building, compiling."""
+    behind_s: float
+    step_s: float
+    """A step: the median over rounds."""
+    watts: float | None
+    """While steps ran, all that the meters saw; None where nothing was counted."""
+
+
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     """What would run, and how long it takes; None is not known."""
 
@@ -66,6 +83,8 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     behind_s: float | None
     """What comes behind the verdict: it is run only while a time budget lasts."""
     sources: list[Source]
+    costs: dict[str, Cost]
+    """What each contender took before, by its label; those that are unknown are missing."""
     unknown: list[str]
     """Contenders nothing like which was run here before."""
     fewest_rounds: int
@@ -77,30 +96,32 @@ class Forecast(msgspec.Struct, frozen=True, kw_only=True):
     high_s: float | None
     """The whole; None: no limit. Where nothing is known, a rough range for a small network."""
 
-
-class _Cost(NamedTuple):
-    """What a contender took, in seconds."""
-
-    certificates_s: float
-    round_s: float
-    behind_s: float
+    @property
+    def labels(self) -> list[str]:
+        """Return the labels of those that would race."""
+        return [plan.contender.label for plan in self.comparison.contenders]
 
 
-def forecast(comparison: Comparison, results: Path) -> Forecast:
-    """Return what this comparison would run and how long that takes, by what lies below a results directory."""
-    costs, sources, certified = _known(comparison, results)
+def forecast(comparison: Comparison, results: Path, before: Earlier | None = None) -> Forecast:
+    """Return what this comparison would run and how long that takes, by what lies below a results directory.
+
+    `before` is what `earlier` has found there, where several are foreseen.
+    """
+    costs, sources, certified = known_costs(
+        comparison, _alike(comparison, earlier(results) if before is None else before)
+    )
     plans = comparison.contenders
     unknown = [plan.contender.label for plan in plans if plan.contender.label not in costs]
     fewest, most = _rounds(comparison, sources)
     is_known = not unknown
-    sums = [sum(part) for part in zip(*costs.values(), strict=True)] if is_known else [None, None, None]
     told = Forecast(
         comparison=comparison,
         stages=planned(comparison, certified),
-        certificates_s=sums[0],
-        round_s=sums[1],
-        behind_s=sums[2],
+        certificates_s=sum(one.certificates_s for one in costs.values()) if is_known else None,
+        round_s=sum(one.round_s for one in costs.values()) if is_known else None,
+        behind_s=sum(one.behind_s for one in costs.values()) if is_known else None,
         sources=sources,
+        costs=costs,
         unknown=unknown,
         fewest_rounds=fewest,
         most_rounds=most,
@@ -108,10 +129,10 @@ def forecast(comparison: Comparison, results: Path) -> Forecast:
         low_s=len(plans) * (CERTIFICATE_S + min(fewest, LOOKS[0]) * ROUND_S),
         high_s=len(plans) * SMALL_CONTENDER_S,
     )
-    return _within(told) if is_known else told
+    return within(told) if is_known else told
 
 
-def _within(told: Forecast) -> Forecast:
+def within(told: Forecast) -> Forecast:
     """Return the forecast with its time: until the fewest and the most rounds, within the budget if there is one."""
     first_s, round_s, behind_s = told.certificates_s or 0.0, told.round_s or 0.0, told.behind_s or 0.0
     low_s = first_s + told.fewest_rounds * round_s + behind_s
@@ -144,12 +165,12 @@ def _rounds(comparison: Comparison, sources: Iterable[Source]) -> tuple[int, int
 # --- What was measured before -------------------------------------------------------------------------------------
 
 
-def _known(comparison: Comparison, results: Path) -> tuple[dict[str, _Cost], list[Source], dict[str, Record]]:
+def known_costs(comparison: Comparison, alike: Earlier) -> tuple[dict[str, Cost], list[Source], dict[str, Record]]:
     """Return what each contender took before, from where, and the record of its certificate: the latest of each."""
-    costs: dict[str, _Cost] = {}
+    costs: dict[str, Cost] = {}
     sources: list[Source] = []
     certified: dict[str, Record] = {}
-    for folder, before in _alike(comparison, results)[:MOST_READ]:
+    for folder, before in alike[:MOST_READ]:
         missing = [plan for plan in comparison.contenders if plan.contender.label not in costs]
         same = {plan.contender.label: label for plan in missing if (label := _label_in(before, plan))}
         if not same:
@@ -168,19 +189,22 @@ def _known(comparison: Comparison, results: Path) -> tuple[dict[str, _Cost], lis
     return costs, sources, certified
 
 
-def _alike(comparison: Comparison, results: Path) -> list[tuple[Path, Comparison]]:
-    """Return the comparisons of the same work on this machine, the latest first."""
+def earlier(results: Path) -> Earlier:
+    """Return the comparisons below a results directory that can be read, the latest first."""
     found = []
     for folder in every_comparison([results]):
         try:
-            before = read_comparison(folder)
+            found.append((folder, read_comparison(folder)))
         except StoreError:
             continue  # What cannot be read tells nothing.
-        same_work = work_of(before) == work_of(comparison)
-        # The machine's settings and its kernel hardly change how long a run takes.
-        if same_work and hardware_of(before) == hardware_of(comparison):
-            found.append((folder, before))
     return sorted(found, key=lambda one: one[1].created_at, reverse=True)
+
+
+def _alike(comparison: Comparison, known: Earlier) -> Earlier:
+    """Return the comparisons of the same work on this machine, the latest first."""
+    work, hardware = work_of(comparison), hardware_of(comparison)
+    # The machine's settings and its kernel hardly change how long a run takes.
+    return [one for one in known if work_of(one[1]) == work and hardware_of(one[1]) == hardware]
 
 
 def _label_in(before: Comparison, plan: ContenderPlan) -> str:
@@ -189,8 +213,8 @@ def _label_in(before: Comparison, plan: ContenderPlan) -> str:
     return next((other.contender.label for other in alike), "")
 
 
-def _costs(before: Comparison, records: list[Record]) -> dict[str, _Cost]:
-    """Return what each contender took in a comparison: its share of the time until the first round and of a round."""
+def _costs(before: Comparison, records: list[Record]) -> dict[str, Cost]:
+    """Return what each contender took in a comparison."""
     own = [record for record in records if record.trial.comparison == before.id]
     timed = finished(of_purpose(own, "time"))
     if not timed:
@@ -203,7 +227,27 @@ def _costs(before: Comparison, records: list[Record]) -> dict[str, _Cost]:
     stretch = (round_s(timed) or in_all_s) / in_all_s if in_all_s else 1.0
     last_s = max(_at(record.started_at) for record in timed)
     behind_s = _behind_s(own, last_s, before.procedure.trial_limit_s) / len(labels)
-    return {label: _Cost(certificates_s, own_s[label] * stretch, behind_s) for label in labels}
+    return {
+        label: _cost(of_contender(own, label), certificates_s, own_s[label] * stretch, behind_s) for label in labels
+    }
+
+
+def _cost(own: list[Record], certificates_s: float, round_s: float, behind_s: float) -> Cost:
+    """Return what one contender took: its records tell how much of its round was steps, and what they cost."""
+    timed = finished(of_purpose(own, "time"))
+    steps_s = statistics.median(steps_ns(one) for one in timed) * NS
+    blocks = [block for one in timed for block in one.blocks]
+    step_s = statistics.median(block.elapsed_ns / len(block.steps_ns) for block in blocks) * NS if blocks else 0.0
+    counted = [one.energy for one in finished(of_purpose(own, "energy")) if one.energy]
+    watts = [one.joules / (one.steps * step_s) for one in counted if step_s]
+    return Cost(
+        certificates_s=certificates_s,
+        round_s=round_s,
+        steps_s=min(round_s, steps_s),  # Of processes that start together no more than their share counts.
+        behind_s=behind_s,
+        step_s=step_s,
+        watts=statistics.median(watts) if watts else None,
+    )
 
 
 def _behind_s(own: list[Record], last_s: datetime, longest_s: float) -> float:

@@ -100,10 +100,20 @@ def read_record(folder: Path) -> Record:
     """
     path = folder / RECORD_FILE
     try:
-        sealed = decoded(read_bounded(path), _Sealed)
+        content = read_bounded(path)
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror or error}"
         raise StoreError(msg) from error
+    record = unsealed(content, path)
+    if record.evidence is not None:
+        checked_arrays(folder / EVIDENCE_FILE, record.evidence.arrays_sha256)
+    return record
+
+
+def unsealed(content: bytes, path: Path) -> Record:
+    """Return the record that the content of a file at this path holds, without its arrays; raise as `read_record`."""
+    try:
+        sealed = decoded(content, _Sealed)
     except ValueError as error:
         msg = f"{path} is truncated or not a record: {error}"
         raise DamagedError(msg) from error
@@ -112,13 +122,10 @@ def read_record(folder: Path) -> Record:
         raise DamagedError(msg)
     check_version(path, sealed.record, RECORD_VERSION)
     try:
-        record = decoded(sealed.record, Record)
+        return decoded(sealed.record, Record)
     except ValueError as error:
         msg = f"{path} was made by another version of bakeoff: {error}"
         raise OtherVersionError(msg) from error
-    if record.evidence is not None:
-        checked_arrays(folder / EVIDENCE_FILE, record.evidence.arrays_sha256)
-    return record
 
 
 def write_comparison(folder: Path, comparison: Comparison) -> None:

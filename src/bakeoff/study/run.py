@@ -103,7 +103,7 @@ class _Running:
         points, budget_s = self._file.study.points, self._file.study.budget_s
         studies.write(self._folder, self._file)
         asked = [(point.request, state) for point, state in zip(points, self._file.states, strict=True)]
-        open_points = [index for index, one in enumerate(asked) if not self._is_final(*one)]
+        open_points = [index for index, one in enumerate(asked) if not is_final(self._folder, *one)]
         done = len(points) - len(open_points)
         self._observe(StudyStarted(self._file.study, str(self._folder), done))
         sharing = 0 if budget_s is None else len(open_points)
@@ -150,15 +150,25 @@ class _Running:
         self._file = msgspec.structs.replace(self._file, states=states)
         studies.write(self._folder, self._file)
 
-    def _is_final(self, request: Request, state: PointState) -> bool:
-        """Return whether running a point again, as it is asked for now, would change nothing."""
-        if not state.comparison or state.reason or state.comparison != Path(state.comparison).name:
-            return False
-        try:
-            outcome = judge_comparison(self._folder / state.comparison)
-        except BakeoffError:
-            return False
-        all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])
-        if goal_of(outcome.comparison.procedure.aim) != goal_of(request.aim):
-            return False
-        return outcome.ended in _FINAL or (all_rounds and request.aim != "until-sure")
+
+def is_final(folder: Path, request: Request, state: PointState) -> bool:
+    """Return whether running a point of the study in a folder again, as it is asked for now, would change nothing."""
+    if not state.comparison or state.reason or state.comparison != Path(state.comparison).name:
+        return False
+    try:
+        outcome = judge_comparison(folder / state.comparison)
+    except BakeoffError:
+        return False
+    all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])
+    if goal_of(outcome.comparison.procedure.aim) != goal_of(request.aim):
+        return False
+    return outcome.ended in _FINAL or (all_rounds and request.aim != "until-sure")
+
+
+def finished(study: Study, results: Path) -> list[bool]:
+    """Return of each point of a study whether the latest study that asked for the same has finished it."""
+    found = studies.latest_like(results, study)
+    if found is None:
+        return [False for _ in study.points]
+    folder, before = found
+    return [is_final(folder, point.request, state) for point, state in zip(study.points, before.states, strict=True)]

@@ -1,0 +1,89 @@
+"""A study's records in one file: what they say is what they said in the study's folder."""
+
+from __future__ import annotations
+
+import io
+import lzma
+import tarfile
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.study.test_reproduce import published, ran
+
+from bakeoff.judge.study import StudyOutcome
+from bakeoff.report.export.study import CERTIFICATES_FILE, judged, packed
+from bakeoff.report.forms.markdown import to_markdown
+from bakeoff.report.pages import page_of
+from bakeoff.spec.errors import StoreError
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> StudyOutcome:
+    """Run a study of three rows, of which one is not here."""
+    return ran(published(), tmp_path_factory.mktemp("results"))
+
+
+@pytest.fixture
+def file(outcome: StudyOutcome, tmp_path: Path) -> Path:
+    """Pack its records."""
+    path = tmp_path / "study.tar.xz"
+    path.write_bytes(packed(Path(outcome.path)))
+    return path
+
+
+def members(path: Path) -> dict[str, bytes]:
+    """Give the content of every file of an archive."""
+    with tarfile.open(path) as archive:
+        return {one.name: archive.extractfile(one).read() for one in archive}  # type: ignore[union-attr]
+
+
+def written(path: Path, content: dict[str, bytes]) -> None:
+    """Write an archive."""
+    plain = io.BytesIO()
+    with tarfile.open(fileobj=plain, mode="w") as archive:
+        for name, one in content.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(one)
+            archive.addfile(member, io.BytesIO(one))
+    path.write_bytes(lzma.compress(plain.getvalue()))
+
+
+def test_the_same_is_judged_from_the_file(outcome: StudyOutcome, file: Path) -> None:
+    """Verdicts, step times, certificates, holes and so the whole page are those of the folder."""
+    found = judged(file)
+    (there,), (here,) = found.outcome.outcomes, outcome.outcomes
+    assert there.verdicts == here.verdicts
+    assert there.ended == here.ended
+    for mine, theirs in zip(here.contenders, there.contenders, strict=True):
+        assert (theirs.step_s, theirs.blocks, theirs.status) == (mine.step_s, mine.blocks, mine.status)
+        assert theirs.certificate == mine.certificate
+    moved = msgspec.structs.replace(outcome, path=found.outcome.path)
+    assert to_markdown([page_of(found.outcome)]) == to_markdown([page_of(moved)])
+    assert found.timed[Path(here.path).name]["fake"][0].endswith("/r01-fake")
+
+
+def test_the_file_is_small_and_holds_no_folder(outcome: StudyOutcome, file: Path) -> None:
+    """Arrays and logs stay, names of folders are taken out, and the same records give the same bytes."""
+    content = members(file)
+    assert not [name for name in content if name.endswith((".npz", ".log"))]
+    assert str(Path(outcome.path).parent).encode() not in b"".join(content.values())
+    assert file.stat().st_size < 100_000
+    assert packed(Path(outcome.path)) == file.read_bytes()
+
+
+def test_a_changed_record_is_found(file: Path) -> None:
+    """A time that was changed by hand has no seal, and the file is refused; so is what is no study."""
+    content = members(file)
+    name = next(one for one in content if one.endswith("r01-fake/record.json"))
+    written(file, content | {name: content[name].replace(b'"elapsed_ns":', b'"elapsed_ns":1', 1)})
+    with pytest.raises(StoreError, match="SHA-256"):
+        judged(file)
+    written(file, {one: text for one, text in content.items() if not one.endswith(CERTIFICATES_FILE)})
+    with pytest.raises(StoreError, match=CERTIFICATES_FILE):
+        judged(file)
+    file.write_bytes(b"nothing")
+    with pytest.raises(StoreError, match="is no study's records"):
+        judged(file)

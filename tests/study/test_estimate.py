@@ -1,0 +1,164 @@
+"""What studies cost elsewhere, from what was measured here and from assumptions that are stated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.study.test_reproduce import published, ran
+
+from bakeoff.race.forecast import Cost, Forecast
+from bakeoff.race.prepare import outlined
+from bakeoff.spec.study import Study
+from bakeoff.study.estimate import (
+    A100_WATTS,
+    CORE_WATTS,
+    JOB_START_S,
+    LEAST_STEPS_S,
+    Estimate,
+    Span,
+    estimate,
+    makespan,
+)
+from bakeoff.study.foreseen import Foreseen, ForeseenPoint, foreseen
+from bakeoff.study.published import declare
+from bakeoff.study.run import finished
+
+CORES = 2
+
+
+def measured(study: Study, costs: dict[str, Cost]) -> Foreseen:
+    """Give a study whose only comparison was measured here: 5 rounds."""
+    (point,) = study.points
+    comparison = outlined(point.request)
+    told = Forecast(
+        comparison=comparison,
+        stages=[],
+        certificates_s=None,
+        round_s=None,
+        behind_s=None,
+        sources=[],
+        costs=costs,
+        unknown=[],
+        fewest_rounds=5,
+        most_rounds=5,
+        budget_rounds=None,
+        low_s=1000.0,
+        high_s=1000.0,
+    )
+    one = ForeseenPoint(title=point.title, basis="measured", low_s=1000.0, high_s=1000.0, forecast=told)
+    return Foreseen(study=study, points=[one])
+
+
+def cost(**changes: float | None) -> Cost:
+    """Give what a contender took: certificates 20 s, five rounds of 30 s of which 20 are steps, and 10 s behind."""
+    given = Cost(certificates_s=20.0, round_s=30.0, steps_s=20.0, behind_s=10.0, step_s=0.5, watts=None)
+    return msgspec.structs.replace(given, **changes)
+
+
+def places(told: Estimate) -> dict[str, Span]:
+    """Give the time by place."""
+    return {figure.place: figure.seconds for figure in told.figures}
+
+
+def full() -> Study:
+    """Give the study at the document's size: the published steps are 32 ms and 54.5 ms, whole runs have 1000 steps."""
+    return declare(published(), full=True, device="cpu")
+
+
+def test_only_steps_shrink_with_a_gpu() -> None:
+    """Starting, compiling and certificates take as long there; steps as long as the document's, blocks their least."""
+    costs = {"fake": cost(), "fake:step_ms=2": cost(step_s=0.01)}
+    told = estimate([measured(full(), costs)], CORES)
+    repeats = 3
+    faster = 20 + 10 + 5 * (10 + max(LEAST_STEPS_S, 20 * 0.032 / 0.5)) + repeats * (10 + 1000 * 0.032)
+    as_here = 20 + 10 + 5 * 30 + repeats * (10 + 1000 * 0.01)
+    assert places(told)["one A100"] == pytest.approx((faster + as_here, faster + as_here))
+    assert places(told)["this machine"] == (1000.0, 1000.0)
+    assert "assumed no longer than the document's own on its GPU" in " ".join(told.assumptions)
+
+
+def test_scaled_down_a_step_is_assumed_as_fast_as_here() -> None:
+    """The published step is of another size, and is not used; a round never falls below its blocks' time."""
+    costs = {"fake": cost(step_s=1e-3, steps_s=LEAST_STEPS_S / 2), "fake:step_ms=2": cost()}
+    scaled = declare(published(), device="cpu")
+    told = estimate([measured(scaled, costs)], CORES)
+    assert places(told)["one A100"].low == pytest.approx(
+        2 * 30
+        + 5 * 60
+        + sum(3 * (one.round_s - one.steps_s) for one in costs.values()) * bool(scaled.points[0].request.steps)
+    )
+    assert "assumed as fast as here" in " ".join(told.assumptions)
+
+
+def test_energy_is_counted_where_it_can_be_and_assumed_where_not() -> None:
+    """RAPL's watts where they were read, else a power by cores; a GPU takes its TDP; each is said with its source."""
+    read = estimate([measured(full(), {"fake": cost(watts=50.0), "fake:step_ms=2": cost(watts=70.0)})], CORES)
+    assert read.figures[0].kwh.low == pytest.approx(1000 / 3600 * 60 / 1000)
+    assert "RAPL" in read.assumptions[-1]
+    told = estimate([measured(full(), {"fake": cost(), "fake:step_ms=2": cost()})], CORES)
+    here, gpu, *_ = told.figures
+    assert here.kwh.low == pytest.approx(1000 / 3600 * CORES * CORE_WATTS / 1000)
+    assert gpu.kwh.low == pytest.approx(gpu.device_hours.low * A100_WATTS / 1000)
+    assert "no counter of energy" in told.assumptions[-1]
+
+
+def test_on_several_devices_comparisons_run_side_by_side() -> None:
+    """Device hours stay, the time is that of the fullest device; a cluster waits for each job to start."""
+    told = estimate([measured(full(), {"fake": cost(), "fake:step_ms=2": cost()})] * 10, CORES)
+    here, one, eight, cluster = told.figures
+    assert (told.comparisons, here.seconds.low) == (10, 10_000.0)
+    each_s = one.seconds.low / 10
+    assert eight.seconds.low == pytest.approx(2 * each_s)
+    assert eight.device_hours == one.device_hours
+    assert cluster.seconds.low == pytest.approx(each_s + JOB_START_S)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "devices", "ends"),
+    [([], 8, 0.0), ([(5, 1), (3, 1), (3, 1)], 2, 6.0), ([(4, 2), (1, 1), (1, 1)], 2, 5.0), ([(4, 16)], 8, 4.0)],
+)
+def test_the_last_of_several_jobs(jobs: list[tuple[float, int]], devices: int, ends: float) -> None:
+    """The longest begin first; one that needs several devices waits for them; no device does two at a time."""
+    assert makespan(jobs, devices) == ends
+
+
+def test_before_a_study_its_time_is_told_by_what_it_declares_then_by_what_was_measured(tmp_path: Path) -> None:
+    """Nothing known: the study's minutes, and of its full size nothing; after a run its own times, with whole runs."""
+    scaled = declare(published(), device="cpu")
+    (told,) = foreseen(scaled, tmp_path).points
+    assert (told.basis, told.low_s, told.high_s) == ("declared", *[60.0 * published().minutes] * 2)
+    (unknown,) = foreseen(full(), tmp_path).points
+    assert (unknown.basis, unknown.high_s) == ("rough", None)
+    whole = estimate([foreseen(full(), tmp_path)], CORES)
+    assert [figure.unknown for figure in whole.figures] == [1, 0, 0, 0]
+    assert whole.figures[1].seconds == (pytest.approx(120 + 3 * (32 + 54.5)), None)
+    outcome = ran(published(), tmp_path)
+    (known,) = foreseen(scaled, tmp_path).points
+    assert known.basis == "measured"
+    assert known.forecast is not None
+    assert known.low_s > outcome.outcomes[0].rounds * (known.forecast.round_s or 0) * 0.9
+    assert all(0 < one.steps_s <= one.round_s for one in known.forecast.costs.values())
+    assert [known.forecast.costs[label].step_s for label in ("fake", "fake:step_ms=2")] == pytest.approx(
+        [1e-3, 2e-3], rel=0.2
+    )
+    (resized,) = foreseen(full(), tmp_path).points
+    assert resized.basis == "counted"
+    assert resized.forecast is not None
+    works = [one.work.macs for one in (resized.forecast.comparison, known.forecast.comparison) if one.work]
+    ratio = works[0] / works[1]
+    assert ratio > 2
+    assert resized.forecast.costs["fake"].step_s == pytest.approx(known.forecast.costs["fake"].step_s * ratio)
+    assert resized.low_s > 3 * 1000 * 3e-3 * ratio * 0.8
+    assert [figure.unknown for figure in estimate([foreseen(full(), tmp_path)], CORES).figures] == [0] * 4
+    quick = msgspec.structs.replace(
+        scaled,
+        points=[
+            msgspec.structs.replace(one, request=msgspec.structs.replace(one.request, self_test=False))
+            for one in scaled.points
+        ],
+    )
+    assert finished(quick, tmp_path) == [True]
+    done = foreseen(quick, tmp_path, finished=[True])
+    assert (done.finished, done.points) == (1, [])

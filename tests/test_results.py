@@ -1,0 +1,61 @@
+"""docs/results.md, its pages and README.md's sentence are what the kept records of studies say."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from tests.study.test_reproduce import published, ran
+
+ROOT = Path(__file__).parents[1]
+
+
+def script() -> ModuleType:
+    """Give docs/write_results.py as a module."""
+    found = importlib.util.spec_from_file_location("write_results", ROOT / "docs" / "write_results.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def test_the_pages_are_what_the_records_say() -> None:
+    """Every committed page is written by `make results` from the committed records, and there is no other."""
+    writing = script()
+    written = writing.pages(writing.kept(), (ROOT / writing.README).read_text("utf-8"))
+    for path, content in written.items():
+        assert (ROOT / path).read_text("utf-8") == content, f"{path} is not what its records say: make results"
+    there = {path.relative_to(ROOT) for path in (ROOT / writing.PAGES).glob("*.md")}
+    assert there == {path for path in written if path.parent == writing.PAGES}
+
+
+@pytest.mark.slow
+def test_a_study_is_kept_and_every_figure_leads_to_its_records(tmp_path: Path) -> None:
+    """A finished study gets a page, a line and README.md's sentence; what was not measured is said; others stay out."""
+    writing = script()
+    name = published().id
+    outcome = ran(published(), tmp_path / "results")
+    (said,) = writing.keep(tmp_path / "results", tmp_path)
+    assert f"{name}: " in said
+    assert "kB of" in said
+    found = writing.kept(tmp_path)
+    written = writing.pages(found, (ROOT / "README.md").read_text("utf-8"))
+    page = written[writing.PAGES / f"{name}.md"]
+    comparison = Path(outcome.outcomes[0].path).name
+    assert f"{comparison}/r01-fake to r0" in page
+    assert found[name].sha256 in page
+    assert "jittor and tensorflow: not measured; jittor not measured" in page
+    assert "| same order |" in written[writing.OVERVIEW]
+    assert f"[{name}](results/{name}.md)" in written[writing.OVERVIEW]
+    assert "of 3 published pairs 1 have the same order here and 2 were not measured" in " ".join(
+        written[writing.README].split()
+    )
+    unfinished = tmp_path / "unfinished"
+    (tmp_path / "results").rename(unfinished)
+    for end in unfinished.glob("*/*/r05-*/record.json"):
+        end.unlink()
+    (said,) = writing.keep(unfinished, tmp_path)
+    assert "not kept" in said
