@@ -165,5 +165,5 @@ def test_the_same_work_on_the_same_kind_of_device_tells(
 
 def test_unknown_studies_are_told() -> None:
     """A name that no study has is told with the names that there are."""
-    with pytest.raises(UnknownNameError, match="Valid: apx-cnn, dai2022-figure1"):
+    with pytest.raises(UnknownNameError, match="Valid: algoperf-2025, apx-cnn, dai2022-figure1"):
         load("dai")

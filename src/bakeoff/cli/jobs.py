@@ -157,7 +157,7 @@ def _named(kind: str, params: dict[str, Any]) -> _Named:
     title = ""
     if kind == "use-case":
         number, benchmark = usecase.looked_up(params)
-        workload = benchmark.per_sample if number.scenario != "train" else benchmark.workload
+        workload = number.workload_of(benchmark)
         contenders = contenders or usecase.pair()
         devices = max(devices, usecase.FEWEST if number.several and params["devices"] is None else 1)
         title = f"{params['benchmark']}, use case {params['number']}"
