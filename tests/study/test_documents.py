@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,6 +20,9 @@ from bakeoff.spec.use_cases import BENCHMARKS, USE_CASES
 from bakeoff.study.published import load, names, stand_in
 from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import load as load_workload
+
+if TYPE_CHECKING:
+    from bakeoff.spec.scenario import Scenario
 
 PRINTED: dict[str, Any] = tomllib.loads(Path(__file__).with_name("document_figures.toml").read_text(encoding="utf-8"))
 OF_OTHERS = [name for name in names() if load(name).source == "others"]
@@ -108,16 +112,21 @@ def test_every_study_can_be_prepared(name: str, kind: str) -> None:
     """Sizes, batches and contenders of each comparison are what frameworks and workloads have, here and on a GPU."""
     study = load(name)
     for declared in study.comparisons:
-        loaded = load_workload(declared.workload)
         smaller = declared.scaled if kind == "cpu" else None
-        size = (smaller and smaller.size) or "full"
-        check_separable(loaded, size, declared.scenario)
-        check_model(loaded, loaded.size(size), declared.scenario)
+        build(declared.workload, (smaller and smaller.size) or "full", declared.scenario)
         for row in study.rows_of(declared):
             text = declared.contenders.get(row.name) or stand_in(row, kind)
             is_hole = any(part in text for part in HOLES) or not stand_in(row, kind)
             if (kind == "gpu" or smaller) and not is_hole:
                 resolved(text, "cuda" if kind == "gpu" else "cpu")
+
+
+@cache
+def build(workload: str, size: str, scenario: Scenario) -> None:
+    """Build a workload's model over shapes, once for all studies; raise UsageError for what it does not have."""
+    loaded = load_workload(workload)
+    check_separable(loaded, size, scenario)
+    check_model(loaded, loaded.size(size), scenario)
 
 
 def resolved(text: str, device: str) -> dict[str, str]:

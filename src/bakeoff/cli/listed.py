@@ -91,7 +91,7 @@ def _options() -> list[str]:
 def _studies() -> list[str]:
     """Return a line for each study, below where its figures are from."""
     every = entries.GATHER["studies"]()
-    lines = []
+    lines: list[str] = []
     for source, heading in GROUPS.items():
         mine = [one for one in every if one["source"] == source]
         rows = [[one["name"], f"{one['scaled_minutes']:g} min", one["title"]] for one in mine]

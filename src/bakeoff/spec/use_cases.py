@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bakeoff.spec.errors import UnknownNameError
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bakeoff.spec.scenario import Scenario
+
+
+Named = TypeVar("Named")
 
 
 class UseCase(NamedTuple):
@@ -69,7 +72,7 @@ def benchmark_of(name: str) -> Benchmark:
     return _known("benchmark", name, BENCHMARKS)
 
 
-def _known(kind: str, name: str, table: Mapping[str, Any]) -> Any:
+def _known(kind: str, name: str, table: Mapping[str, Named]) -> Named:
     """Return what stands in a table; raise UnknownNameError, which lists what is valid."""
     if name not in table:
         raise UnknownNameError(kind, name, table)
