@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 def memory_table(study: StudyOutcome, published: PublishedStudy) -> Table:
     """Return a line for each figure of memory; none where the document gives none."""
     lines = [Line(_cells(one)) for one in memory_lines(study, published)]
-    return Table(["memory", "published", "here", "which is of the"], lines, right=(1, 2), last_words=1)
+    return Table(["memory", "published", "here", "what it is here"], lines, right=(1, 2), last_words=1)
 
 
 def _cells(line: MemoryLine) -> list[str]:
     """Return one figure."""
-    here = "not measured" if line.hole else UNKNOWN if line.held_bytes is None else size(line.held_bytes)
     if line.kind == "not kept":
-        return [f"{line.comparison}, {line.row}: {line.name}", f"{line.published_gb:g} GB", "", line.kind]
+        here = ""
+    elif line.hole:
+        here = "not measured"
+    else:
+        here = UNKNOWN if line.held_bytes is None else size(line.held_bytes)
     return [f"{line.comparison}, {line.row}: {line.name}", f"{line.published_gb:g} GB", here, line.kind]
