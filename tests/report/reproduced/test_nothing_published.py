@@ -41,7 +41,7 @@ def test_a_document_without_figures_says_so_and_is_answered() -> None:
 
 def test_each_benchmark_has_a_line() -> None:
     """A line is a benchmark with its workload as it ran, a step of each framework, their ratio and its verdict."""
-    (table,) = section_of(use_case(1), "By benchmark").tables
+    (table,) = section_of(use_case(1), "A step here by benchmark").tables
     assert [line.cells[0] for line in table.lines] == [
         "mnist (mnist-cnn, batch 256)",
         "cifar10 (cnn-cifar10, batch 32)",
@@ -54,7 +54,7 @@ def test_each_benchmark_has_a_line() -> None:
         "1.11 (1.07 to 1.16)",
         "slower",
     ]
-    assert "By benchmark" in printed(use_case(1), 120)
+    assert "A step here by benchmark" in printed(use_case(1), 120)
     assert "cifar10 (cnn-cifar10, batch 32)" in markdown(use_case(1))
     assert 'aria-label="The README of JAX-vs-PyTorch-on-GPU publishes no figures' in html(use_case(1))
 
@@ -62,10 +62,9 @@ def test_each_benchmark_has_a_line() -> None:
 def test_devices_are_compared_with_as_many() -> None:
     """On several devices each number of them has a table, and no pair is of two numbers."""
     page = page_of(use_case(4))
-    titles = [section.title for section in page.sections if section.title.startswith("By benchmark")]
-    assert titles == ["By benchmark, on 1 device", "By benchmark, on 2 devices"]
-    assert "PyTorch, 2 devices is faster than JAX, 2 devices in mnist, cifar10, nlp and gnn" in page.headline
-    assert "1 device" not in page.headline
+    titles = [section.title for section in page.sections if section.title.startswith("A step here by benchmark")]
+    assert titles == ["A step here by benchmark, on 1 device", "A step here by benchmark, on 2 devices"]
+    assert page.headline.endswith("Here, on 2 devices: PyTorch is faster than JAX in mnist, cifar10, nlp and gnn.")
     assert b"torch:devices=2 / torch:devices=1" not in render([page], "svg")
 
 
@@ -75,7 +74,7 @@ def test_what_was_not_measured_is_a_hole() -> None:
     points = [msgspec.structs.replace(one, outcome=None, reason="not begun") for one in whole.points]
     page = page_of(msgspec.structs.replace(whole, points=points))
     assert "JAX and PyTorch are not measured in mnist, cifar10, nlp and gnn" in page.headline
-    (table,) = section_of(msgspec.structs.replace(whole, points=points), "By benchmark").tables
+    (table,) = section_of(msgspec.structs.replace(whole, points=points), "A step here by benchmark").tables
     assert table.lines[0].cells[1:] == ["not measured", "not measured", "", ""]
 
 

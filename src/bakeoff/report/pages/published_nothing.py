@@ -31,10 +31,10 @@ def answer(study: StudyOutcome, published: PublishedStudy) -> str:
         for first, second in combinations(_rows(published, most), 2):
             verdict = reproduction.verdict_on(point, first, second)
             said = _WORDS.get(kind(verdict), "{0} and {1} are undecided") if verdict else "{0} and {1} are not measured"
-            found.setdefault(said.format(first, second), []).append(declared.name)
+            found.setdefault(said.format(_short(first), _short(second)), []).append(declared.name)
     told = "; ".join(f"{said} in {listed(names)}" for said, names in found.items())
-    name = published.document.name
-    return f"{name[0].upper()}{name[1:]} publishes no figures. Here: {told}."
+    name, on = published.document.name, f", on {most} devices" if most > 1 else ""
+    return f"{name[0].upper()}{name[1:]} publishes no figures. Here{on}: {told}."
 
 
 def by_benchmark(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
@@ -45,10 +45,13 @@ def by_benchmark(study: StudyOutcome, published: PublishedStudy) -> list[Section
         on = f", on {count(devices, 'device')}" if len(counts) > 1 else ""
         rows = _rows(published, devices)
         pairs = list(combinations(rows, 2))
-        heads = ["benchmark", *(f"{row}, a step here (95 % CI)" for row in rows)]
-        heads += [head for pair in pairs for head in (f"ratio {' / '.join(pair)}", f"verdict on {pair[0]}")]
+        heads = ["benchmark", *map(_short, rows)]
+        for first, second in pairs:
+            heads += [f"{_short(first)} / {_short(second)}", f"verdict on {_short(first)}"]
         lines = [Line(_cells(declared, point, rows, pairs)) for declared, point in reproduction.both(study, published)]
-        found.append(Section(title=f"By benchmark{on}", tables=[Table(heads, lines, last_words=1)]))
+        title = f"A step here by benchmark{on}"
+        caption = f"{title}, with its 95 % interval, and the ratio"
+        found.append(Section(title=title, caption=caption, tables=[Table(heads, lines, last_words=1)]))
     points = _within_devices(points_of(study), study, published)
     if points.pairs:
         picture = Picture(answer(study, published), lambda width: ratio_chart(points, width))
@@ -59,6 +62,11 @@ def by_benchmark(study: StudyOutcome, published: PublishedStudy) -> list[Section
 def _rows(published: PublishedStudy, devices: int) -> list[str]:
     """Return the rows on so many devices."""
     return [row.name for row in published.rows if row.devices == devices]
+
+
+def _short(row: str) -> str:
+    """Return a row's name without its number of devices, which stands above the table."""
+    return row.partition(",")[0]
 
 
 def _cells(declared: Declared, point: PointOutcome, rows: list[str], pairs: list[tuple[str, str]]) -> list[str]:
