@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 PRINTED: dict[str, Any] = tomllib.loads(Path(__file__).with_name("document_figures.toml").read_text(encoding="utf-8"))
 OF_OTHERS = [name for name in names() if load(name).source == "others"]
 
+DOCUMENTS = {
+    "Dai et al. 2022",
+    "the CNN article",
+    "the README of JAX-vs-PyTorch-on-GPU",
+    "the notes on M1 chips",
+    "the notes on TensorFlow, PyTorch and Jittor",
+}
+
 HOLES = ("jittor", "per_sample=expanded-weights", "sync=parameter-server")
 """What contenders that stand for a row and are refused have in them: on a GPU Jittor, which bakeoff has for processors;
 PyTorch's ExpandedWeights; and parameters that a server hands out."""
@@ -69,6 +77,7 @@ def test_every_study_is_of_a_document_or_of_others() -> None:
     """What a document printed is held figure by figure; each study of others names where its figures are from."""
     assert len(names()) >= 22
     assert not set(PRINTED) & set(OF_OTHERS)
+    assert {load(name).document.name for name in names() if name not in OF_OTHERS} == DOCUMENTS
     for name in OF_OTHERS:
         study = load(name)
         assert study.document.citation

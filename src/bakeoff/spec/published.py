@@ -163,7 +163,7 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Absent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the document measured and bakeoff cannot: told with its figures, so that the document's table is whole."""
+    """What the document measured and bakeoff cannot, with its figures, so that the document's table is whole."""
 
     name: str
     reason: str
