@@ -10,7 +10,7 @@ from bakeoff.spec.trial import FIXED
 from bakeoff.study.published import load, names
 
 if TYPE_CHECKING:
-    from bakeoff.spec.published import Declared, Figure, PublishedRow, PublishedStudy
+    from bakeoff.spec.published import Absent, Declared, Figure, PublishedRow, PublishedStudy
 
 PAGE = Path(__file__).with_name("published.md")
 
@@ -44,25 +44,47 @@ bakeoff report dai2022-table2-4f2a --html page.html
   device is, too. Else it is **inconclusive**, and the table says whether our order is the same all the same. Figures of
   different machines are never compared with each other.
 - What a document does not state is not guessed: it is listed below each table, with what is taken here in its place.
+- Where a document gives memory, each of its figures stands beside what of a process's memory is nearest to it here; of
+  a GPU the peak by NVML is kept, and nothing from before the training.
+- A document that says what is to be compared and publishes no figures has a study, too: its benchmarks line by line,
+  with our steps, ratios and verdicts. What a document measured and bakeoff has nothing for is listed with its figures.
 - The comparisons at full size on a GPU have not been run by us.
 - A study of your own is a file in the same form, `bakeoff reproduce my_study.toml`; the fields are those of
-  [published.py](../src/bakeoff/study/published.py). `--json` prints [this object](json-reproduced.md).
+  [published.py](../src/bakeoff/spec/published.py). `--json` prints [this object](json-reproduced.md).
+"""
+
+OF_DOCUMENTS = """## The documents
+
+Five documents asked which framework is faster. Each of their tables and figures is a study, and so is each use case of
+the one that has no figures.
+"""
+
+OF_OTHERS = """## Published by others
+
+Results of other projects, so that the owner of such a machine sees at once whether bakeoff lands where they did:
+`bakeoff reproduce NAME --full`. Where a network, a batch or a number of GPUs is another one here, the study says so,
+and only the kind of a difference can be held against it, no ranking.
 """
 
 
 def page() -> str:
     """Give the whole page."""
-    return "\n".join([HEAD, *(_section(load(name)) for name in names())])
+    studies = [load(name) for name in names()]
+    parts = [HEAD]
+    for source, head in (("document", OF_DOCUMENTS), ("others", OF_OTHERS)):
+        parts += [head, *(_section(study) for study in studies if study.source == source)]
+    return "\n".join(parts)
 
 
 def _section(study: PublishedStudy) -> str:
     """Give one study."""
     command = f"bakeoff reproduce {study.id}"
+    where = f"Meant for {_hardware(study)}; no figures" if study.is_silent() else f"Published on {_hardware(study)}"
     parts = [
-        f"## {study.id}\n",
+        f"### {study.id}\n",
         f"**{escaped(study.full_title())}.** {escaped(study.document.citation)}; {escaped(study.document.number)}.\n",
         f"`{command}` takes about {study.minutes:g} minutes on two calm cores.\n",
-        f"Published on {escaped(_hardware(study))}. {escaped(_method(study))}\n",
+        f"{escaped(where)}. {escaped(_method(study))}\n",
         table(["row", "version", "contender", "without a GPU"], [_row(row) for row in study.rows]),
         table(
             ["comparison", "batch", "scaled down", "published"], [_comparison(study, one) for one in study.comparisons]
@@ -71,7 +93,15 @@ def _section(study: PublishedStudy) -> str:
     if study.claims:
         claims = [[claim.text, f"{claim.percent:g} %"] for claim in study.claims]
         parts.append(table(["stated, of speeds", "published"], claims))
+    if study.absent:
+        parts.append(table(["not here", "published", "why"], [_absent(one) for one in study.absent]))
     return "\n".join([*parts, *_open(study), ""])
+
+
+def _absent(one: Absent) -> list[str]:
+    """Give what the document measured and bakeoff cannot."""
+    figures = ", ".join(f"{name} {value:.10g}" for name, value in one.figures.items())
+    return [one.name, f"{figures} {one.unit}".strip(), one.reason]
 
 
 def _open(study: PublishedStudy) -> list[str]:
@@ -104,7 +134,9 @@ def _comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     what = "steps an epoch" if declared.epochs_apart else "steps"
     size = f"{declared.batch_size}" + (f", {steps:,} {what}" if study.unit_of(declared) == "s" else "")
     size += f", padding {declared.padding}" if declared.padding != FIXED else ""
-    return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), "; ".join(figures)]
+    size += f"; {declared.other}" if declared.other else ""
+    told = "; ".join(figures) or "no number"
+    return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), told]
 
 
 def _scaled(declared: Declared) -> str:
@@ -120,7 +152,7 @@ def _scaled(declared: Declared) -> str:
 
 def _figure(unit: str, figure: Figure) -> str:
     """Give one figure with all its repeats."""
-    values = [f"{value:g}" for value in figure.values] + [f"{value:g}*" for value in figure.disturbed]
+    values = [f"{value:.10g}" for value in figure.values] + [f"{value:.10g}*" for value in figure.disturbed]
     machine = f" ({figure.machine})" if figure.machine else ""
     epoch = {None: "", 1: " (first epoch)", 2: " (second epoch)"}[figure.epoch]
     memory = "".join(f", {name} {size:g} GB" for name, size in figure.memory_gb.items())

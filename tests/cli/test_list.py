@@ -67,7 +67,10 @@ def test_options_as_json(cli: Cli) -> None:
 
 
 def test_everything_fits_a_screen(cli: Cli) -> None:
-    """Without a word the names of all four fit 24 lines of 80 columns; with --json they are one object."""
+    """Without a word the names of all four fit 24 lines of 80 columns; --json has one object.
+
+    Studies of others are there as a number.
+    """
     said = cli("list")
     assert said.code == 0
     lines = said.out.splitlines()
@@ -77,7 +80,19 @@ def test_everything_fits_a_screen(cli: Cli) -> None:
     assert headings == ["workloads", "frameworks", "options", "studies", "race"]
     everything = json.loads(cli("list", "--json").out)
     assert set(everything) == {"workloads", "frameworks", "options", "studies"}
-    assert all(entry["name"] in said.out for entries in everything.values() for entry in entries)
+    others = [entry for entry in everything["studies"] if entry["source"] == "others"]
+    assert f"and {len(others)} of results that others published" in said.out
+    named = [entry for entries in everything.values() for entry in entries if entry not in others]
+    assert all(entry["name"] in said.out for entry in named)
+
+
+def test_studies_of_others_stand_apart(cli: Cli) -> None:
+    """Below a heading of their own stand those whose figures are no document's, each kind by its names."""
+    documents, others = cli("list", "studies").out.split("\n\n")
+    assert documents.startswith("the documents, table by table:\napx-cnn ")
+    assert others.startswith("published by others, to see whether you land there:\nalgoperf-2025 ")
+    assert "jax-vs-pytorch-4 " in documents
+    assert "opacus-pr497 " in others
 
 
 @pytest.mark.parametrize("what", ["workloads", "frameworks", "options", "studies"])

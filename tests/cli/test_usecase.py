@@ -11,6 +11,7 @@ import pytest
 from bakeoff.cli import MISUSED, usecase
 from bakeoff.measure import gpus
 from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.use_cases import BENCHMARKS, USE_CASES
 from bakeoff.study.published import Place
 from bakeoff.workloads.load import load
 
@@ -116,17 +117,17 @@ def test_what_there_is_not_is_refused(cli: Cli, arguments: tuple[str, ...], told
 
 def test_every_workload_of_the_table_has_its_scenario() -> None:
     """What the four use cases ask for, each benchmark's workload has."""
-    for one in usecase.BENCHMARKS.values():
+    for one in BENCHMARKS.values():
         assert "train" in load(one.workload).workload.scenarios
         assert "per-sample-gradients" in load(one.per_sample).workload.scenarios
-    assert {one.scenario for one in usecase.USE_CASES.values()} <= SCENARIOS.keys()
+    assert {one.scenario for one in USE_CASES.values()} <= SCENARIOS.keys()
 
 
 def test_the_page_has_the_table() -> None:
     """docs/use-cases.md says of each number and each benchmark what it is."""
     text = PAGE.read_text("utf-8")
-    for number, case in usecase.USE_CASES.items():
+    for number, case in USE_CASES.items():
         assert f"| {number} | {case.meaning} | `{case.scenario}` |" in text
-    for name, one in usecase.BENCHMARKS.items():
+    for name, one in BENCHMARKS.items():
         batch = f", batch {one.batch_size}" if one.batch_size else ""
         assert f"| `{name}` | `{one.workload}` | `{one.per_sample}`{batch} |" in text

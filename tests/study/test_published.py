@@ -16,6 +16,7 @@ from bakeoff.spec.published import PublishedStudy, step_s
 from bakeoff.study.published import SHIPPED, load, names
 
 COUNTS = {  # rows of the document's table or figure, comparisons, single numbers (repeats and starred runs counted)
+    "algoperf-2025": (2, 5, 10),
     "apx-cnn": (3, 1, 3),
     "dai2022-figure1": (5, 15, 6),
     "dai2022-figure2": (6, 3, 0),
@@ -23,14 +24,30 @@ COUNTS = {  # rows of the document's table or figure, comparisons, single number
     "dai2022-table2": (2, 7, 14),
     "dai2022-table4": (5, 2, 8),
     "dai2022-table7": (6, 5, 28),
+    "deepspeech-2022": (2, 1, 2),
+    "dl-stack-2025": (3, 3, 9),
+    "dlperf-2020": (4, 4, 8),
+    "jax-vs-pytorch-1": (2, 4, 0),
+    "jax-vs-pytorch-2": (4, 4, 0),
+    "jax-vs-pytorch-3": (2, 4, 0),
+    "jax-vs-pytorch-4": (4, 4, 0),
+    "jittor-inference": (2, 1, 2),
+    "keras-2023": (4, 2, 8),
+    "lambda-h100": (2, 2, 2),
+    "lambda-h200": (2, 2, 2),
     "m1-inference": (2, 2, 12),
     "m1-transfer": (2, 2, 12),
+    "nvidia-examples": (6, 4, 18),
     "opacus-pr497": (6, 1, 6),
+    "pytorch-jax-resnet50": (2, 1, 2),
     "pytorch-per-sample-grads": (2, 1, 2),
+    "rosetta-2018": (2, 2, 4),
     "shootout-table1": (3, 1, 8),
     "shootout-table2": (4, 1, 8),
     "shootout-table3": (3, 1, 8),
     "shootout-table4": (3, 1, 6),
+    "ttj-2021": (4, 2, 8),
+    "vgg16-2080ti": (2, 2, 4),
 }
 
 OWN = """
@@ -240,6 +257,10 @@ def test_a_study_of_ones_own(tmp_path: Path) -> None:
         ('first = "a"', 'first = "z"', "names 'z', which is not there"),
         ('comparisons = ["mlp"]', 'comparisons = ["cnn"]', "names 'cnn', which is not there"),
         ('contender = "fake",', 'contender = ":",', "is not of the form framework"),
+        ("steps = 100\n", 'steps = 100\nrows = ["c"]\n', "rows names 'c', which is no row"),
+        ("steps = 100\n", 'steps = 100\nrows = ["b"]\n', "mlp, a: this row does not race there"),
+        ("minutes = 1", 'minutes = 1\nmemory = { RAM = "not kept" }', "memory names 'RAM', which no figure has"),
+        ("minutes = 1", 'minutes = 1\nsource = "hearsay"', "Invalid enum value 'hearsay'"),
         ("document = ", "document ", "Expected '='"),
     ],
 )

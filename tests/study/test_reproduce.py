@@ -10,6 +10,7 @@ import pytest
 from tests.race.inline import InlineWorker
 
 from bakeoff.judge import reproduction
+from bakeoff.judge.reproduced_scaling import overhead_lines
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.spec.errors import UnknownNameError, UsageError
 from bakeoff.spec.published import PublishedStudy
@@ -163,7 +164,39 @@ def test_the_same_work_on_the_same_kind_of_device_tells(
     assert (pair.order, pair.ranking) == (order, ranking)
 
 
+def test_a_use_case_is_run_on_one_device_and_on_two(tmp_path: Path) -> None:
+    """A document without figures has no pair; each row is raced, and those on two devices beside themselves on one."""
+    study = load("jax-vs-pytorch-2")
+    rows = tuple(
+        msgspec.structs.replace(row, contender=text, on_cpu=text)
+        for row, text in zip(
+            study.rows, ("fake", "fake:step_ms=2", "fake:devices=2", "fake:step_ms=2,devices=2"), strict=True
+        )
+    )
+    (mnist, *_) = study.comparisons
+    scaled = msgspec.structs.replace(mnist.scaled, size="reduced", batch_size=4)
+    small = msgspec.structs.replace(study, rows=rows, comparisons=(msgspec.structs.replace(mnist, scaled=scaled),))
+    outcome = ran(small, tmp_path)
+    assert reproduction.pairs(outcome, small) == []
+    (point,) = outcome.points
+    verdict = reproduction.verdict_on(point, "JAX, 2 devices", "PyTorch, 2 devices")
+    assert verdict is not None
+    assert verdict.verdict == "faster"
+    assert {line.row for line in overhead_lines(outcome, small) if line.overhead} == {
+        "JAX, 2 devices",
+        "PyTorch, 2 devices",
+    }
+
+
+def test_a_comparison_whose_rows_cannot_race_is_left_out() -> None:
+    """Only the comparison's own rows are asked for, and without any of them here the study has the others alone."""
+    study = load("lambda-h100")
+    (point,) = declare(study, full=True, device="cpu").points
+    assert (point.title, point.request.contenders, point.left_out) == ("ResNet-50, fp32", ("torch",), {})
+    assert point.rows == {"PyTorch, fp32": "torch"}
+
+
 def test_unknown_studies_are_told() -> None:
     """A name that no study has is told with the names that there are."""
-    with pytest.raises(UnknownNameError, match="Valid: apx-cnn, dai2022-figure1"):
+    with pytest.raises(UnknownNameError, match="Valid: algoperf-2025, apx-cnn, dai2022-figure1"):
         load("dai")

@@ -116,10 +116,13 @@ def studies() -> list[Entry]:
         {
             "name": study.id,
             "title": study.title,
+            "source": study.source,
             "document": study.document.citation,
             "number": study.document.number,
             "hardware": [machine.hardware for machine in study.machines],
             "comparisons": [declared.name for declared in study.comparisons],
+            "figures": sum(len(figure.values) for declared in study.comparisons for figure in declared.figures),
+            "absent": [one.name for one in study.absent],
             "scaled_minutes": study.minutes,
         }
         for study in map(load, names())

@@ -160,7 +160,7 @@ def _named(kind: str, params: dict[str, Any]) -> _Named:
     title = ""
     if kind == "use-case":
         number, benchmark = usecase.looked_up(params)
-        workload = benchmark.per_sample if number.scenario != "train" else benchmark.workload
+        workload = number.workload_of(benchmark)
         contenders = contenders or usecase.pair()
         devices = max(devices, usecase.FEWEST if number.several and params["devices"] is None else 1)
         title = f"{params['benchmark']}, use case {params['number']}"
@@ -270,9 +270,8 @@ def _documented(params: dict[str, Any], element: Element) -> Point:
         budget_s=None if budget is None else parameters.seconds(budget, "--budget"),
         command=shlex.join(["bakeoff", *element.words]),
     )
-    point = study.points[element.point or 0]
-    if not point.request.contenders:
-        reasons = "; ".join(f"{name}: {why}" for name, why in point.left_out.items())
-        msg = f"nobody of {element.title} can race here. {reasons}"
+    point = next((one for one in study.points if one.title == element.title), None)
+    if point is None:
+        msg = f"none of the rows of {element.title} can race here; `bakeoff list studies {study.name}` has them"
         raise UsageError(msg)
     return point

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 INDENT = "  "
 
+GROUPS = {"document": "the documents, table by table", "others": "published by others, to see whether you land there"}
+"""Headings of the studies by where their figures are from."""
+
 
 def summary() -> list[str]:
     """Return the names of all there is, and how to see more of each: 24 lines of 80 columns hold it."""
@@ -27,6 +30,8 @@ def summary() -> list[str]:
         lines += columns([[what, f"more: bakeoff list {what} [{one}]"]])
         if what == "frameworks":
             lines += columns([[one["name"], _where(one)] for one in all_of_them], indent=INDENT)
+        elif what == "studies":
+            lines += _study_names(all_of_them)
         else:
             lines += names((one["name"] for one in all_of_them), indent=INDENT)
     return [*lines, "race some:  bakeoff run WORKLOAD FRAMEWORK FRAMEWORK ..."]
@@ -40,6 +45,13 @@ def _where(entry: Entry) -> str:
     found = [f"{name} {version}" for name, version in entry["versions"].items()]
     others = f", and for {', '.join(entry['made_for'])}" if entry["made_for"] else ""
     return f"{found[0] if found else 'available'}{others}"
+
+
+def _study_names(studies: list[Entry]) -> list[str]:
+    """Return the documents' studies by their names, and the others by their number: there are too many for a screen."""
+    others = [one for one in studies if one["source"] == "others"]
+    own = [one["name"] for one in studies if one["source"] == "document"]
+    return [*names(own, indent=INDENT), f"{INDENT}and {len(others)} of results that others published"]
 
 
 def _default(value: str) -> str:
@@ -77,10 +89,14 @@ def _options() -> list[str]:
 
 
 def _studies() -> list[str]:
-    """Return a line for each study."""
-    return columns(
-        [[one["name"], f"{one['scaled_minutes']:g} min", one["title"]] for one in entries.GATHER["studies"]()],
-    )
+    """Return a line for each study, below where its figures are from."""
+    every = entries.GATHER["studies"]()
+    lines: list[str] = []
+    for source, heading in GROUPS.items():
+        mine = [one for one in every if one["source"] == source]
+        rows = [[one["name"], f"{one['scaled_minutes']:g} min", one["title"]] for one in mine]
+        lines += [*([""] if lines else []), f"{heading}:", *columns(rows)]
+    return lines
 
 
 SHORT: dict[str, Callable[[], list[str]]] = {
@@ -173,9 +189,10 @@ def _study(entry: Entry) -> list[str]:
     """Return what a study reproduces, and how long it takes."""
     facts = [
         ["document", entry["document"]],
-        ["figures", entry["number"]],
+        ["figures", entry["number"] if entry["figures"] else f"{entry['number']}; none as numbers"],
         ["published on", "; ".join(entry["hardware"])],
         ["comparisons", ", ".join(entry["comparisons"])],
+        *([["not here", "; ".join(entry["absent"])]] if entry["absent"] else []),
         ["scaled down", f"about {entry['scaled_minutes']:g} minutes on two calm cores"],
         ["run it", f"bakeoff reproduce {entry['name']}"],
     ]

@@ -5,51 +5,13 @@ The four use cases are those of the project JAX-vs-PyTorch-on-GPU, whose pipelin
 
 import inspect
 import sys
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 from bakeoff.cli import completing, run
 from bakeoff.report.called import pasteable
-from bakeoff.spec.errors import UnknownNameError
-from bakeoff.spec.scenario import Scenario
-
-
-class UseCase(NamedTuple):
-    """One of the four."""
-
-    meaning: str
-    scenario: Scenario
-    several: bool
-    """On several devices."""
-
-
-USE_CASES = {
-    "1": UseCase("training on one device", "train", several=False),
-    "2": UseCase("training on several devices", "train", several=True),
-    "3": UseCase("per-sample gradients on one device", "per-sample-gradients", several=False),
-    "4": UseCase("per-sample gradients on several devices", "per-sample-gradients", several=True),
-}
-
-
-class Benchmark(NamedTuple):
-    """What a benchmark's name stands for."""
-
-    workload: str
-    per_sample: str
-    """The workload of use cases 3 and 4."""
-    batch_size: str | None = None
-    """Of use cases 3 and 4, where it is not the workload's own."""
-
-
-BENCHMARKS = {
-    "mnist": Benchmark("mnist-cnn", "mnist-cnn"),
-    "cifar10": Benchmark("cnn-cifar10", "cnn-cifar10"),
-    "nlp": Benchmark("text-transformer", "text-transformer"),
-    # A single graph is one sample, and has one gradient alone; 512 molecules' would take 7.3 GB.
-    "gnn": Benchmark("gcn-cora", "gnn-molecules", batch_size="64"),
-}
-"""The pipeline names the first two, and leaves open what stands behind the others."""
+from bakeoff.spec.use_cases import BENCHMARKS, USE_CASES, Benchmark, UseCase, benchmark_of, use_case_of
 
 PAIR = 2
 """Contenders that race where none is named: the frameworks of the pipeline, which are our first two references."""
@@ -105,11 +67,10 @@ def meant(given: dict[str, Any]) -> dict[str, Any]:
     asked = given | {
         "contenders": contenders,
         "scenario": number.scenario,
-        "workload": work.workload,
+        "workload": number.workload_of(work),
+        "batch_size": given["batch_size"] or number.batch_size_of(work),
         "device": given["device"] or _device(contenders),
     }
-    if number.scenario != "train":
-        asked |= {"workload": work.per_sample, "batch_size": given["batch_size"] or work.batch_size}
     if number.several:
         asked["devices"] = given["devices"] or str(_devices(asked["device"]))
     return asked
@@ -117,7 +78,7 @@ def meant(given: dict[str, Any]) -> dict[str, Any]:
 
 def looked_up(given: dict[str, Any]) -> tuple[UseCase, Benchmark]:
     """Return the use case and the benchmark that are named; raise UnknownNameError, which lists what is valid."""
-    return _known("use case", given["number"], USE_CASES), _known("benchmark", given["benchmark"], BENCHMARKS)
+    return use_case_of(given["number"]), benchmark_of(given["benchmark"])
 
 
 def pair() -> list[str]:
@@ -126,13 +87,6 @@ def pair() -> list[str]:
 
     ranks = {name: declared.info.reference_rank for name, declared in frameworks().items()}
     return sorted(ranks, key=lambda name: ranks[name])[:PAIR]
-
-
-def _known(kind: str, name: str, table: Any) -> Any:
-    """Return what stands in a table; raise UnknownNameError, which lists what is valid."""
-    if name not in table:
-        raise UnknownNameError(kind, name, table)
-    return table[name]
 
 
 def _device(contenders: list[str]) -> str | None:

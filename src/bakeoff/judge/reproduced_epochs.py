@@ -48,7 +48,7 @@ def epoch_lines(study: StudyOutcome, published: PublishedStudy) -> list[EpochLin
         _line(published, declared, row.name, epoch, point)
         for declared, point in both(study, published)
         if declared.epochs_apart
-        for row in published.rows
+        for row in published.rows_of(declared)
         for epoch in get_args(Epoch)
     ]
 

@@ -35,11 +35,11 @@ class OverheadLine(msgspec.Struct, frozen=True, kw_only=True):
 
 def overhead_lines(study: StudyOutcome, published: PublishedStudy) -> list[OverheadLine]:
     """Return every row on several devices, in each comparison."""
-    rows = [row for row in published.rows if row.devices > 1]
     found = []
     for declared, point in both(study, published):
         printed = {one.row: one.overhead_percent for one in declared.figures}
-        found += [_line(declared.name, row, printed.get(row.name), point) for row in rows]
+        several = [row for row in published.rows_of(declared) if row.devices > 1]
+        found += [_line(declared.name, row, printed.get(row.name), point) for row in several]
     return found
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from bakeoff.judge.epochs import epoch_times
 from bakeoff.judge.outcome import ContenderOutcome
-from bakeoff.spec.published import Claim, Declared, Figure, PublishedStudy, step_s
+from bakeoff.spec.published import RELATIVE, Claim, Declared, Figure, PublishedStudy, step_s
 from bakeoff.spec.verdict import Verdict, mirrored
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def lines(study: StudyOutcome, published: PublishedStudy) -> list[PublishedLine]
     """Return every row of every comparison, on each of the machines that the document has it for."""
     found = []
     for declared, point in both(study, published):
-        for row in published.rows:
+        for row in published.rows_of(declared):
             figures: list[Figure | None] = [one for one in declared.figures if one.row == row.name]
             found += [_line(published, declared, row.name, figure, point) for figure in figures or [None]]
     return found
@@ -93,7 +93,7 @@ def _line(
     published: PublishedStudy, declared: Declared, row: str, figure: Figure | None, point: PointOutcome
 ) -> PublishedLine:
     """Return one line."""
-    is_absolute = published.unit_of(declared) != "times"
+    is_absolute = published.unit_of(declared) not in RELATIVE
     return PublishedLine(
         comparison=declared.name,
         row=row,

@@ -10,13 +10,36 @@ import msgspec
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import FIXED
 
-Unit = Literal["s", "images/s", "steps/s", "ms a step", "times"]
+Unit = Literal[
+    "s", "images/s", "sequences/s", "steps/s", "s a step", "ms a step", "tokens/s", "mels/s", "s in all", "times"
+]
 """Unit of a document's figures.
 
-s      the time of a whole run, so that a comparison has to declare steps or epochs
-times  a time as so many times that of another row, of which the document gives no number: ratios alone follow from it
+s                      the time of a whole run, so that a comparison has to declare steps or epochs
+images/s, sequences/s  samples a second
+tokens/s, mels/s       parts of samples a second; how many a sample has is not stated: ratios alone follow from it
+s in all               the time of a run whose steps are not stated: likewise
+times                  a time as so many times that of another row, of which the document gives no number: likewise
 """
 
+RELATIVE = frozenset[Unit]({"tokens/s", "mels/s", "s in all", "times"})
+"""Units of which no time of a step follows."""
+
+MemoryKind = Literal["process after its import", "process at its peak", "GPU at its peak", "not kept"]
+"""What of a process's memory stands beside a document's.
+
+process after its import  resident, before the first step
+process at its peak       resident, from the first step on
+GPU at its peak           of the whole process, as NVIDIA's driver tells it from outside
+not kept                  bakeoff's records hold nothing like it
+"""
+
+Source = Literal["document", "others"]
+"""Where a study's figures are from.
+
+document  a document that asked the question which bakeoff answers
+others    results that others published, to see whether one's own machine lands where theirs did
+"""
 
 Count = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -116,6 +139,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Its figures are times of one epoch, which `epochs` is then: the first and the second of a run, each by itself."""
     unit: Unit | None = None
     """Of its figures, where it is another than the study's."""
+    rows: tuple[str, ...] = ()
+    """The study's rows that race in it; empty: all of them."""
     scaled: Scale | None = None
     """None: the scaled variant of the study leaves this comparison out."""
     figures: tuple[Figure, ...] = ()
@@ -131,6 +156,20 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             # The last batch of an epoch may be smaller, and is a step all the same.
             return self.epochs * math.ceil(self.samples / self.batch_size)
         return self.steps
+
+    def has(self, row: str) -> bool:
+        """Return whether a row races in it."""
+        return not self.rows or row in self.rows
+
+
+class Absent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the document measured and bakeoff cannot, with its figures, so that the document's table is whole."""
+
+    name: str
+    reason: str
+    unit: str = ""
+    figures: Annotated[dict[str, Positive], msgspec.Meta(min_length=1)]
+    """By what the document calls each of them."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -154,6 +193,7 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     id: str
     title: str
     document: Document
+    source: Source = "document"
     unit: Unit
     method: str
     """How the document measured, in a sentence."""
@@ -169,6 +209,10 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     rows: tuple[PublishedRow, ...]
     comparisons: tuple[Declared, ...]
     claims: tuple[Claim, ...] = ()
+    absent: tuple[Absent, ...] = ()
+    memory: dict[str, MemoryKind] = {}
+    """Beside the document's memory, by its name for what it measured: what stands for it here; what is not named is
+    the process at its peak."""
 
     def full_title(self) -> str:
         """Return the document, its table or figure, and the study's title in one line."""
@@ -182,6 +226,14 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     def row(self, name: str) -> PublishedRow:
         """Return the row of this name."""
         return next(row for row in self.rows if row.name == name)
+
+    def rows_of(self, declared: Declared) -> list[PublishedRow]:
+        """Return the rows that race in a comparison."""
+        return [row for row in self.rows if declared.has(row.name)]
+
+    def is_silent(self) -> bool:
+        """Return whether the document says what is to be compared, and publishes nothing of it."""
+        return not self.claims and not any(declared.figures for declared in self.comparisons)
 
 
 class Reproduces(msgspec.Struct, frozen=True, kw_only=True):
@@ -201,15 +253,15 @@ class Reproduces(msgspec.Struct, frozen=True, kw_only=True):
 def step_s(value: float, unit: Unit, declared: Declared, devices: int = 1) -> float:
     """Return a published figure as seconds for one step of the published batch; all studies convert by this.
 
-    The batch is a device's. Of `times` the result is no time, but in proportion to one.
+    The batch is a device's. Of a unit in RELATIVE the result is no time, but in proportion to one.
     """
-    if unit == "images/s":
+    if unit in ("images/s", "sequences/s"):
         return devices * declared.batch_size / value
     if unit == "ms a step":
         return value / 1e3
-    if unit == "times":
+    if unit in ("s a step", "s in all", "times"):
         return value
-    if unit == "steps/s":
+    if unit in ("steps/s", "tokens/s", "mels/s"):
         return 1.0 / value
     steps = declared.run_steps()
     assert steps is not None

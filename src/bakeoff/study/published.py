@@ -28,6 +28,7 @@ from bakeoff.spec.published import EPOCHS, Declared, PublishedStudy, Reproduces
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Point, Study
 from bakeoff.spec.trial import FIXED
+from bakeoff.study.benchmarks import filled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +51,7 @@ def load(name: str) -> PublishedStudy:
         kind = "study"
         raise UnknownNameError(kind, name, names())
     try:
-        study = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), PublishedStudy)
+        study = msgspec.convert(filled(tomllib.loads(path.read_text(encoding="utf-8"))), PublishedStudy)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         msg = f"{path} cannot be used as a study: {error}"
         raise UsageError(msg) from error
@@ -74,6 +75,14 @@ def _problems(study: PublishedStudy) -> list[str]:
             found.append(f"row {row.name!r} wants either on_cpu or missing, the reason why there is none")
     for declared in study.comparisons:
         found += _of_comparison(study, declared)
+    measured = {name for declared in study.comparisons for figure in declared.figures for name in figure.memory_gb}
+    found += [f"memory names {name!r}, which no figure has" for name in sorted({*study.memory} - measured)]
+    return found + _of_claims(study)
+
+
+def _of_claims(study: PublishedStudy) -> list[str]:
+    """Return what does not fit together in what the document says in sentences."""
+    found = []
     known = {declared.name for declared in study.comparisons}
     rows = {row.name for row in study.rows}
     for claim in study.claims:
@@ -96,10 +105,13 @@ def _of_comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     for row, text in declared.contenders.items():
         parse_contender(text)
         found += [] if row in rows else [f"{declared.name}: contenders names {row!r}, which is no row"]
+    found += [f"{declared.name}: rows names {row!r}, which is no row" for row in declared.rows if row not in rows]
     for figure in declared.figures:
         where = f"{declared.name}, {figure.row}"
         if figure.row not in rows:
             found.append(f"{where}: this row is not there")
+        elif not declared.has(figure.row):
+            found.append(f"{where}: this row does not race there")
         if not (figure.machine in machines if figure.machine else len(machines) == 1):
             found.append(f"{where}: machine {figure.machine!r} is not there")
         if figure.epoch and not declared.epochs_apart:
@@ -179,9 +191,10 @@ def declare(  # noqa: PLR0913 - as many as the command has
     device = device or place_for(published, contenders).device
     here = Reproduces(published=published, scaled=not full, device=device)
     wanted = [declared for declared in published.comparisons if full or declared.scaled]
-    points = [_point(here, declared, contenders, seed) for declared in wanted]
-    if not points[0].request.contenders:
-        reasons = [f"{name}: {why}" for name, why in points[0].left_out.items()]
+    tried = [_point(here, declared, contenders, seed) for declared in wanted]
+    points = [point for point in tried if point.request.contenders]
+    if not points:
+        reasons = [f"{name}: {why}" for name, why in tried[0].left_out.items()]
         msg = f"nothing of {published.id} can be run here. {'; '.join(reasons)}"
         raise UsageError(msg)
     return Study(
@@ -196,7 +209,7 @@ def declare(  # noqa: PLR0913 - as many as the command has
 
 def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int) -> Point:
     """Return one comparison, at its own size or scaled down."""
-    rows = [_of_declared(row, declared) for row in here.published.rows]
+    rows = [_of_declared(row, declared) for row in here.published.rows_of(declared)]
     placed, left_out = _given(rows, here, given) if given else _own(rows, here)
     raced = given or [text for text in dict.fromkeys(placed.values()) if text not in left_out]
     smaller = declared.scaled if here.scaled else None

@@ -10,9 +10,11 @@ from bakeoff.judge import reproduction
 from bakeoff.judge.epochs import length_of, middle
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.pages.published_epochs import epochs_table
+from bakeoff.report.pages.published_memory import memory_table
 from bakeoff.report.pages.published_scaling import overheads_table
 from bakeoff.report.standings import ratio_text, step_parts, throughput_parts
-from bakeoff.report.units import UNKNOWN, Unit, count, percent, rounded, size, unit_for
+from bakeoff.report.units import UNKNOWN, Unit, count, percent, rounded, unit_for
+from bakeoff.spec.published import RELATIVE
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome
@@ -85,7 +87,7 @@ def _table(
     times = {one.row: reproduction.steps_s(published, declared, one) for one in figures}
     order = sorted(figures, key=lambda one: middle(times[one.row]) or 0.0)
     first = order[0].row
-    is_absolute = published.unit_of(declared) != "times"
+    is_absolute = published.unit_of(declared) not in RELATIVE
     there = unit_for(middle(values) for values in times.values())
     measured = {one.row: reproduction.contender_of(point, one.row) for one in figures}
     here = unit_for(one.median_step_s for one in measured.values() if one)
@@ -123,9 +125,9 @@ def _level(pairs: list[PublishedPair]) -> str:
 
 def _given(figure: Figure, unit: str) -> str:
     """Return a figure as the document does, every repeat."""
-    starred = [f"{value:g}*" for value in figure.disturbed]
+    starred = [f"{value:.10g}*" for value in figure.disturbed]
     epoch = {None: "", 1: " (first epoch)", 2: " (second epoch)"}[figure.epoch]
-    return f"{', '.join([*(f'{value:g}' for value in figure.values), *starred])} {unit}{epoch}"
+    return f"{', '.join([*(f'{value:.10g}' for value in figure.values), *starred])} {unit}{epoch}"
 
 
 def _duration(seconds: float | None, unit: Unit) -> str:
@@ -160,8 +162,9 @@ def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
         "Communication overhead": overheads_table(study, published),
         "Whole runs": _runs(study, published),
         "What the document states": _claims(study, published),
-        "Memory": _memory(study, published),
+        "Memory": memory_table(study, published),
         "Accuracy": _accuracy(study, published),
+        "What bakeoff has nothing for": _absent(published),
     }
     return [Section(title=title, tables=[table]) for title, table in tables.items() if table.lines]
 
@@ -228,21 +231,6 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
     return Table(heads, lines)
 
 
-def _memory(study: StudyOutcome, published: PublishedStudy) -> Table:
-    """Return the published memory beside the measured one, where the document states it."""
-    lines = []
-    for declared, point in reproduction.both(study, published):
-        for figure in declared.figures:
-            known = reproduction.contender_of(point, figure.row)
-            if not figure.memory_gb:
-                continue
-            there = ", ".join(f"{name} {value:g} GB" for name, value in figure.memory_gb.items())
-            memory = known.memory if known else None
-            peaks = [memory.peak_bytes if memory else None, memory.device_peak_bytes if memory else None]
-            lines.append(Line([f"{declared.name}, {figure.row}", there, *(size(peak) for peak in peaks)]))
-    return Table(["memory", "published", "process here, at its peak", "device here, at its peak"], lines, words=2)
-
-
 def _accuracy(study: StudyOutcome, published: PublishedStudy) -> Table:
     """Return the published accuracy beside the one after our whole runs, where the document states it."""
     lines = []
@@ -257,3 +245,12 @@ def _accuracy(study: StudyOutcome, published: PublishedStudy) -> Table:
             here = [UNKNOWN if share is None else f"{share:.3f}" for share in (held_out, trained_on)]
             lines.append(Line([f"{declared.name}, {figure.row}", f"{figure.accuracy:g}", *here]))
     return Table(["accuracy", "published", "on held-out data here", "on the batches trained on here"], lines)
+
+
+def _absent(published: PublishedStudy) -> Table:
+    """Return what the document measured and bakeoff cannot, with its figures."""
+    lines = []
+    for one in published.absent:
+        there = ", ".join(f"{name} {value:.10g}" for name, value in one.figures.items())
+        lines.append(Line([one.name, f"{there} {one.unit}".strip(), one.reason]))
+    return Table(["not measured here", "published", "why"], lines, words=3)

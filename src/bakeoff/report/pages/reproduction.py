@@ -9,8 +9,10 @@ import msgspec
 
 from bakeoff.judge import reproduction
 from bakeoff.judge.reproduced_epochs import epoch_lines
+from bakeoff.judge.reproduced_memory import memory_lines
 from bakeoff.judge.reproduced_scaling import overhead_lines
 from bakeoff.report.page import Page, Picture, Section
+from bakeoff.report.pages import published_nothing
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
@@ -48,6 +50,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
         sections=[
             Section(words=_conditions(study, published)),
             *_pictures(study, published, pairs, answer),
+            *(published_nothing.by_benchmark(study, published) if published.is_silent() else []),
             *beside_measured(study, published, pairs),
             *called_for(study, published),
             *([Section(title="Holes", words=missing)] if missing else []),
@@ -95,8 +98,11 @@ def headline(study: StudyOutcome) -> str:
     published = study.study.reproduces.published
     pairs = reproduction.pairs(study, published)
     where = f"{published.document.number} of {published.document.name}"
+    if published.is_silent():
+        return published_nothing.answer(study, published)
     if not pairs:
-        return f"There is no pair of figures in {where}."
+        alone = any(declared.figures for declared in published.comparisons)
+        return f"There is no pair of figures in {where}{': each stands alone beside ours' if alone else ''}."
     orders = Counter(pair.order for pair in pairs)
     said = [f"{orders[order]} {_SAID[order]}{_rounds(pairs, order)}" for order in _SAID if orders[order]]
     start = f"Of {count(len(pairs), 'published pair')} in {where}: {listed(said)}."
@@ -121,15 +127,19 @@ def _conditions(study: StudyOutcome, published: PublishedStudy) -> list[str]:
     """Return what was measured on what, there and here."""
     here = study.study.reproduces
     assert here is not None
-    machines = [machine.hardware for machine in published.machines]
+    machines = "; ".join(machine.hardware for machine in published.machines)
     versions = dict.fromkeys(f"{row.name} {row.version}" for row in published.rows if row.version)
     with_versions = f"; {', '.join(versions)}" if versions else "; versions not stated"
-    said = [f"Published on {'; '.join(machines)}{with_versions}. {_sentence(published.method)}"]
-    said.append(f"Compile time there: {published.compile_time}; step times here never hold it.")
+    if published.is_silent():
+        said = [f"Meant there for {machines}; no figures are published. {_sentence(published.method)}"]
+    else:
+        said = [f"Published on {machines}{with_versions}. {_sentence(published.method)}"]
+        said.append(f"Compile time there: {published.compile_time}; step times here never hold it.")
     if study.outcomes:
         said.append(f"Measured here on {_here(study.outcomes)}, device {here.device}. {_contenders(study, published)}.")
     if smaller := _smaller(study, published):
-        said.append(f"Scaled down: {smaller}; the published ran on {listed(one.name for one in published.machines)}.")
+        there = f"; the published ran on {listed(one.name for one in published.machines)}"
+        said.append(f"Scaled down: {smaller}{'' if published.is_silent() else there}.")
     return said
 
 
@@ -175,13 +185,17 @@ def _holes(study: StudyOutcome, published: PublishedStudy) -> list[str]:
     """Return which rows have no measured figure, each reason once."""
     reasons: dict[str, list[str]] = {}
     for declared, point in reproduction.both(study, published):
-        for row in published.rows:
+        for row in published.rows_of(declared):
             if reason := reproduction.hole(point, row.name):
                 reasons.setdefault(reason, []).append(f"{row.name} ({declared.name})")
-    held = reproduction.both(study, published)
-    gone = [one.name for one in published.comparisons if one.name not in {declared.name for declared, _ in held}]
+    held = [declared.name for declared, _ in reproduction.both(study, published)]
+    gone = [one for one in published.comparisons if one.name not in held]
+    scaled = study.study.reproduces is not None and study.study.reproduces.scaled
+    left_out = [one.name for one in gone if scaled and one.scaled is None]
+    nobody = [one.name for one in gone if one.name not in left_out]
     said = [f"Not measured: {_rows(rows, len(held))}: {reason}" for reason, rows in reasons.items()]
-    return [*said, f"Not in the scaled variant: {'; '.join(gone)}"] if gone else said
+    said += [f"Not in the scaled variant: {'; '.join(left_out)}"] if left_out else []
+    return [*said, f"None of its rows can race here: {'; '.join(nobody)}"] if nobody else said
 
 
 def _rows(named: list[str], everywhere: int) -> str:
@@ -213,6 +227,9 @@ def _data(study: StudyOutcome, pages: Mapping[str, Page]) -> dict[str, Any]:
         "epochs": [_epoch(line) for line in epoch_lines(study, here.published)],
         "overheads": [_overhead(line) for line in overhead_lines(study, here.published)],
         "pairs": [_pair(pair) for pair in reproduction.pairs(study, here.published)],
+        "memory": [
+            msgspec.to_builtins(line) | {"hole": line.hole or None} for line in memory_lines(study, here.published)
+        ],
         "claims": [_claim(held) for held in reproduction.held(study, here.published)],
         "comparisons": {
             point.point.title: pages[point.point.title].data if point.outcome else {"reason": point.reason}

@@ -1,0 +1,139 @@
+"""A document without figures, figures that stand alone, and what bakeoff has nothing for."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from tests.report.reproduced.conftest import study
+from tests.report.reproduced.test_reproduced import section_of
+from tests.report.shown import data_of, html, markdown, printed
+
+from bakeoff.judge.study import StudyOutcome
+from bakeoff.report.pages import page_of
+from bakeoff.report.pictures import WIDE
+
+ONE = {"JAX": "jax", "PyTorch": "torch"}
+SEVERAL = {
+    f"{row}, {count} device{'s' if count > 1 else ''}": f"{label}:devices={count}"
+    for count in (1, 2)
+    for row, label in ONE.items()
+}
+
+
+def use_case(number: int) -> StudyOutcome:
+    """Make the outcome of a use case scaled down on a processor: 1.11 times as long for jax."""
+    rows = ONE if number in (1, 3) else SEVERAL
+    return study(f"jax-vs-pytorch-{number}", rows, {}, scaled=True, device="cpu")
+
+
+def test_a_document_without_figures_says_so_and_is_answered() -> None:
+    """The answer says that nothing was published, and who is faster in which benchmark; no ranking is told."""
+    page = page_of(use_case(1))
+    assert page.headline == (
+        "The README of JAX-vs-PyTorch-on-GPU publishes no figures. "
+        "Here: PyTorch is faster than JAX in mnist, cifar10, nlp and gnn."
+    )
+    (first, *_) = page.sections
+    assert first.words[0].startswith("Meant there for NVIDIA GTX 2080 Ti; NVIDIA GTX 3080; NVIDIA A5000; NVIDIA A100;")
+    assert "no figures are published" in first.words[0]
+    assert not any("Published on" in words or "the published ran" in words for words in first.words)
+    assert data_of(use_case(1))["pairs"] == []
+
+
+def test_each_benchmark_has_a_line() -> None:
+    """A line is a benchmark with its workload as it ran, a step of each framework, their ratio and its verdict."""
+    (table,) = section_of(use_case(1), "A step here by benchmark").tables
+    assert [line.cells[0] for line in table.lines] == [
+        "mnist (mnist-cnn, batch 256)",
+        "cifar10 (cnn-cifar10, batch 32)",
+        "nlp (text-transformer, batch 8)",
+        "gnn (gcn-cora, batch 1)",
+    ]
+    assert table.lines[1].cells[1:] == [
+        "0.120 s (0.116 to 0.124)",
+        "0.108 s (0.105 to 0.111)",
+        "1.11 (1.07 to 1.16)",
+        "slower",
+    ]
+    assert "A step here by benchmark" in printed(use_case(1), 120)
+    assert "cifar10 (cnn-cifar10, batch 32)" in markdown(use_case(1))
+    assert 'aria-label="The README of JAX-vs-PyTorch-on-GPU publishes no figures' in html(use_case(1))
+
+
+def test_devices_are_compared_with_as_many() -> None:
+    """On several devices each number of them has a table, and no pair is of two numbers."""
+    page = page_of(use_case(4))
+    titles = [section.title for section in page.sections if section.title.startswith("A step here by benchmark")]
+    assert titles == ["A step here by benchmark, on 1 device", "A step here by benchmark, on 2 devices"]
+    assert page.headline.endswith("Here, on 2 devices: PyTorch is faster than JAX in mnist, cifar10, nlp and gnn.")
+    (picture,) = (section.picture for section in page.sections if section.picture)
+    drawn = re.findall(r"devices=(\d) / \w+:devices=(\d)", str(picture.draw(WIDE).to_dict()))
+    assert {("1", "1"), ("2", "2")} == set(drawn)
+
+
+def test_what_was_not_measured_is_a_hole() -> None:
+    """A benchmark without its rounds is told as such in the answer and in the table."""
+    whole = use_case(1)
+    points = [msgspec.structs.replace(one, outcome=None, reason="not begun") for one in whole.points]
+    page = page_of(msgspec.structs.replace(whole, points=points))
+    assert "JAX and PyTorch are not measured in mnist, cifar10, nlp and gnn" in page.headline
+    (table,) = section_of(msgspec.structs.replace(whole, points=points), "A step here by benchmark").tables
+    assert table.lines[0].cells[1:] == ["not measured", "not measured", "", ""]
+
+
+def test_a_figure_alone_stands_beside_ours() -> None:
+    """Where there is one row, there is no ranking, and its step stands beside ours all the same."""
+    made = study("lambda-h100", {"PyTorch, fp32": "torch", "PyTorch, fp16": "torch:precision=float16"},
+                 {"torch:precision=float16": "it needs CUDA"}, scaled=True, device="cpu")  # fmt: skip
+    page = page_of(made)
+    assert page.headline.startswith(
+        "There is no pair of figures in the throughputs on one H100 of Lambda's benchmark: "
+    )
+    (table,) = next(section.tables for section in page.sections if section.tables)
+    assert table.lines[0].cells[:3] == ["PyTorch, fp32", "1895 images/s", "0.338 s"]
+    assert "Not in the scaled variant: ResNet-50, fp16" in section_of(made, "Holes").words
+    assert not any("fp16 (ResNet-50, fp32)" in words for words in section_of(made, "Holes").words)
+
+
+def test_what_bakeoff_has_nothing_for_is_told_with_its_figures() -> None:
+    """The document's other rows stand in a table with every figure as printed, and why they are not measured."""
+    made = study("keras-2023", {"PyTorch eager": "torch", "Keras 3 TF": "tensorflow"}, {}, scaled=True, device="cpu")
+    (table,) = section_of(made, "What bakeoff has nothing for").tables
+    cells = {line.cells[0]: line.cells[1:] for line in table.lines}
+    assert cells["Mistral generate, batch 32"][0].endswith("Keras 3 torch 10932.59 ms a step")
+    assert cells["SegmentAnything fit, batch 1"][1] == "bakeoff has no such workload"
+
+
+def test_tokens_give_a_ratio_and_no_time() -> None:
+    """Of tokens a second nothing is told as a time of a step there; the ratio of two rows is."""
+    rows = {"PyTorch, FP32": "torch", "TensorFlow, FP32": "tensorflow"}
+    made = study("nvidia-examples", rows, {}, scaled=True, device="cpu")
+    title = "GNMT (gnmt), train: batch 128 there (V100 16 GB), batch 8, reduced size here"
+    (table,) = section_of(made, title).tables
+    cells = {line.cells[0]: line.cells for line in table.lines}
+    assert cells["TensorFlow, FP32"][1:3] == ["14106 tokens/s", ""]
+    pair = next(
+        one
+        for one in data_of(made)["pairs"]
+        if one["machine"] == "V100 16 GB" and one["first"] == "TensorFlow, FP32" and one["second"] == "PyTorch, FP32"
+        and one["comparison"] == "GNMT"
+    )  # fmt: skip
+    assert round(pair["published_ratio"], 3) == round(21860 / 14106, 3)
+    assert "two implementations there" in pair["reason"]
+
+
+def test_every_figure_of_memory_has_a_line_of_its_own() -> None:
+    """What is after the import, at the peak and on the GPU stand apart; what no record holds says so."""
+    rows = {"TensorFlow": "tensorflow:mode=compiled", "PyTorch": "torch:mode=compiled", "JAX": "jax:input=per-step"}
+    made = study("apx-cnn", rows, {}, scaled=True, device="cpu")
+    (table,) = section_of(made, "Memory").tables
+    cells = {line.cells[0]: line.cells[1:] for line in table.lines}
+    assert len(cells) == 12
+    assert cells["cnn-apx, JAX: initial RAM"] == ["4.42 GB", "220 MB", "process after its import"]
+    assert cells["cnn-apx, JAX: max RAM"] == ["3.29 GB", "420 MB", "process at its peak"]
+    assert cells["cnn-apx, JAX: initial VRAM"] == ["9.25 GB", "", "not kept"]
+    assert cells["cnn-apx, JAX: max VRAM"] == ["17.45 GB", "unknown", "GPU at its peak"]
+    known = {(one["row"], one["name"]): one for one in data_of(made)["memory"]}
+    assert known["PyTorch", "max RAM"]["held_bytes"] == 420_000_000
+    assert known["PyTorch", "initial VRAM"]["held_bytes"] is None
