@@ -133,19 +133,51 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.steps
 
 
+ClaimKind = Literal[
+    "more", "mean", "most", "at-least", "within", "mostly-within", "mean-difference", "less-time", "grows"
+]
+"""How a claim's comparisons become one quantity, and on which side of what it has to lie.
+
+more             in each comparison the first has more of it than the second, and this more than those that follow
+mean             the first has more of it in the mean
+most             in no comparison does the first have more beyond the second than these percent
+at-least         in one comparison it has as much beyond it
+within           in no comparison do they differ by more
+mostly-within    in more than half of the comparisons they do not
+mean-difference  the mean of the absolute differences is no more
+less-time        the share of the second's time that the first saves, in the mean
+grows            what the first has beyond the second grows along the comparisons, in the order in which they are named
+"""
+
+Quantity = Literal["speed", "memory", "overhead"]
+"""What a claim is about: steps a second, the process's peak of memory, or the communication overhead of each row."""
+
+
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A sentence of the document about the speed of one row over another's, in percent beyond equal."""
+    """A sentence of the document, and what decides it here: one row against another, in some comparisons."""
 
     text: str
-    first: str
-    second: str
-    comparisons: tuple[str, ...]
-    kind: Literal["mean", "most", "at-least", "within", "mean-difference", "less-time"]
-    """within: no comparison differs by more. mean-difference: the mean of the absolute differences. less-time: the
-    share of the second's time that the first saves, in the mean."""
-    percent: float
+    where: str = ""
+    """Where it stands: "insight 2", "section 4.2"."""
+    first: str = ""
+    second: str = ""
+    """Empty where the first is held against nothing: an overhead is a row's own."""
+    then: tuple[str, ...] = ()
+    """Rows behind the second: of an order, each has less than the one before; of overhead, it is about each."""
+    comparisons: tuple[str, ...] = ()
+    kind: ClaimKind = "more"
+    of: Quantity = "speed"
+    percent: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """What the document says, beyond equal; 0 where it gives no number."""
     epoch: Epoch | None = None
     """Of whole runs: it is about this epoch's time; None: about the time of a step."""
+    unmeasured: str = ""
+    """Why nothing that bakeoff measures decides it; the claim is told all the same, and names no rows."""
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Return the rows that it is about."""
+        return tuple(row for row in (self.first, self.second, *self.then) if row)
 
 
 class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.measure.system_settings import Facts
-    from bakeoff.spec.published import Declared, PublishedRow
+    from bakeoff.spec.published import Claim, Declared, PublishedRow
 
 SHIPPED = Path(__file__).with_name("shipped")
 
@@ -74,14 +74,24 @@ def _problems(study: PublishedStudy) -> list[str]:
             found.append(f"row {row.name!r} wants either on_cpu or missing, the reason why there is none")
     for declared in study.comparisons:
         found += _of_comparison(study, declared)
-    known = {declared.name for declared in study.comparisons}
-    rows = {row.name for row in study.rows}
-    for claim in study.claims:
-        strange = sorted({*claim.comparisons} - known) + sorted({claim.first, claim.second} - rows)
-        found += [f"claim {claim.text!r} names {name!r}, which is not there" for name in strange]
-        apart = {one.name for one in study.comparisons if one.epochs_apart}
-        if (claim.epoch is not None) != (claim.kind == "less-time") or (claim.epoch and {*claim.comparisons} - apart):
-            found.append(f"claim {claim.text!r}: less-time and an epoch go together, where epochs are told apart")
+    return found + [problem for claim in study.claims for problem in _of_claim(study, claim)]
+
+
+def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
+    """Return what does not fit together within one claim."""
+    known, rows = {one.name for one in study.comparisons}, {row.name for row in study.rows}
+    strange = sorted({*claim.comparisons} - known) + sorted({*claim.rows} - rows)
+    found = [f"claim {claim.text!r} names {name!r}, which is not there" for name in strange]
+    apart = {one.name for one in study.comparisons if one.epochs_apart}
+    if (claim.epoch is not None) != (claim.kind == "less-time") or (claim.epoch and {*claim.comparisons} - apart):
+        found.append(f"claim {claim.text!r}: less-time and an epoch go together, where epochs are told apart")
+    fewest = 1 if claim.of == "overhead" else 2
+    if not claim.unmeasured and (not claim.comparisons or len(claim.rows) < fewest):
+        found.append(f"claim {claim.text!r} wants comparisons and rows, or unmeasured, the reason why it has none")
+    if claim.then and claim.of != "overhead" and claim.kind != "more":
+        found.append(f"claim {claim.text!r}: then names rows of an order, whose kind is more")
+    if claim.of == "overhead" and claim.kind not in ("most", "at-least"):
+        found.append(f"claim {claim.text!r}: of overhead it is most or at-least these percent")
     return found
 
 

@@ -12,6 +12,7 @@ from bakeoff.judge.reproduced_epochs import epoch_lines
 from bakeoff.judge.reproduced_scaling import overhead_lines
 from bakeoff.report.page import Page, Picture, Section
 from bakeoff.report.pages.comparison import comparison_page
+from bakeoff.report.pages.published_claims import claims_data, claims_sections
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
 from bakeoff.report.pictures.reproduction import bars_chart, bars_finding, ratios_chart
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.reproduced_epochs import EpochLine
     from bakeoff.judge.reproduced_scaling import OverheadLine
-    from bakeoff.judge.reproduction import Held, Order, PublishedLine, PublishedPair
+    from bakeoff.judge.reproduction import Order, PublishedLine, PublishedPair
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.spec.published import PublishedStudy
 
@@ -49,6 +50,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
             Section(words=_conditions(study, published)),
             *_pictures(study, published, pairs, answer),
             *beside_measured(study, published, pairs),
+            *claims_sections(study, published),
             *called_for(study, published),
             *([Section(title="Holes", words=missing)] if missing else []),
             Section(title="What the figures rest on", words=notes),
@@ -213,7 +215,7 @@ def _data(study: StudyOutcome, pages: Mapping[str, Page]) -> dict[str, Any]:
         "epochs": [_epoch(line) for line in epoch_lines(study, here.published)],
         "overheads": [_overhead(line) for line in overhead_lines(study, here.published)],
         "pairs": [_pair(pair) for pair in reproduction.pairs(study, here.published)],
-        "claims": [_claim(held) for held in reproduction.held(study, here.published)],
+        "claims": claims_data(study, here.published),
         "comparisons": {
             point.point.title: pages[point.point.title].data if point.outcome else {"reason": point.reason}
             for point in study.points
@@ -284,13 +286,3 @@ def _pair(pair: PublishedPair) -> dict[str, Any]:
         "reason": pair.reason or None,
     }
 
-
-def _claim(held: Held) -> dict[str, Any]:
-    """Return one statement of the document."""
-    return {
-        "text": held.claim.text,
-        "published_percent": held.claim.percent,
-        "percent": held.percent,
-        "verdicts": [verdict.verdict for verdict in held.verdicts],
-        "reason": held.reason or None,
-    }
