@@ -7,7 +7,7 @@ an interval of its own: it holds where all of that lies where the document says,
 from __future__ import annotations
 
 import math
-from itertools import pairwise
+from itertools import combinations, pairwise
 from statistics import fmean
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -98,7 +98,9 @@ def _is_asked(point: PointOutcome, row: str) -> bool:
 
 def _pairs(claim: Claim) -> list[tuple[str, str]]:
     """Return the rows that are held against each other, or each row where they are held against nothing."""
-    return [(row, "") for row in claim.rows] if claim.of == "overhead" else list(pairwise(claim.rows))
+    if claim.of == "overhead":
+        return [(row, "") for row in claim.rows]
+    return list(pairwise(claim.rows) if claim.kind == "more" else combinations(claim.rows, 2))
 
 
 def _keys(claim: Claim, terms: Sequence[_Term]) -> list[Hashable]:
@@ -115,6 +117,8 @@ def _estimate(claim: Claim, term: _Term) -> Estimate | None:
         return _overhead(term)
     if claim.of == "memory":
         return of_values(_peaks(term.point, term.first), _peaks(term.point, term.second))
+    if claim.of == "run":
+        return of_values(*(_runs(term.point, row) for row in (term.second, term.first)))
     if claim.epoch is not None:
         return of_values(*(_epochs(term.point, row, claim.epoch) for row in (term.second, term.first)))
     verdict = _verdict(term)
@@ -142,6 +146,12 @@ def _peaks(point: PointOutcome, row: str) -> list[float]:
     return [math.log(peak) for peak in (known.memory_peaks_bytes if known else []) if peak > 0]
 
 
+def _runs(point: PointOutcome, row: str) -> list[float]:
+    """Return the logarithms of the times of a row's whole runs, with the first step."""
+    known = contender_of(point, row)
+    return [math.log(one) for one in (known.whole.totals_s() if known and known.whole else []) if one > 0]
+
+
 def _epochs(point: PointOutcome, row: str, epoch: int) -> list[float]:
     """Return the logarithms of the times of an epoch, one a whole run."""
     known = contender_of(point, row)
@@ -150,7 +160,7 @@ def _epochs(point: PointOutcome, row: str, epoch: int) -> list[float]:
 
 def _unknown(claim: Claim, terms: Sequence[_Term]) -> str:
     """Return why rows that were measured have no interval."""
-    if claim.epoch is not None:
+    if claim.epoch is not None or claim.of == "run":
         return "too few whole runs came to their end"
     if claim.of == "memory":
         return "too few peaks of memory were read"
@@ -256,9 +266,14 @@ def _is_share(claim: Claim) -> bool:
     return claim.kind == "less-time" or claim.of == "overhead"
 
 
+_FAR = 100.0
+"""A logarithm beyond which no ratio is told apart: an interval of few and wild rounds may reach further than floats."""
+
+
 def percent_of(claim: Claim, value: float) -> float:
     """Return a claim's quantity, a logarithm, in percent as the claim's own are meant."""
-    return -100.0 * math.expm1(-value) if _is_share(claim) else 100.0 * math.expm1(value)
+    near = max(-_FAR, min(_FAR, value))
+    return -100.0 * math.expm1(-near) if _is_share(claim) else 100.0 * math.expm1(near)
 
 
 def _in_percent(claim: Claim, value: Interval) -> Interval:

@@ -149,8 +149,9 @@ less-time        the share of the second's time that the first saves, in the mea
 grows            what the first has beyond the second grows along the comparisons, in the order in which they are named
 """
 
-Quantity = Literal["speed", "memory", "overhead"]
-"""What a claim is about: steps a second, the process's peak of memory, or the communication overhead of each row."""
+Quantity = Literal["speed", "run", "memory", "overhead"]
+"""What a claim is about: steps a second, whole runs a second with their first step, the process's peak of memory, or each
+row's communication overhead."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -163,7 +164,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     second: str = ""
     """Empty where the first is held against nothing: an overhead is a row's own."""
     then: tuple[str, ...] = ()
-    """Rows behind the second: of an order, each has less than the one before; of overhead, it is about each."""
+    """Rows behind the second: of `more`, each has less than the one before; of `within`, each two of all are held against
+    each other; of overhead, it is about each."""
     comparisons: tuple[str, ...] = ()
     kind: ClaimKind = "more"
     of: Quantity = "speed"

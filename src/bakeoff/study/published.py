@@ -88,8 +88,8 @@ def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
     fewest = 1 if claim.of == "overhead" else 2
     if not claim.unmeasured and (not claim.comparisons or len(claim.rows) < fewest):
         found.append(f"claim {claim.text!r} wants comparisons and rows, or unmeasured, the reason why it has none")
-    if claim.then and claim.of != "overhead" and claim.kind != "more":
-        found.append(f"claim {claim.text!r}: then names rows of an order, whose kind is more")
+    if claim.then and claim.of != "overhead" and claim.kind not in ("more", "within"):
+        found.append(f"claim {claim.text!r}: then goes with more, as an order, and with within")
     if claim.of == "overhead" and claim.kind not in ("most", "at-least"):
         found.append(f"claim {claim.text!r}: of overhead it is most or at-least these percent")
     return found

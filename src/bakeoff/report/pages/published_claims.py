@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.judge.claims import judged
 from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.units import carried, count, listed, percent
+from bakeoff.report.units import count, listed, percent
+from bakeoff.stats.digits import digits, significant
 from bakeoff.stats.size import LEVEL
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from bakeoff.spec.verdict import Interval
 
 TITLE = "What the document claims"
+_WILD = 900.0
+"""Percent between the ends of an interval that tells not even the magnitude of a ratio, as of ten times."""
 
 _ONE: dict[Standing, str] = {
     "holds": "holds here",
@@ -91,7 +94,9 @@ def _quantity(one: Judged) -> str:
 
 def _level(found: Interval) -> str:
     """Return percent with the digits that their interval carries: "12 % (8 to 17 %)"."""
-    shown = carried(found.estimate, found.low, found.high, apart_from=(0.0,))
+    if found.high - found.low > _WILD:
+        return f"{significant(found.estimate, 2)} % (too noisy to say)"
+    shown = digits(found.estimate, found.low, found.high, apart_from=(0.0,))
     return f"{shown.estimate} % ({shown.low} to {shown.high} %)"
 
 
