@@ -103,6 +103,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """One comparison as the document ran it, its scaled variant, and the figures that it is held against."""
 
     name: str
+    shown: str = ""
+    """The document's own name for it, where that is another: "ResNet-50"."""
     workload: str
     scenario: Scenario
     batch_size: Count
@@ -150,8 +152,8 @@ grows            what the first has beyond the second grows along the comparison
 """
 
 Quantity = Literal["speed", "run", "memory", "overhead"]
-"""What a claim is about: steps a second, whole runs a second with their first step, the process's peak of memory, or each
-row's communication overhead."""
+"""What a claim is about: steps a second, whole runs a second with their first step, the peak of a process's memory, or
+each row's communication overhead."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -164,8 +166,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     second: str = ""
     """Empty where the first is held against nothing: an overhead is a row's own."""
     then: tuple[str, ...] = ()
-    """Rows behind the second: of `more`, each has less than the one before; of `within`, each two of all are held against
-    each other; of overhead, it is about each."""
+    """Rows behind the second: of `more`, each has less than the one before; of `within`, each two of all are held
+    against each other; of overhead, it is about each."""
     comparisons: tuple[str, ...] = ()
     kind: ClaimKind = "more"
     of: Quantity = "speed"
@@ -180,6 +182,24 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def rows(self) -> tuple[str, ...]:
         """Return the rows that it is about."""
         return tuple(row for row in (self.first, self.second, *self.then) if row)
+
+
+class DrawnPanel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One part of a document's figure: "(a) TensorFlow"."""
+
+    title: str
+    rows: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a document draws its figure: bars in groups."""
+
+    groups: Literal["batch", "comparison"] = "batch"
+    """What a group of bars is. batch: a size of the batch, with a panel for each workload."""
+    relative: bool = False
+    """Speeds over that of the panel's first row, as in a figure of normalized performance."""
+    panels: tuple[DrawnPanel, ...] = ()
+    """Its parts, where they are of different rows; empty: every row in each."""
 
 
 class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -197,8 +217,14 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     notes: tuple[str, ...] = ()
     minutes: Positive
     """How long the scaled variant takes on two calm cores the first time, including the timers' self-tests."""
+    layout: Literal["", "rows", "comparisons", "machines"] = ""
+    """What a line of the document's table is; empty: by how many machines and comparisons there are."""
+    difference: tuple[str, ...] = ()
+    """Two rows whose difference has a column of its own in the document, in percent."""
     chart: bool = False
     """Draw the figures as bars, because the document shows a figure and not a table."""
+    drawing: Drawing = Drawing()
+    """How, where `chart` is true."""
     machines: tuple[Machine, ...]
     rows: tuple[PublishedRow, ...]
     comparisons: tuple[Declared, ...]

@@ -91,15 +91,6 @@ def test_pairs_are_of_the_epoch_that_repeats_what_was_seen() -> None:
     assert pair["verdict"] is not None
 
 
-def test_statements_on_epochs_are_held_against_whole_runs() -> None:
-    """The time that one setting saves in an epoch is that of ours, without a verdict; on a processor it is a hole."""
-    (stated,) = section_of(table4(device="cuda"), "What the document states").tables
-    assert stated.lines[0].cells[1:] == ["23.69 %", "0.0 %"]
-    claims = data_of(table4())["claims"]
-    assert {one["percent"] for one in claims} == {None}
-    assert {one["reason"] for one in claims} == {"it needs CUDA"}
-
-
 def test_programs_find_every_epoch() -> None:
     """The JSON object has both epochs of every row, measured or not."""
     lines = data_of(table4())["epochs"]

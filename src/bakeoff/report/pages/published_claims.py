@@ -43,11 +43,22 @@ def claims_sections(study: StudyOutcome, published: PublishedStudy) -> list[Sect
     return [Section(title=TITLE, words=[_all(found)], tables=[table])] if found else []
 
 
-def _all(found: list[Judged]) -> str:
-    """Return how many claims hold, and what their intervals are."""
+def claims_told(study: StudyOutcome, published: PublishedStudy) -> str:
+    """Return how many of the document's claims hold here; empty where there are none."""
+    found = judged(study, published)
+    return _counted(found) if found else ""
+
+
+def _counted(found: list[Judged]) -> str:
+    """Return how many claims hold."""
     counts = Counter(one.standing for one in found)
     told = [f"{number} {(_ONE if number == 1 else _MANY)[word]}" for word in _ONE if (number := counts[word])]
-    said = f"Of {count(len(found), 'claim')} of the document {listed(told)}."
+    return f"Of {count(len(found), 'claim')} of the document {listed(told)}."
+
+
+def _all(found: list[Judged]) -> str:
+    """Return how many claims hold, and what their intervals are."""
+    said = _counted(found)
     together = found[0].together
     if not any(one.percent for one in found):
         return said
