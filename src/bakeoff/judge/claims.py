@@ -38,6 +38,8 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """Its quantity here, as the claim's own percent are meant; None where it has no interval."""
     compared: int
     """Comparisons of the claim that are in what was asked for here."""
+    intervals: int
+    """Of rows against each other in these comparisons, which its quantity is made of."""
     verdicts: list[Verdict]
     """On the time of the second row against the first, where the claim is about a step's speed."""
     reason: str
@@ -77,23 +79,24 @@ def judged(study: StudyOutcome, published: PublishedStudy) -> list[Judged]:
 
 
 def _read(claim: Claim, points: list[PointOutcome]) -> _Reading:
-    """Return what a claim rests on: nothing, where a row of it can never be measured here."""
+    """Return what a claim rests on; nothing, where a row that it needs can never be measured here."""
     if claim.unmeasured or not points:
         return _Reading(claim, points, frozenset(), [], claim.unmeasured or "not in the scaled variant")
-    gone = "; ".join(sorted({hole(point, row) for point in points for row in claim.rows} - {""}))
-    if not all(_is_asked(point, row) for point in points for row in claim.rows):
-        return _Reading(claim, points, frozenset(), [], gone)
     terms = [_Term(point, *pair) for point in points for pair in _pairs(claim)]
-    found = [_estimate(claim, term) for term in terms]
+    asked = [term for term in terms if _is_asked(term)]
+    gone = "; ".join(sorted({hole(point, row) for point in points for row in claim.rows} - {""}))
+    if len(asked) < len(terms) and claim.kind not in _EVERY:
+        return _Reading(claim, points, frozenset(), [], gone)
+    found = [_estimate(claim, term) for term in asked]
     known = [one for one in found if one is not None]
-    keys = frozenset(_keys(claim, terms))
-    return _Reading(claim, points, keys, known, "" if len(known) == len(found) else gone or _unknown(claim, terms))
+    keys = frozenset(_keys(claim, asked))
+    return _Reading(claim, points, keys, known, "" if len(known) == len(terms) else gone or _unknown(claim, asked))
 
 
-def _is_asked(point: PointOutcome, row: str) -> bool:
-    """Return whether a contender stands for a row here: whether it was lost later does not count."""
-    label = point.point.rows.get(row)
-    return label is not None and label not in point.point.left_out
+def _is_asked(term: _Term) -> bool:
+    """Return whether contenders stand for the rows here: whether one was lost later does not count."""
+    labels = [term.point.point.rows.get(row) for row in (term.first, term.second) if row]
+    return all(label is not None and label not in term.point.point.left_out for label in labels)
 
 
 def _pairs(claim: Claim) -> list[tuple[str, str]]:
@@ -165,8 +168,12 @@ def _unknown(claim: Claim, terms: Sequence[_Term]) -> str:
     if claim.of == "memory":
         return "too few peaks of memory were read"
     if claim.of == "speed" and all(_verdict(term) for term in terms):
-        return "rounds after a decision point the other way"
+        return _CONTRADICTED
     return "too few rounds"
+
+
+_CONTRADICTED = "rounds after a decision point the other way"
+"""Why rows with a verdict tell no size."""
 
 
 # --- What follows from it -----------------------------------------------------------------------------------------
@@ -177,20 +184,29 @@ def _judged(read: _Reading, together: int) -> Judged:
     claim = read.claim
     speeds = claim.of == "speed" and claim.epoch is None
     terms = [_Term(point, *pair) for point in read.points for pair in _pairs(claim)] if speeds else []
-    value = None if read.reason else quantity(claim, read.estimates, together)
-    standing: Standing = "not measured"
-    if value is not None:
-        outcome = next(one.outcome for one in read.points if one.outcome)
-        standing = standing_of(claim, value, outcome.comparison.procedure.margin)
+    standing, value = _found(read, together)
     return Judged(
         claim=claim,
         standing=standing,
         percent=_in_percent(claim, value) if value else None,
         compared=len(read.points),
+        intervals=len(read.estimates),
         verdicts=[verdict for term in terms if (verdict := _verdict(term))],
         reason=read.reason,
         together=together,
     )
+
+
+def _found(read: _Reading, together: int) -> tuple[Standing, Interval | None]:
+    """Return a claim's standing, and its quantity where that was measured."""
+    nothing: Standing = "inconclusive" if read.reason == _CONTRADICTED else "not measured"
+    if not read.estimates or (read.reason and read.claim.kind not in _EVERY):
+        return nothing, None
+    value = quantity(read.claim, read.estimates, together)
+    outcome = next(one.outcome for one in read.points if one.outcome)
+    standing = standing_of(read.claim, value, outcome.comparison.procedure.margin)
+    # One comparison is enough to refute what is said of each, whatever the others would have shown.
+    return (standing, value) if not read.reason or standing == "does not hold" else (nothing, None)
 
 
 def quantity(claim: Claim, estimates: Sequence[Estimate], together: int) -> Interval:
@@ -234,6 +250,8 @@ def _rising(count: int) -> list[float]:
     return [place / whole if whole else 0.0 for place in places]
 
 
+_EVERY = ("more", "most", "within")
+"""Kinds that say something of each comparison."""
 _SUMS: dict[str, Callable[[int], list[float]]] = {"mean": _even, "less-time": _even, "grows": _rising}
 """Kinds whose quantity is a weighted sum of independent comparisons, with an interval of its own."""
 
@@ -257,7 +275,7 @@ def _held(holds: bool, fails: bool) -> Standing:  # noqa: FBT001 - two sides of 
 
 def _limit(claim: Claim) -> float:
     """Return a claim's percent as the logarithm that its quantity is."""
-    share = claim.percent / 100.0
+    share = (claim.percent or claim.taken_percent) / 100.0
     return -math.log1p(-share) if _is_share(claim) else math.log1p(share)
 
 

@@ -173,6 +173,8 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     of: Quantity = "speed"
     percent: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     """What the document says, beyond equal; 0 where it gives no number."""
+    taken_percent: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """What "similar" or "little" is taken as here, where the document gives no number for it."""
     epoch: Epoch | None = None
     """Of whole runs: it is about this epoch's time; None: about the time of a step."""
     unmeasured: str = ""

@@ -123,7 +123,7 @@ def test_pictures_state_their_findings(figure: StudyOutcome) -> None:
     assert "resnet50 batch 64 TF-profiling 216" in found[0]
     assert "published pairs in figure 1 of Dai et al. 2022" in found[1]
     drawn = render([page_of(figure)], "svg").decode()
-    assert "resnet50, published" in drawn
+    assert "ResNet-50, published" in drawn
     assert 'role="img" aria-label="Images/s' in drawn
     assert render([page_of(figure)], "png").startswith(b"\x89PNG")
 

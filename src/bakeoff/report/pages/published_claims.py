@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.judge.claims import judged
 from bakeoff.report.page import Line, Section, Table
-from bakeoff.report.units import count, listed, percent
+from bakeoff.report.units import listed, percent
 from bakeoff.stats.digits import digits, significant
 from bakeoff.stats.size import LEVEL
 
@@ -27,6 +27,8 @@ _ONE: dict[Standing, str] = {
     "inconclusive": "is inconclusive here",
     "not measured": "is not measured here",
 }
+_ALONE: dict[Standing, str] = {"inconclusive": "inconclusive here", "not measured": "not measured here"}
+"""Behind a colon."""
 _MANY: dict[Standing, str] = {
     "holds": "hold here",
     "does not hold": "do not hold here",
@@ -52,8 +54,12 @@ def claims_told(study: StudyOutcome, published: PublishedStudy) -> str:
 def _counted(found: list[Judged]) -> str:
     """Return how many claims hold."""
     counts = Counter(one.standing for one in found)
+    if len(found) == 1:
+        return f"The document's claim {_ONE[found[0].standing]}."
+    if len(counts) == 1:
+        return f"All {len(found)} claims of the document {_MANY[found[0].standing]}."
     told = [f"{number} {(_ONE if number == 1 else _MANY)[word]}" for word in _ONE if (number := counts[word])]
-    return f"Of {count(len(found), 'claim')} of the document {listed(told)}."
+    return f"Of {len(found)} claims of the document {listed(told)}."
 
 
 def _all(found: list[Judged]) -> str:
@@ -79,28 +85,30 @@ def _named(one: Judged) -> str:
 
 def _said(one: Judged) -> str:
     """Return what became of a claim."""
-    claim = one.claim
+    claim, word = one.claim, _ALONE.get(one.standing, _ONE[one.standing])
     if one.percent is None:
-        return f"not measured here: {one.reason}"
+        return f"{word}: {one.reason}"
     parts = [f"{_quantity(one)}{_level(one.percent)}", *([f"there {claim.percent:g} %"] if claim.percent else [])]
+    parts += [f"taken as {claim.taken_percent:g} %"] if claim.taken_percent else []
     missing = len(claim.comparisons) - one.compared
     parts += [f"in {one.compared} of its {len(claim.comparisons)} comparisons"] if missing else []
-    word = "inconclusive here" if one.standing == "inconclusive" else _ONE[one.standing]
+    parts += [f"the rest is not measured: {one.reason}"] if one.reason else []
     return f"{word}: {', '.join(parts)}"
 
 
 def _quantity(one: Judged) -> str:
-    """Return what the percent are of, where that is more than one pair's difference: "at most "."""
-    if len(one.claim.comparisons) == 1 and not one.claim.then:
+    """Return which of several intervals the percent are of: "smallest of 3: "; empty where there is one."""
+    if one.intervals == 1:
         return ""
-    return {
-        "more": "least ",
-        "most": "most ",
-        "at-least": "most ",
-        "within": "furthest apart by ",
-        "mostly-within": "more than half within ",
-        "grows": "from one to the next ",
-    }.get(one.claim.kind, "mean ")
+    named = {
+        "more": "smallest of",
+        "most": "largest of",
+        "at-least": "largest of",
+        "within": "furthest apart of",
+        "mostly-within": "what more than half keep within, of",
+        "grows": "from one to the next of",
+    }.get(one.claim.kind, "mean of")
+    return f"{named} {one.intervals}: "
 
 
 def _level(found: Interval) -> str:
@@ -122,6 +130,7 @@ def _data(one: Judged) -> dict[str, Any]:
         "text": one.claim.text,
         "where": one.claim.where or None,
         "published_percent": one.claim.percent or None,
+        "taken_percent": one.claim.taken_percent or None,
         "standing": one.standing,
         "percent": one.percent.estimate if one.percent else None,
         "percent_interval": [one.percent.low, one.percent.high] if one.percent else None,

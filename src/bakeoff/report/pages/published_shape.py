@@ -6,10 +6,10 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bakeoff.judge import reproduction
-from bakeoff.judge.epochs import epoch_times, middle
+from bakeoff.judge.epochs import epoch_times, length_of, middle
 from bakeoff.report.page import Line, Table
 from bakeoff.report.standings import ratio_text, shown_interval, throughput
-from bakeoff.report.units import carried, rounded, size
+from bakeoff.report.units import carried, count, rounded, size
 from bakeoff.spec.verdict import Interval
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ def _by_machine(published: PublishedStudy, both: Sequence[tuple[Declared, PointO
             [
                 reproduction.machine_of(published, figure),
                 figure.row,
-                declared.shown or declared.name,
-                f"{_given(figure)} {published.unit_of(declared)}",
+                f"{declared.shown or declared.name} ({published.unit_of(declared)})",
+                _given(figure),
                 _here(published, declared, point, figure.row, figure.epoch),
             ]
         )
@@ -112,7 +112,7 @@ def _by_machine(published: PublishedStudy, both: Sequence[tuple[Declared, PointO
 
 def _heads(name: str, unit: str) -> list[str]:
     """Return the heads of a document's column and of ours."""
-    return [f"{name}{unit} there", f"{name} here"]
+    return [f"{name}{unit} there", f"{name}{unit} here"]
 
 
 def _of(declared: Declared, row: str) -> list[Figure]:
@@ -136,20 +136,30 @@ def _here(published: PublishedStudy, declared: Declared, point: PointOutcome, ro
     if known is None or point.outcome is None:
         return _NOTHING
     if unit == "s":
-        return _runs(published, known, declared, epoch)
+        return _runs(published, declared, point, known, epoch)
     if unit == "times":
         return _times(declared, point, row)
     return _speed(known, unit, point.outcome.comparison.batch_size)
 
 
-def _runs(published: PublishedStudy, known: ContenderOutcome, declared: Declared, epoch: Epoch | None) -> str:
+def _runs(
+    published: PublishedStudy, declared: Declared, point: PointOutcome, known: ContenderOutcome, epoch: Epoch | None
+) -> str:
     """Return whole runs, or epochs where the document tells them apart: the median with the range."""
     if declared.epochs_apart:
         wanted: list[Epoch] = [epoch] if epoch else [1, 2]
         found = [epoch_times(known.whole, one) for one in wanted]
     else:
         found = [known.whole.totals_s(first=published.compile_time != "excluded") if known.whole else []]
-    return ", then ".join(_range(one) for one in found if one) or _NOTHING
+    told = ", then ".join(_range(one) for one in found if one)
+    return f"{told}{_fewer(declared, point)}" if told else _NOTHING
+
+
+def _fewer(declared: Declared, point: PointOutcome) -> str:
+    """Return how many steps it is the time of, where the document has more: " in 20 steps"."""
+    length = length_of(point.outcome.comparison) if point.outcome else None
+    steps = (length.epoch_steps if declared.epochs_apart else length.steps) if length else None
+    return f" in {count(steps, 'step')}" if steps is not None and steps != declared.run_steps() else ""
 
 
 def _range(values: Sequence[float]) -> str:

@@ -71,11 +71,11 @@ def reproduction_page(study: StudyOutcome) -> Page:
 
 def _whole(study: StudyOutcome, published: PublishedStudy) -> Section:
     """Return the document's table or figure with ours in it, under a caption that tells what differs."""
-    table, picture = shape_table(study, published), None
+    table, picture, number = shape_table(study, published), None, published.document.number
     if published.chart:
         picture = Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
     return Section(
-        title=f"{published.document.number} of {published.document.name}, published beside measured",
+        title=f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured",
         words=caption(study, published),
         tables=[table] if table.lines else [],
         picture=picture,
@@ -107,8 +107,7 @@ def headline(study: StudyOutcome) -> str:
     pairs = reproduction.pairs(study, published)
     where = f"{published.document.number} of {published.document.name}"
     if not pairs:
-        said = f"There is no pair of figures in {where}."
-        return " ".join(part for part in (said, claims_told(study, published)) if part)
+        return f"There is no pair of figures in {where}. {claims_told(study, published)}".strip()
     orders = Counter(pair.order for pair in pairs)
     said = [f"{orders[order]} {_SAID[order]}{_rounds(pairs, order)}" for order in _SAID if orders[order]]
     start = f"Of {count(len(pairs), 'published pair')} in {where}: {listed(said)}."

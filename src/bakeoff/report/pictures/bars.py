@@ -47,9 +47,15 @@ def _panels(published: PublishedStudy) -> list[_Panel]:
         named = [(one.title, list(one.rows)) for one in drawing.panels] or [("", rows)]
         return [_Panel(title, list(published.comparisons), mine) for title, mine in named]
     return [
-        _Panel(workload, [one for one in published.comparisons if one.workload == workload], rows)
+        _of_workload(published, workload, rows)
         for workload in dict.fromkeys(declared.workload for declared in published.comparisons)
     ]
+
+
+def _of_workload(published: PublishedStudy, workload: str, rows: list[str]) -> _Panel:
+    """Return the part with all batch sizes of a workload, by the document's name for it."""
+    mine = [one for one in published.comparisons if one.workload == workload]
+    return _Panel(mine[0].shown or workload, mine, rows)
 
 
 # --- Marks --------------------------------------------------------------------------------------------------------
@@ -170,8 +176,8 @@ def _title(study: StudyOutcome, published: PublishedStudy) -> Any:
     kind = "batch " if published.drawing.groups == "batch" else ""
     printed = f"numbers stated for {kind}{listed(groups)} only" if groups else "no numbers stated"
     scaled = ", scaled down" if here.scaled else ""
-    bar = "speed over the first row's" if published.drawing.relative else "median over rounds"
-    axes = "every panel has its own scale" if not published.drawing.relative else "1 is the first row"
+    bar = "speed over that of its group's first" if published.drawing.relative else "median over rounds"
+    axes = "every panel has its own scale" if not published.drawing.relative else "1 is as fast"
     lines = [
         f"published: {published.machines[0].name}, {printed}",
         f"measured: {here.device}{scaled}",
@@ -195,8 +201,10 @@ def bars_chart(study: StudyOutcome, published: PublishedStudy, width: int = WIDE
             (_here(study, published, panel), _groups_here(study, published, panel), _MEASURED),
         ]
         drawings = [_panel(points, groups, published, panel, where, width) for points, groups, where in parts]
-        lines.append(join(*(one.properties(width=panel_px) for one in drawings)))
-    return alt.vconcat(*lines, spacing=24, title=_title(study, published))
+        line = join(*(one.properties(width=panel_px) for one in drawings))
+        lines.append(line.resolve_scale(xOffset="independent"))
+    whole = alt.vconcat(*lines, spacing=24, title=_title(study, published))
+    return whole.resolve_scale(xOffset="independent")
 
 
 def _groups_there(published: PublishedStudy, panel: _Panel) -> list[int | str]:
@@ -233,7 +241,9 @@ def _panel(
         axis=alt.Axis(labelAngle=angle),
     )
     look = _look(published, panel.rows, width)
-    axis = alt.Axis(title="over the first" if published.drawing.relative else "images/s", format=",~r", tickCount=5)
+    axis = alt.Axis(
+        title=f"over {panel.rows[0]}" if published.drawing.relative else "images/s", format=",~r", tickCount=5
+    )
     base = drawn(points).encode(x=x, xOffset=look.pop("xOffset"))
     bars = base.mark_bar(strokeWidth=1.5).encode(y=alt.Y("speed:Q", axis=axis, stack=None), **look)
     ends = base.transform_filter("isValid(datum.low)").mark_rule(strokeWidth=1.5)
