@@ -267,3 +267,22 @@ def test_the_page_of_published_figures_is_current(root: Path) -> None:
     script = "import sys; sys.path.insert(0, 'docs'); import write_published; sys.stdout.write(write_published.page())"
     told = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
     assert told.stdout == (root / "docs" / "published.md").read_text(encoding="utf-8"), "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("text", "instead", "found"),
+    [
+        ('second = "b"', 'second = "c"', "names 'c', which is not there"),
+        ('kind = "mean"', 'kind = "mean"\nthen = ["a"]', "then goes with more"),
+        ('kind = "mean"', 'kind = "mean"\nof = "overhead"', "of overhead it is most or at-least"),
+        ('first = "a"\nsecond = "b"\ncomparisons = ["mlp"]', "", "wants comparisons and rows, or unmeasured"),
+        ("minutes = 1", 'minutes = 1\ndifference = ["a"]', "difference names two rows"),
+        ("minutes = 1", 'minutes = 1\ndrawing = { panels = [{ title = "(a)", rows = ["z"] }] }', "names 'z'"),
+    ],
+)
+def test_a_claim_that_does_not_fit_is_refused(tmp_path: Path, text: str, instead: str, found: str) -> None:
+    """A claim or a shape that names what is not there, or that nothing could decide, is an error that says so."""
+    path = tmp_path / "own.toml"
+    path.write_text(OWN.replace(text, instead), encoding="utf-8")
+    with pytest.raises(UsageError, match=found):
+        load(str(path))

@@ -74,7 +74,18 @@ def _problems(study: PublishedStudy) -> list[str]:
             found.append(f"row {row.name!r} wants either on_cpu or missing, the reason why there is none")
     for declared in study.comparisons:
         found += _of_comparison(study, declared)
+    found += _of_shape(study)
     return found + [problem for claim in study.claims for problem in _of_claim(study, claim)]
+
+
+def _of_shape(study: PublishedStudy) -> list[str]:
+    """Return what does not fit together in how the table or figure looks."""
+    rows = {row.name for row in study.rows}
+    named = [("difference", study.difference)] + [("drawing", panel.rows) for panel in study.drawing.panels]
+    found = [f"{key} names {name!r}, which is no row" for key, names in named for name in names if name not in rows]
+    if len(study.difference) not in (0, 2):
+        found.append("difference names two rows, or none")
+    return found
 
 
 def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:

@@ -136,6 +136,8 @@ def test_overheads_are_judged_as_shares() -> None:
     assert ours.standing == "inconclusive"
     gone = found["The overhead of PyTorch's GNMT and BERT on 4 GPUs is less than 8 %"]
     assert gone.reason == "4 want a core each"
+    below = Claim(text="", of="overhead", kind="most", percent=8.0)
+    assert [standing(below, -math.log1p(-share)) for share in (0.078, 0.082)] == ["holds", "does not hold"]
 
 
 def test_memory_is_judged_by_the_peaks_of_processes(article: StudyOutcome) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.spec.published import PublishedStudy
 
-VERSION = 1
+VERSION = 2
 """Of the JSON object, which docs/json-reproduced.md documents: raised when a key changes its meaning or goes away."""
 
 
