@@ -75,7 +75,7 @@ def test_each_epoch_stands_beside_its_own_figure() -> None:
 def test_what_is_smaller_is_said() -> None:
     """A scaled study says how many steps its epochs have; its rows that need CUDA are holes with the reason."""
     made = table4()
-    said = next(line for line in page_of(made).sections[0].words if line.startswith("Scaled down"))
+    said = next(line for line in page_of(made).sections[1].words if line.startswith("Scaled down"))
     assert "batch 2 instead of 20, epochs of 16 steps instead of 1,427" in said
     assert any("it needs CUDA" in line for line in section_of(made, "Holes").words)
     assert "Whole runs" not in [section.title for section in page_of(made).sections]

@@ -90,15 +90,15 @@ def test_relations_of_times_have_ours_beside_them() -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_the_caption_tells_what_differs_and_what_is_silent(name: str) -> None:
-    """Above each table or figure stand the hardware there and here, versions, scale, and what the document leaves open.
+    """Below each table or figure stand the hardware there and here, versions, scale, and what the document leaves open.
 
     The table has a line for everything that the document has a figure of.
     """
     published = load(name)
     rows = {row.name: text for row, text in zip(published.rows, ["tensorflow", "torch", "jax"] * 9, strict=False)}
     made = table4(device="cuda") if name == "dai2022-table4" else study(name, rows, {}, scaled=True, device="cpu")
-    first = page_of(made).sections[0]
-    said = " ".join(first.words)
+    first, caption = page_of(made).sections[:2]
+    said = " ".join(caption.words)
     assert all(machine.hardware in said for machine in published.machines)
     assert all(f"{row.name} {row.version}" in said for row in published.rows if row.version)
     assert "Measured here on AMD EPYC" in said

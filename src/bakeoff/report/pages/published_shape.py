@@ -209,7 +209,7 @@ def _difference(published: PublishedStudy, declared: Declared, point: PointOutco
         return ["", ""]
     fast, slow = sorted(steps, key=lambda row: steps[row])
     verdict = reproduction.verdict_on(point, slow, fast)
-    there = rounded(100 * (steps[slow] / steps[fast] - 1), _DIGITS)
+    there = f"{100 * (steps[slow] / steps[fast] - 1):.2f}"
     if verdict is None or verdict.ratio is None:
         return [there, _NOTHING]
     ends = [100 * (one - 1) for one in (verdict.ratio, verdict.low, verdict.high) if one is not None]

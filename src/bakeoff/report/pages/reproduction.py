@@ -50,6 +50,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
         headline=answer,
         sections=[
             _whole(study, published),
+            Section(words=caption(study, published)),
             *_ratios(published, pairs, answer),
             *beside_measured(study, published, pairs),
             *claims_sections(study, published),
@@ -70,13 +71,12 @@ def reproduction_page(study: StudyOutcome) -> Page:
 
 
 def _whole(study: StudyOutcome, published: PublishedStudy) -> Section:
-    """Return the document's table or figure with ours in it, under a caption that tells what differs."""
+    """Return the document's table or figure with ours in it; its caption follows."""
     table, picture, number = shape_table(study, published), None, published.document.number
     if published.chart:
         picture = Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
     return Section(
         title=f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured",
-        words=caption(study, published),
         tables=[table] if table.lines else [],
         picture=picture,
     )
