@@ -10,7 +10,7 @@ from bakeoff.spec.trial import FIXED
 from bakeoff.study.published import load, names
 
 if TYPE_CHECKING:
-    from bakeoff.spec.published import Absent, Declared, Figure, PublishedRow, PublishedStudy
+    from bakeoff.spec.published import Absent, Claim, Declared, Figure, PublishedRow, PublishedStudy
 
 PAGE = Path(__file__).with_name("published.md")
 
@@ -43,7 +43,12 @@ bakeoff report dai2022-table2-4f2a --html page.html
 - The ranking of a pair **agrees** or **disagrees** only where the work of a step is the document's and the kind of
   device is, too. Else it is **inconclusive**, and the table says whether our order is the same all the same. Figures of
   different machines are never compared with each other.
-- What a document does not state is not guessed: it is listed below each table, with what is taken here in its place.
+- What a document says in words is judged, a sentence each: it **holds here**, **does not hold here** or is
+  **inconclusive**, by an interval that holds together with those of all its claims ([method](method.md#claims)).
+  What no time decides, or nothing here can run, is not measured, with the reason.
+- A report has the table in the document's shape, or its figure as it draws it, with ours in it. Its caption tells what
+  differs in hardware, versions and scale, and what the document does not state, with what is taken here in its place:
+  nothing is guessed.
 - Where a document gives memory, each of its figures stands beside what of a process's memory is nearest to it here; of
   a GPU the peak by NVML is kept, and nothing from before the training.
 - A document that says what is to be compared and publishes no figures has a study, too: its benchmarks line by line,
@@ -91,8 +96,7 @@ def _section(study: PublishedStudy) -> str:
         ),
     ]
     if study.claims:
-        claims = [[claim.text, f"{claim.percent:g} %"] for claim in study.claims]
-        parts.append(table(["stated, of speeds", "published"], claims))
+        parts.append(table(["claim", "where", "there", "decided here by"], [_claim(claim) for claim in study.claims]))
     if study.absent:
         parts.append(table(["not here", "published", "why"], [_absent(one) for one in study.absent]))
     return "\n".join([*parts, *_open(study), ""])
@@ -102,6 +106,33 @@ def _absent(one: Absent) -> list[str]:
     """Give what the document measured and bakeoff cannot."""
     figures = ", ".join(f"{name} {value:.10g}" for name, value in one.figures.items())
     return [one.name, f"{figures} {one.unit}".strip(), one.reason]
+
+
+KINDS = {
+    "more": "more in each",
+    "mean": "more in the mean",
+    "most": "in none more than that",
+    "at-least": "in one at least that",
+    "within": "in none further apart",
+    "mostly-within": "in most not further apart",
+    "mean-difference": "in the mean not further apart",
+    "less-time": "share of the second's time saved, in the mean",
+    "grows": "more from one to the next",
+}
+"""What has to be so of a claim's comparisons."""
+QUANTITIES = {"speed": "speed", "run": "speed of whole runs", "memory": "peak of memory", "overhead": "overhead"}
+
+
+def _claim(claim: Claim) -> list[str]:
+    """Give a claim with what decides it."""
+    if claim.unmeasured:
+        return [claim.text, claim.where, "", f"nothing: {claim.unmeasured}"]
+    rows = ", ".join(claim.rows) if claim.of == "overhead" else " over ".join(claim.rows)
+    epoch = {None: "", 1: ", first epoch", 2: ", second epoch"}[claim.epoch]
+    over = f", {len(claim.comparisons)} comparisons" if len(claim.comparisons) > 1 else ""
+    taken = f", taken as {claim.taken_percent:g} %" if claim.taken_percent else ""
+    decided = f"{QUANTITIES[claim.of]}, {rows}{epoch}{over}: {KINDS[claim.kind]}{taken}"
+    return [claim.text, claim.where, f"{claim.percent:g} %" if claim.percent else "", decided]
 
 
 def _open(study: PublishedStudy) -> list[str]:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from itertools import combinations
-from statistics import fmean, median
+from statistics import median
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from bakeoff.judge.epochs import epoch_times
 from bakeoff.judge.outcome import ContenderOutcome
-from bakeoff.spec.published import RELATIVE, Claim, Declared, Figure, PublishedStudy, step_s
+from bakeoff.spec.published import RELATIVE, Declared, Figure, PublishedStudy, step_s
 from bakeoff.spec.verdict import Verdict, mirrored
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from bakeoff.judge.study import PointOutcome, StudyOutcome
 
 Order = Literal["same", "other", "undecided", "unclear there", "too few rounds", "not measured"]
@@ -60,17 +57,6 @@ class PublishedPair(msgspec.Struct, frozen=True, kw_only=True):
     ranking: Ranking
     reason: str
     """Why the measured ranking neither confirms nor refutes the published one."""
-
-
-class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim with what was measured of it."""
-
-    claim: Claim
-    percent: float | None
-    """The same figure as measured, without an interval; None where a comparison is missing."""
-    verdicts: list[Verdict]
-    reason: str
-    """Why no figure was measured."""
 
 
 def lines(study: StudyOutcome, published: PublishedStudy) -> list[PublishedLine]:
@@ -255,54 +241,3 @@ def _missing(point: PointOutcome, figures: tuple[Figure, Figure]) -> str:
     """Return which of two rows was not measured."""
     gone = [f"{one.row} not measured" for one in figures if hole(point, one.row)]
     return ", ".join(gone) or "too few rounds"
-
-
-def held(study: StudyOutcome, published: PublishedStudy) -> list[Held]:
-    """Return every claim with what was measured of it."""
-    points = {one.point.title: one for one in study.points}
-    return [_held(claim, [points[name] for name in claim.comparisons if name in points]) for claim in published.claims]
-
-
-def _held(claim: Claim, points: list[PointOutcome]) -> Held:
-    """Return a claim's figure as measured: the second's step time over the first's is the ratio of their speeds."""
-    if claim.epoch is not None:
-        return _held_by_epochs(claim, claim.epoch, points)
-    found = [verdict_on(point, claim.second, claim.first) for point in points]
-    verdicts = [one for one in found if one and one.ratio is not None and not is_early(one)]
-    if len(verdicts) < len(claim.comparisons):
-        other = "too few rounds" if len(points) == len(claim.comparisons) else "not all of it is in the scaled variant"
-        return Held(claim=claim, percent=None, verdicts=verdicts, reason=_gone(claim, points) or other)
-    percents = [100.0 * ((verdict.ratio or 1.0) - 1.0) for verdict in verdicts]
-    return Held(claim=claim, percent=claim_percent(claim, percents), verdicts=verdicts, reason="")
-
-
-def _gone(claim: Claim, points: list[PointOutcome]) -> str:
-    """Return why rows of a claim were not measured; empty where all were."""
-    return "; ".join(sorted({hole(point, row) for point in points for row in rows_of(claim)} - {""}))
-
-
-def _held_by_epochs(claim: Claim, epoch: int, points: list[PointOutcome]) -> Held:
-    """Return a claim on an epoch's time as whole runs tell it, by their medians; no verdict rests on it."""
-    wholes = [[one.whole if (one := contender_of(point, row)) else None for point in points] for row in rows_of(claim)]
-    first, second = ([epoch_times(whole, epoch) for whole in row] for row in wholes)
-    if len(points) < len(claim.comparisons) or not all([*first, *second]):
-        reason = _gone(claim, points) or "no whole run came to its end"
-        return Held(claim=claim, percent=None, verdicts=[], reason=reason)
-    percents = [100.0 * (median(theirs) / median(mine) - 1.0) for mine, theirs in zip(first, second, strict=True)]
-    return Held(claim=claim, percent=claim_percent(claim, percents), verdicts=[], reason="")
-
-
-def rows_of(claim: Claim) -> tuple[str, str]:
-    """Return the rows that a claim is about."""
-    return claim.first, claim.second
-
-
-def claim_percent(claim: Claim, percents: Sequence[float]) -> float:
-    """Return the differences in a claim's comparisons, reduced as the claim does."""
-    if claim.kind == "within":
-        return max(abs(percent) for percent in percents)
-    if claim.kind == "less-time":
-        return fmean(100.0 * (1.0 - 1.0 / (1.0 + percent / 100.0)) for percent in percents)
-    if claim.kind == "mean-difference":
-        return fmean(abs(percent) for percent in percents)
-    return max(percents) if claim.kind in ("most", "at-least") else fmean(percents)

@@ -126,6 +126,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """One comparison as the document ran it, its scaled variant, and the figures that it is held against."""
 
     name: str
+    shown: str = ""
+    """The document's own name for it, where that is another: "ResNet-50"."""
     workload: str
     scenario: Scenario
     batch_size: Count
@@ -172,19 +174,73 @@ class Absent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """By what the document calls each of them."""
 
 
+ClaimKind = Literal[
+    "more", "mean", "most", "at-least", "within", "mostly-within", "mean-difference", "less-time", "grows"
+]
+"""How a claim's comparisons become one quantity, and on which side of what it has to lie.
+
+more             in each comparison the first has more of it than the second, and this more than those that follow
+mean             the first has more of it in the mean
+most             in no comparison does the first have more beyond the second than these percent
+at-least         in one comparison it has as much beyond it
+within           in no comparison do they differ by more
+mostly-within    in more than half of the comparisons they do not
+mean-difference  the mean of the absolute differences is no more
+less-time        the share of the second's time that the first saves, in the mean
+grows            what the first has beyond the second grows along the comparisons, in the order in which they are named
+"""
+
+Quantity = Literal["speed", "run", "memory", "overhead"]
+"""What a claim is about: steps a second, whole runs a second with their first step, the peak of a process's memory, or
+each row's communication overhead."""
+
+
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A sentence of the document about the speed of one row over another's, in percent beyond equal."""
+    """A sentence of the document, and what decides it here: one row against another, in some comparisons."""
 
     text: str
-    first: str
-    second: str
-    comparisons: tuple[str, ...]
-    kind: Literal["mean", "most", "at-least", "within", "mean-difference", "less-time"]
-    """within: no comparison differs by more. mean-difference: the mean of the absolute differences. less-time: the
-    share of the second's time that the first saves, in the mean."""
-    percent: float
+    where: str = ""
+    """Where it stands: "insight 2", "section 4.2"."""
+    first: str = ""
+    second: str = ""
+    """Empty where the first is held against nothing: an overhead is a row's own."""
+    then: tuple[str, ...] = ()
+    """Rows behind the second: of `more`, each has less than the one before; of `within`, each two of all are held
+    against each other; of overhead, it is about each."""
+    comparisons: tuple[str, ...] = ()
+    kind: ClaimKind = "more"
+    of: Quantity = "speed"
+    percent: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """What the document says, beyond equal; 0 where it gives no number."""
+    taken_percent: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """What "similar" or "little" is taken as here, where the document gives no number for it."""
     epoch: Epoch | None = None
     """Of whole runs: it is about this epoch's time; None: about the time of a step."""
+    unmeasured: str = ""
+    """Why nothing that bakeoff measures decides it; the claim is told all the same, and names no rows."""
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Return the rows that it is about."""
+        return tuple(row for row in (self.first, self.second, *self.then) if row)
+
+
+class DrawnPanel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One part of a document's figure: "(a) TensorFlow"."""
+
+    title: str
+    rows: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
+
+
+class Drawing(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a document draws its figure: bars in groups."""
+
+    groups: Literal["batch", "comparison"] = "batch"
+    """What a group of bars is. batch: a size of the batch, with a panel for each workload."""
+    relative: bool = False
+    """Speeds over that of the panel's first row, as in a figure of normalized performance."""
+    panels: tuple[DrawnPanel, ...] = ()
+    """Its parts, where they are of different rows; empty: every row in each."""
 
 
 class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -203,8 +259,14 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     notes: tuple[str, ...] = ()
     minutes: Positive
     """How long the scaled variant takes on two calm cores the first time, including the timers' self-tests."""
+    layout: Literal["", "rows", "comparisons", "machines"] = ""
+    """What a line of the document's table is; empty: by how many machines and comparisons there are."""
+    difference: tuple[str, ...] = ()
+    """Two rows whose difference has a column of its own in the document, in percent."""
     chart: bool = False
     """Draw the figures as bars, because the document shows a figure and not a table."""
+    drawing: Drawing = Drawing()
+    """How, where `chart` is true."""
     machines: tuple[Machine, ...]
     rows: tuple[PublishedRow, ...]
     comparisons: tuple[Declared, ...]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.measure.system_settings import Facts
-    from bakeoff.spec.published import Declared, PublishedRow
+    from bakeoff.spec.published import Claim, Declared, PublishedRow
 
 SHIPPED = Path(__file__).with_name("shipped")
 
@@ -77,20 +77,35 @@ def _problems(study: PublishedStudy) -> list[str]:
         found += _of_comparison(study, declared)
     measured = {name for declared in study.comparisons for figure in declared.figures for name in figure.memory_gb}
     found += [f"memory names {name!r}, which no figure has" for name in sorted({*study.memory} - measured)]
-    return found + _of_claims(study)
+    found += _of_shape(study)
+    return found + [problem for claim in study.claims for problem in _of_claim(study, claim)]
 
 
-def _of_claims(study: PublishedStudy) -> list[str]:
-    """Return what does not fit together in what the document says in sentences."""
-    found = []
-    known = {declared.name for declared in study.comparisons}
+def _of_shape(study: PublishedStudy) -> list[str]:
+    """Return what does not fit together in how the table or figure looks."""
     rows = {row.name for row in study.rows}
-    for claim in study.claims:
-        strange = sorted({*claim.comparisons} - known) + sorted({claim.first, claim.second} - rows)
-        found += [f"claim {claim.text!r} names {name!r}, which is not there" for name in strange]
-        apart = {one.name for one in study.comparisons if one.epochs_apart}
-        if (claim.epoch is not None) != (claim.kind == "less-time") or (claim.epoch and {*claim.comparisons} - apart):
-            found.append(f"claim {claim.text!r}: less-time and an epoch go together, where epochs are told apart")
+    named = [("difference", study.difference)] + [("drawing", panel.rows) for panel in study.drawing.panels]
+    found = [f"{key} names {name!r}, which is no row" for key, names in named for name in names if name not in rows]
+    if len(study.difference) not in (0, 2):
+        found.append("difference names two rows, or none")
+    return found
+
+
+def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
+    """Return what does not fit together within one claim."""
+    known, rows = {one.name for one in study.comparisons}, {row.name for row in study.rows}
+    strange = sorted({*claim.comparisons} - known) + sorted({*claim.rows} - rows)
+    found = [f"claim {claim.text!r} names {name!r}, which is not there" for name in strange]
+    apart = {one.name for one in study.comparisons if one.epochs_apart}
+    if (claim.epoch is not None) != (claim.kind == "less-time") or (claim.epoch and {*claim.comparisons} - apart):
+        found.append(f"claim {claim.text!r}: less-time and an epoch go together, where epochs are told apart")
+    fewest = 1 if claim.of == "overhead" else 2
+    if not claim.unmeasured and (not claim.comparisons or len(claim.rows) < fewest):
+        found.append(f"claim {claim.text!r} wants comparisons and rows, or unmeasured, the reason why it has none")
+    if claim.then and claim.of != "overhead" and claim.kind not in ("more", "within"):
+        found.append(f"claim {claim.text!r}: then goes with more, as an order, and with within")
+    if claim.of == "overhead" and claim.kind not in ("most", "at-least"):
+        found.append(f"claim {claim.text!r}: of overhead it is most or at-least these percent")
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from bakeoff.spec.published import RELATIVE
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome
-    from bakeoff.judge.reproduction import Held, Order, PublishedPair
+    from bakeoff.judge.reproduction import Order, PublishedPair
     from bakeoff.judge.study import PointOutcome, StudyOutcome
     from bakeoff.spec.published import Declared, Figure, PublishedStudy
 
@@ -155,13 +154,12 @@ def _ratios(pair: PublishedPair, point: PointOutcome) -> list[str]:
 
 
 def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
-    """Return the tables that only some documents call for: bars, whole runs, statements, memory, accuracy."""
+    """Return the tables that only some documents call for: bars, whole runs, memory, accuracy."""
     tables = {
         "Bar by bar": _bars(study, published) if published.chart else Table([], []),
         "The first epoch and the second": epochs_table(study, published),
         "Communication overhead": overheads_table(study, published),
         "Whole runs": _runs(study, published),
-        "What the document states": _claims(study, published),
         "Memory": memory_table(study, published),
         "Accuracy": _accuracy(study, published),
         "What bakeoff has nothing for": _absent(published),
@@ -183,31 +181,6 @@ def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
         batch_size = outcome.comparison.batch_size
         lines.append(Line([f"{line.comparison}, {line.row}", there, *throughput_parts(known, batch_size)]))
     return Table(["bar", "published", "images/s here", "95 % CI"], lines)
-
-
-def _claims(study: StudyOutcome, published: PublishedStudy) -> Table:
-    """Return what the document says in sentences, and ours."""
-    lines = [
-        Line([one.claim.text, f"{one.claim.percent:g} %", _percent(one)]) for one in reproduction.held(study, published)
-    ]
-    return Table(["of speeds", "there", "here"], lines, last_words=1)
-
-
-def _percent(held: Held) -> str:
-    """Return our figure of a claim with its verdicts; the figure itself has no interval."""
-    if held.percent is None:
-        return "not measured"
-    sign = "-" if held.percent < 0 else ""
-    verdicts = f" ({_verdicts(held)})" if held.verdicts else ""
-    return f"{sign}{rounded(abs(held.percent))} %{verdicts}"
-
-
-def _verdicts(held: Held) -> str:
-    """Return the numbers of verdicts on the first of a claim's rows: "faster 3, undecided 2"."""
-    # They speak of the second row's time: slower means that the first one is faster.
-    words = {"slower": "faster", "faster": "slower"}
-    counts = Counter(words.get(one.verdict, one.verdict) for one in held.verdicts)
-    return ", ".join(f"{word} {number}" for word, number in counts.items())
 
 
 def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:

@@ -14,24 +14,27 @@ from bakeoff.judge.reproduced_scaling import overhead_lines
 from bakeoff.report.page import Page, Picture, Section
 from bakeoff.report.pages import published_nothing
 from bakeoff.report.pages.comparison import comparison_page
+from bakeoff.report.pages.published_caption import caption
+from bakeoff.report.pages.published_claims import claims_data, claims_sections, claims_told
+from bakeoff.report.pages.published_shape import shape_table
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
-from bakeoff.report.pictures.reproduction import bars_chart, bars_finding, ratios_chart
+from bakeoff.report.pictures.bars import bars_chart, bars_finding
+from bakeoff.report.pictures.reproduction import ratios_chart
 from bakeoff.report.standings import bounds, kind
 from bakeoff.report.units import count, listed
-from bakeoff.report.words import machine_line, machines_line, measured_line, packages
+from bakeoff.report.words import measured_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bakeoff.judge.outcome import Outcome
     from bakeoff.judge.reproduced_epochs import EpochLine
     from bakeoff.judge.reproduced_scaling import OverheadLine
-    from bakeoff.judge.reproduction import Held, Order, PublishedLine, PublishedPair
+    from bakeoff.judge.reproduction import Order, PublishedLine, PublishedPair
     from bakeoff.judge.study import StudyOutcome
     from bakeoff.spec.published import PublishedStudy
 
-VERSION = 1
+VERSION = 2
 """Of the JSON object, which docs/json-reproduced.md documents: raised when a key changes its meaning or goes away."""
 
 
@@ -42,16 +45,18 @@ def reproduction_page(study: StudyOutcome) -> Page:
     answer, pairs = headline(study), reproduction.pairs(study, published)
     pages = {point.point.title: comparison_page(point.outcome) for point in study.points if point.outcome}
     missing = _holes(study, published)
-    notes = [f"The document leaves open: {text}" for text in published.not_stated] + list(published.notes)
+    notes = list(published.notes)
     notes.append(f"Source: {published.document.citation}; {published.document.number}.")
     return Page(
         title=published.full_title(),
         headline=answer,
         sections=[
-            Section(words=_conditions(study, published)),
-            *_pictures(study, published, pairs, answer),
+            *([] if published.is_silent() else [_whole(study, published)]),
+            Section(words=caption(study, published)),
+            *_ratios(published, pairs, answer),
             *(published_nothing.by_benchmark(study, published) if published.is_silent() else []),
             *beside_measured(study, published, pairs),
+            *claims_sections(study, published),
             *called_for(study, published),
             *([Section(title="Holes", words=missing)] if missing else []),
             Section(title="What the figures rest on", words=notes),
@@ -68,18 +73,24 @@ def reproduction_page(study: StudyOutcome) -> Page:
     )
 
 
-def _pictures(study: StudyOutcome, published: PublishedStudy, pairs: list[PublishedPair], answer: str) -> list[Section]:
-    """Return the bars of a document's figure beside ours, and the ratios of all pairs that were measured."""
-    found = []
+def _whole(study: StudyOutcome, published: PublishedStudy) -> Section:
+    """Return the document's table or figure with ours in it; its caption follows."""
+    table, picture, number = shape_table(study, published), None, published.document.number
     if published.chart:
-        finding = bars_finding(study, published)
-        found.append(Section(kind="page", picture=Picture(finding, lambda width: bars_chart(study, published, width))))
+        picture = Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
+    return Section(
+        title=f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured",
+        tables=[table] if table.lines else [],
+        picture=picture,
+    )
+
+
+def _ratios(published: PublishedStudy, pairs: list[PublishedPair], answer: str) -> list[Section]:
+    """Return the picture of the ratios of all pairs that were measured."""
     measured = [pair for pair in pairs if pair.verdict is not None]
-    if measured:
-        several = len(published.machines) > 1
-        picture = Picture(answer, lambda width: ratios_chart(measured, width, several=several))
-        found.append(Section(kind="page", picture=picture))
-    return found
+    several = len(published.machines) > 1
+    picture = Picture(answer, lambda width: ratios_chart(measured, width, several=several))
+    return [Section(kind="page", picture=picture)] if measured else []
 
 
 _SAID: dict[Order, str] = {
@@ -102,7 +113,8 @@ def headline(study: StudyOutcome) -> str:
         return published_nothing.answer(study, published)
     if not pairs:
         alone = any(declared.figures for declared in published.comparisons)
-        return f"There is no pair of figures in {where}{': each stands alone beside ours' if alone else ''}."
+        said = f"There is no pair of figures in {where}{': each stands alone beside ours' if alone else ''}."
+        return f"{said} {claims_told(study, published)}".strip()
     orders = Counter(pair.order for pair in pairs)
     said = [f"{orders[order]} {_SAID[order]}{_rounds(pairs, order)}" for order in _SAID if orders[order]]
     start = f"Of {count(len(pairs), 'published pair')} in {where}: {listed(said)}."
@@ -121,64 +133,6 @@ def _rounds(pairs: Sequence[PublishedPair], order: Order) -> str:
     early = [pair.verdict for pair in pairs if pair.order == order and pair.verdict]
     most = max(verdict.rounds for verdict in early)
     return f" ({count(most, 'round')} of {max(verdict.fewest for verdict in early)})"
-
-
-def _conditions(study: StudyOutcome, published: PublishedStudy) -> list[str]:
-    """Return what was measured on what, there and here."""
-    here = study.study.reproduces
-    assert here is not None
-    machines = "; ".join(machine.hardware for machine in published.machines)
-    versions = dict.fromkeys(f"{row.name} {row.version}" for row in published.rows if row.version)
-    with_versions = f"; {', '.join(versions)}" if versions else "; versions not stated"
-    if published.is_silent():
-        said = [f"Meant there for {machines}; no figures are published. {_sentence(published.method)}"]
-    else:
-        said = [f"Published on {machines}{with_versions}. {_sentence(published.method)}"]
-        said.append(f"Compile time there: {published.compile_time}; step times here never hold it.")
-    if study.outcomes:
-        said.append(f"Measured here on {_here(study.outcomes)}, device {here.device}. {_contenders(study, published)}.")
-    if smaller := _smaller(study, published):
-        there = f"; the published ran on {listed(one.name for one in published.machines)}"
-        said.append(f"Scaled down: {smaller}{'' if published.is_silent() else there}.")
-    return said
-
-
-def _here(outcomes: Sequence[Outcome]) -> str:
-    """Return this machine, and beside how many comparisons something else ran."""
-    return machine_line(outcomes[0]) if len(outcomes) == 1 else machines_line(outcomes)
-
-
-def _contenders(study: StudyOutcome, published: PublishedStudy) -> str:
-    """Return which contender, of which versions, stands for each row."""
-    labels = {row: label for point in study.points for row, label in point.point.rows.items()}
-    there = {one.label for outcome in study.outcomes for one in outcome.contenders}
-    raced = [(row.name, label) for row in published.rows if (label := labels.get(row.name)) in there]
-    placed = [f"{row} by {label}" for row, label in raced if row != label]
-    told = packages(contender for outcome in study.outcomes for contender in outcome.contenders)
-    return "; ".join([*([f"Rows: {', '.join(placed)}"] if placed else []), told])
-
-
-def _sentence(text: str) -> str:
-    """Return a clause as a sentence."""
-    return f"{text[0].upper()}{text[1:]}."
-
-
-def _smaller(study: StudyOutcome, published: PublishedStudy) -> str:
-    """Return what is smaller here than there; empty where nothing is."""
-    told: dict[str, list[str]] = {}
-    for declared, point in reproduction.both(study, published):
-        asked = point.point.request
-        parts = [] if asked.size == "full" else [f"the network's {asked.size} size instead of the full one"]
-        same = asked.batch_size == declared.batch_size
-        parts += [] if same else [f"batch {asked.batch_size} instead of {declared.batch_size}"]
-        steps = declared.run_steps()
-        fewer = asked.steps is not None and steps is not None and asked.steps < steps
-        what = "epochs" if declared.epochs_apart else "whole runs"
-        parts += [f"{what} of {asked.steps:,} steps instead of {steps:,}"] if fewer else []
-        told.setdefault(", ".join(parts), []).append(declared.name)
-    told.pop("", None)
-    everywhere = len(reproduction.both(study, published))
-    return "; ".join(text if len(one) == everywhere else f"{listed(one)}: {text}" for text, one in told.items())
 
 
 def _holes(study: StudyOutcome, published: PublishedStudy) -> list[str]:
@@ -222,6 +176,7 @@ def _data(study: StudyOutcome, pages: Mapping[str, Page]) -> dict[str, Any]:
         "scaled": here.scaled,
         "device": here.device,
         "headline": headline(study),
+        "caption": caption(study, here.published),
         "published": msgspec.to_builtins(here.published),
         "lines": [_line(line) for line in reproduction.lines(study, here.published)],
         "epochs": [_epoch(line) for line in epoch_lines(study, here.published)],
@@ -230,7 +185,7 @@ def _data(study: StudyOutcome, pages: Mapping[str, Page]) -> dict[str, Any]:
         "memory": [
             msgspec.to_builtins(line) | {"hole": line.hole or None} for line in memory_lines(study, here.published)
         ],
-        "claims": [_claim(held) for held in reproduction.held(study, here.published)],
+        "claims": claims_data(study, here.published),
         "comparisons": {
             point.point.title: pages[point.point.title].data if point.outcome else {"reason": point.reason}
             for point in study.points
@@ -299,15 +254,4 @@ def _pair(pair: PublishedPair) -> dict[str, Any]:
         "interval": [verdict.low, verdict.high] if verdict and verdict.low is not None else None,
         "verdict": kind(verdict) if verdict else None,
         "reason": pair.reason or None,
-    }
-
-
-def _claim(held: Held) -> dict[str, Any]:
-    """Return one statement of the document."""
-    return {
-        "text": held.claim.text,
-        "published_percent": held.claim.percent,
-        "percent": held.percent,
-        "verdicts": [verdict.verdict for verdict in held.verdicts],
-        "reason": held.reason or None,
     }

@@ -1,0 +1,301 @@
+"""What a document claims in words, each claim judged by the rounds made here: holds here, does not, or neither is sure.
+
+All intervals that a study's claims rest on hold together (stats/together.py). Each claim is one quantity of them, with
+an interval of its own: it holds where all of that lies where the document says, and does not where nothing of it does.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations, pairwise
+from statistics import fmean
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import msgspec
+
+from bakeoff.judge.epochs import epoch_times
+from bakeoff.judge.reproduction import contender_of, hole, is_early, verdict_on
+from bakeoff.spec.published import Claim
+from bakeoff.spec.verdict import Interval, Verdict
+from bakeoff.stats.pairs import judge_interval
+from bakeoff.stats.together import Estimate, combined, interval_of, of_values, of_verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
+    from bakeoff.judge.study import PointOutcome, StudyOutcome
+    from bakeoff.spec.published import PublishedStudy
+
+Standing = Literal["holds", "does not hold", "inconclusive", "not measured"]
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim with what was measured of it here."""
+
+    claim: Claim
+    standing: Standing
+    percent: Interval | None
+    """Its quantity here, as the claim's own percent are meant; None where it has no interval."""
+    compared: int
+    """Comparisons of the claim that are in what was asked for here."""
+    intervals: int
+    """Of rows against each other in these comparisons, which its quantity is made of."""
+    verdicts: list[Verdict]
+    """On the time of the second row against the first, where the claim is about a step's speed."""
+    reason: str
+    """Why it was not measured, or is inconclusive whatever its interval is; empty otherwise."""
+    together: int
+    """As many intervals hold together."""
+
+
+class _Term(NamedTuple):
+    """Two rows in one comparison; of an overhead, one row."""
+
+    point: PointOutcome
+    first: str
+    second: str
+
+
+class _Reading(NamedTuple):
+    """A claim before the number of intervals is known."""
+
+    claim: Claim
+    points: list[PointOutcome]
+    keys: frozenset[Hashable]
+    """The intervals that it rests on, measured or still to come."""
+    estimates: list[Estimate]
+    reason: str
+
+
+def judged(study: StudyOutcome, published: PublishedStudy) -> list[Judged]:
+    """Return every claim, in the order of the study's file."""
+    points = {one.point.title: one for one in study.points}
+    read = [_read(claim, [points[name] for name in claim.comparisons if name in points]) for claim in published.claims]
+    together = len({key for one in read for key in one.keys})
+    return [_judged(one, together) for one in read]
+
+
+# --- What was measured --------------------------------------------------------------------------------------------
+
+
+def _read(claim: Claim, points: list[PointOutcome]) -> _Reading:
+    """Return what a claim rests on; nothing, where a row that it needs can never be measured here."""
+    if claim.unmeasured or not points:
+        return _Reading(claim, points, frozenset(), [], claim.unmeasured or "not in the scaled variant")
+    terms = [_Term(point, *pair) for point in points for pair in _pairs(claim)]
+    asked = [term for term in terms if _is_asked(term)]
+    gone = "; ".join(sorted({hole(point, row) for point in points for row in claim.rows} - {""}))
+    if len(asked) < len(terms) and claim.kind not in _EVERY:
+        return _Reading(claim, points, frozenset(), [], gone)
+    found = [_estimate(claim, term) for term in asked]
+    known = [one for one in found if one is not None]
+    keys = frozenset(_keys(claim, asked))
+    return _Reading(claim, points, keys, known, "" if len(known) == len(terms) else gone or _unknown(claim, asked))
+
+
+def _is_asked(term: _Term) -> bool:
+    """Return whether contenders stand for the rows here: whether one was lost later does not count."""
+    labels = [term.point.point.rows.get(row) for row in (term.first, term.second) if row]
+    return all(label is not None and label not in term.point.point.left_out for label in labels)
+
+
+def _pairs(claim: Claim) -> list[tuple[str, str]]:
+    """Return the rows that are held against each other, or each row where they are held against nothing."""
+    if claim.of == "overhead":
+        return [(row, "") for row in claim.rows]
+    return list(pairwise(claim.rows) if claim.kind == "more" else combinations(claim.rows, 2))
+
+
+def _keys(claim: Claim, terms: Sequence[_Term]) -> list[Hashable]:
+    """Return the names of the intervals that a claim rests on, each the same in every claim that reads it."""
+    named = [(term.point.point.title, frozenset((term.first, term.second)), claim.of, claim.epoch) for term in terms]
+    if claim.kind in _SUMS and len(named) > 1:
+        return [(claim.kind == "grows", tuple(named))]
+    return list(named)
+
+
+def _estimate(claim: Claim, term: _Term) -> Estimate | None:
+    """Return by how much the first has more than the second, as a logarithm; None where that is not known yet."""
+    if claim.of == "overhead":
+        return _overhead(term)
+    if claim.of == "memory":
+        return of_values(_peaks(term.point, term.first), _peaks(term.point, term.second))
+    if claim.of == "run":
+        return of_values(*(_runs(term.point, row) for row in (term.second, term.first)))
+    if claim.epoch is not None:
+        return of_values(*(_epochs(term.point, row, claim.epoch) for row in (term.second, term.first)))
+    verdict = _verdict(term)
+    return of_verdict(verdict) if verdict else None
+
+
+def _verdict(term: _Term) -> Verdict | None:
+    """Return the verdict on the second's step time against the first's; None before there is one."""
+    verdict = verdict_on(term.point, term.second, term.first)
+    return verdict if verdict and not is_early(verdict) else None
+
+
+def _overhead(term: _Term) -> Estimate | None:
+    """Return the log-ratio of a row's step on several devices over that of the same contender on one."""
+    label = term.point.point.rows.get(term.first)
+    found = term.point.outcome.scalings if term.point.outcome else []
+    known = next((one.verdict for one in found if one.label == label and not is_early(one.verdict)), None)
+    estimate = of_verdict(known) if known else None
+    return estimate._replace(centre=-estimate.centre) if estimate else None
+
+
+def _peaks(point: PointOutcome, row: str) -> list[float]:
+    """Return the logarithms of a row's peaks of memory, one a process."""
+    known = contender_of(point, row)
+    return [math.log(peak) for peak in (known.memory_peaks_bytes if known else []) if peak > 0]
+
+
+def _runs(point: PointOutcome, row: str) -> list[float]:
+    """Return the logarithms of the times of a row's whole runs, with the first step."""
+    known = contender_of(point, row)
+    return [math.log(one) for one in (known.whole.totals_s() if known and known.whole else []) if one > 0]
+
+
+def _epochs(point: PointOutcome, row: str, epoch: int) -> list[float]:
+    """Return the logarithms of the times of an epoch, one a whole run."""
+    known = contender_of(point, row)
+    return [math.log(one) for one in epoch_times(known.whole if known else None, epoch) if one > 0]
+
+
+def _unknown(claim: Claim, terms: Sequence[_Term]) -> str:
+    """Return why rows that were measured have no interval."""
+    if claim.epoch is not None or claim.of == "run":
+        return "too few whole runs came to their end"
+    if claim.of == "memory":
+        return "too few peaks of memory were read"
+    if claim.of == "speed" and all(_verdict(term) for term in terms):
+        return _CONTRADICTED
+    return "too few rounds"
+
+
+_CONTRADICTED = "rounds after a decision point the other way"
+"""Why rows with a verdict tell no size."""
+
+
+# --- What follows from it -----------------------------------------------------------------------------------------
+
+
+def _judged(read: _Reading, together: int) -> Judged:
+    """Return a claim with its standing."""
+    claim = read.claim
+    speeds = claim.of == "speed" and claim.epoch is None
+    terms = [_Term(point, *pair) for point in read.points for pair in _pairs(claim)] if speeds else []
+    standing, value = _found(read, together)
+    return Judged(
+        claim=claim,
+        standing=standing,
+        percent=_in_percent(claim, value) if value else None,
+        compared=len(read.points),
+        intervals=len(read.estimates),
+        verdicts=[verdict for term in terms if (verdict := _verdict(term))],
+        reason=read.reason,
+        together=together,
+    )
+
+
+def _found(read: _Reading, together: int) -> tuple[Standing, Interval | None]:
+    """Return a claim's standing, and its quantity where that was measured."""
+    nothing: Standing = "inconclusive" if read.reason == _CONTRADICTED else "not measured"
+    if not read.estimates or (read.reason and read.claim.kind not in _EVERY):
+        return nothing, None
+    value = quantity(read.claim, read.estimates, together)
+    outcome = next(one.outcome for one in read.points if one.outcome)
+    standing = standing_of(read.claim, value, outcome.comparison.procedure.margin)
+    # One comparison is enough to refute what is said of each, whatever the others would have shown.
+    return (standing, value) if not read.reason or standing == "does not hold" else (nothing, None)
+
+
+def quantity(claim: Claim, estimates: Sequence[Estimate], together: int) -> Interval:
+    """Return the one quantity that decides a claim, as a logarithm, with its interval among `together`."""
+    if claim.kind in _SUMS:
+        return interval_of(combined(estimates, _SUMS[claim.kind](len(estimates))), together)
+    found = [interval_of(one, together) for one in estimates]
+    apart = [_distance(one) for one in found]
+    if claim.kind == "more":
+        return _of_each(min, found)
+    if claim.kind in ("most", "at-least"):
+        return _of_each(max, found)
+    if claim.kind == "mostly-within":
+        # The smallest that more than half of the comparisons do not exceed.
+        return _of_each(lambda values: sorted(values)[len(values) // 2], apart)
+    return _of_each(max if claim.kind == "within" else fmean, apart)
+
+
+def _of_each(reduce: Callable[[Sequence[float]], float], found: Sequence[Interval]) -> Interval:
+    """Return what intervals that hold together leave of a quantity that rises with each of them."""
+    ends = ([one.estimate for one in found], [one.low for one in found], [one.high for one in found])
+    estimate, low, high = (reduce(values) for values in ends)
+    return Interval(estimate=estimate, low=low, high=high)
+
+
+def _distance(interval: Interval) -> Interval:
+    """Return the interval of a number's distance from 0."""
+    low = max(0.0, interval.low, -interval.high)
+    return Interval(estimate=abs(interval.estimate), low=low, high=max(abs(interval.low), abs(interval.high)))
+
+
+def _even(count: int) -> list[float]:
+    """Return the weights of a mean."""
+    return [1.0 / count] * count
+
+
+def _rising(count: int) -> list[float]:
+    """Return the weights of the slope of a straight line through equally spaced values, a step."""
+    places = [place - (count - 1) / 2.0 for place in range(count)]
+    whole = sum(place**2 for place in places)
+    return [place / whole if whole else 0.0 for place in places]
+
+
+_EVERY = ("more", "most", "within")
+"""Kinds that say something of each comparison."""
+_SUMS: dict[str, Callable[[int], list[float]]] = {"mean": _even, "less-time": _even, "grows": _rising}
+"""Kinds whose quantity is a weighted sum of independent comparisons, with an interval of its own."""
+
+
+def standing_of(claim: Claim, value: Interval, margin: float) -> Standing:
+    """Return on which side of a claim its quantity lies, a logarithm; `margin` is that of equality, a share."""
+    if claim.kind in ("most", "within", "mostly-within", "mean-difference"):
+        return _held(value.high <= _limit(claim), value.low > _limit(claim))
+    if claim.kind == "at-least":
+        return _held(value.low >= _limit(claim), value.high < _limit(claim))
+    # A difference that the document itself has within the margin is not refuted by equality.
+    is_small = claim.kind == "grows" or 0.0 < claim.percent <= 100.0 * margin
+    found = judge_interval(value, 0.0 if is_small else math.log1p(margin))
+    return _held(found == "slower", found in ("faster", "equal"))
+
+
+def _held(holds: bool, fails: bool) -> Standing:  # noqa: FBT001 - two sides of one question
+    """Return the word for where an interval lies."""
+    return "holds" if holds else "does not hold" if fails else "inconclusive"
+
+
+def _limit(claim: Claim) -> float:
+    """Return a claim's percent as the logarithm that its quantity is."""
+    share = (claim.percent or claim.taken_percent) / 100.0
+    return -math.log1p(-share) if _is_share(claim) else math.log1p(share)
+
+
+def _is_share(claim: Claim) -> bool:
+    """Return whether a claim's percent are a share of the longer time, and not beyond the shorter."""
+    return claim.kind == "less-time" or claim.of == "overhead"
+
+
+_FAR = 100.0
+"""A logarithm beyond which no ratio is told apart: an interval of few and wild rounds may reach further than floats."""
+
+
+def percent_of(claim: Claim, value: float) -> float:
+    """Return a claim's quantity, a logarithm, in percent as the claim's own are meant."""
+    near = max(-_FAR, min(_FAR, value))
+    return -100.0 * math.expm1(-near) if _is_share(claim) else 100.0 * math.expm1(near)
+
+
+def _in_percent(claim: Claim, value: Interval) -> Interval:
+    """Return a claim's quantity and its interval in percent."""
+    ends = (percent_of(claim, one) for one in (value.estimate, value.low, value.high))
+    estimate, low, high = ends
+    return Interval(estimate=estimate, low=low, high=high)

@@ -1,0 +1,74 @@
+"""The caption of a document's table or figure: what differs in hardware, versions and scale, and what is left open."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bakeoff.judge import reproduction
+from bakeoff.report.units import listed
+from bakeoff.report.words import machine_line, machines_line, packages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.judge.outcome import Outcome
+    from bakeoff.judge.study import StudyOutcome
+    from bakeoff.spec.published import PublishedStudy
+
+
+def caption(study: StudyOutcome, published: PublishedStudy) -> list[str]:
+    """Return what was measured on what, there and here, and what the document leaves open."""
+    here = study.study.reproduces
+    assert here is not None
+    machines = "; ".join(machine.hardware for machine in published.machines)
+    versions = dict.fromkeys(f"{row.name} {row.version}" for row in published.rows if row.version)
+    with_versions = f"; {', '.join(versions)}" if versions else "; versions not stated"
+    if published.is_silent():
+        said = [f"Meant there for {machines}; no figures are published. {_sentence(published.method)}"]
+    else:
+        said = [f"Published on {machines}{with_versions}. {_sentence(published.method)}"]
+        said.append(f"Compile time there: {published.compile_time}; step times here never hold it.")
+    if study.outcomes:
+        said.append(f"Measured here on {_here(study.outcomes)}, device {here.device}. {_contenders(study, published)}.")
+    if smaller := _smaller(study, published):
+        there = f"; the published ran on {listed(one.name for one in published.machines)}"
+        said.append(f"Scaled down: {smaller}{'' if published.is_silent() else there}.")
+    return [*said, *(f"The document leaves open: {text}" for text in published.not_stated)]
+
+
+def _here(outcomes: Sequence[Outcome]) -> str:
+    """Return this machine, and beside how many comparisons something else ran."""
+    return machine_line(outcomes[0]) if len(outcomes) == 1 else machines_line(outcomes)
+
+
+def _contenders(study: StudyOutcome, published: PublishedStudy) -> str:
+    """Return which contender, of which versions, stands for each row."""
+    labels = {row: label for point in study.points for row, label in point.point.rows.items()}
+    there = {one.label for outcome in study.outcomes for one in outcome.contenders}
+    raced = [(row.name, label) for row in published.rows if (label := labels.get(row.name)) in there]
+    placed = [f"{row} by {label}" for row, label in raced if row != label]
+    told = packages(contender for outcome in study.outcomes for contender in outcome.contenders)
+    return "; ".join([*([f"Rows: {', '.join(placed)}"] if placed else []), told])
+
+
+def _sentence(text: str) -> str:
+    """Return a clause as a sentence."""
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _smaller(study: StudyOutcome, published: PublishedStudy) -> str:
+    """Return what is smaller here than there; empty where nothing is."""
+    told: dict[str, list[str]] = {}
+    for declared, point in reproduction.both(study, published):
+        asked = point.point.request
+        parts = [] if asked.size == "full" else [f"the network's {asked.size} size instead of the full one"]
+        same = asked.batch_size == declared.batch_size
+        parts += [] if same else [f"batch {asked.batch_size} instead of {declared.batch_size}"]
+        steps = declared.run_steps()
+        fewer = asked.steps is not None and steps is not None and asked.steps < steps
+        what = "epochs" if declared.epochs_apart else "whole runs"
+        parts += [f"{what} of {asked.steps:,} steps instead of {steps:,}"] if fewer else []
+        told.setdefault(", ".join(parts), []).append(declared.name)
+    told.pop("", None)
+    everywhere = len(reproduction.both(study, published))
+    return "; ".join(text if len(one) == everywhere else f"{listed(one)}: {text}" for text, one in told.items())

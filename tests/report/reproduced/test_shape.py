@@ -1,0 +1,134 @@
+"""A document's own table, with ours in each of its places, and its figures as it draws them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.report.reproduced.conftest import study
+from tests.report.reproduced.test_epochs_apart import table4
+from tests.report.reproduced.test_several_devices import table7
+
+from bakeoff.report.forms.pictures import render
+from bakeoff.report.pages import page_of
+from bakeoff.report.pages.published_shape import shape_table
+from bakeoff.report.pictures.bars import bars_finding, speeds_here, speeds_there
+from bakeoff.study.published import load, names
+
+if TYPE_CHECKING:
+    from bakeoff.judge.study import StudyOutcome
+
+
+def cells(made: StudyOutcome) -> list[list[str]]:
+    """Give the heads and lines of the table in the document's shape, which is the first of the page."""
+    first = page_of(made).sections[0]
+    assert first.title.endswith("published beside measured")
+    (table,) = first.tables
+    return [table.heads, *(line.cells for line in table.lines)]
+
+
+def test_a_line_is_a_model_where_the_document_has_it_so() -> None:
+    """Table 2 of Dai et al. has a line for each model, each framework's speed in its unit, and the difference."""
+    made = study("dai2022-table2", {"TensorFlow": "tensorflow", "PyTorch": "torch"}, {}, scaled=True, device="cpu")
+    heads, *lines = cells(made)
+    assert heads[1:5] == ["TensorFlow there", "TensorFlow here", "PyTorch there", "PyTorch here"]
+    assert [line[0] for line in lines] == [
+        "ResNet-50", "VGG16", "InceptionV3", "BERT", "GNMT", "DeepSpeech2", "Tacotron2",
+    ]  # fmt: skip
+    assert lines[0][1:3] == ["216.14 images/s", "330 (320 to 340)"]
+    assert lines[3] == [
+        "BERT", "1.73 steps/s", "42 (40 to 43)", "1.77 steps/s", "37 (36 to 38)",
+        "2.31", "PyTorch -11.1 (-14.5 to -7.6)",
+    ]  # fmt: skip
+
+
+def test_a_line_is_a_number_of_devices_where_the_document_has_it_so() -> None:
+    """Table 7 has a line for each framework and number of GPUs, and a column for each model; its blanks stay blank."""
+    heads, *lines = cells(table7())
+    assert heads[1:3] == ["ResNet-50 (images/s) there", "ResNet-50 (images/s) here"]
+    assert [line[0] for line in lines][2:4] == ["TensorFlow, 4 GPUs", "PyTorch, 1 GPU"]
+    inception = heads.index("InceptionV3 (images/s) there")
+    assert lines[4][inception] == ""
+    assert lines[2][1:3] == ["1440.03", "not measured"]
+
+
+def test_a_single_table_of_runs_has_all_its_columns(article: StudyOutcome, scaled: StudyOutcome) -> None:
+    """The article's columns are time, accuracy and four of memory; whole runs say how many steps they had."""
+    heads, *lines = cells(article)
+    there = [head.removesuffix(" there") for head in heads if head.endswith(" there")]
+    assert there == [
+        "time (s)", "accuracy", "initial RAM (GB)", "max RAM (GB)", "initial VRAM (GB)", "max VRAM (GB)",
+    ]  # fmt: skip
+    assert lines[2][1] == "99.44"
+    assert lines[2][heads.index("max RAM (GB) there") :][:2] == ["3.29", "420 MB"]
+    assert lines[2][-2:] == ["17.45", "not measured"]
+    assert cells(scaled)[1][:2] == ["tensorflow", "190, 162, 206*"]
+    assert cells(scaled)[3][1:] == ["228, 230", "not measured"]
+
+
+def test_epochs_and_machines_have_their_own_places() -> None:
+    """Table 4 has both epochs of the row that tells them apart; the notes on M1 a line for each machine."""
+    heads, *lines = cells(table4(device="cuda"))
+    assert [head for head in heads if "epoch 2" in head] == [
+        "PT-profiling, epoch 2 (s) there", "PT-profiling, epoch 2 (s) here",
+    ]  # fmt: skip
+    assert lines[0][1:3] == ["2149.15", "3.37, then 3.17 in 16 steps"]
+    rows = {"GPU": "torch", "CPU": "torch:device=cpu"}
+    made = study("m1-inference", rows, {"torch": "no GPU"}, scaled=True, device="cpu")
+    _, *lines = cells(made)
+    assert len(lines) == 12
+    assert lines[5][:4] == ["Xeon Gold and RTX 3090", "CPU", "mlp (s)", "330"]
+
+
+def test_relations_of_times_have_ours_beside_them() -> None:
+    """What is so many times another row's time there is a ratio with its interval here."""
+    rows = {"hooks, CPU": "tensorflow", "functorch, CPU": "torch"}
+    made = study("opacus-pr497", rows, {}, scaled=True, device="cpu")
+    _, *lines = cells(made)
+    assert [line[3:] for line in lines[:3]] == [["1", "1"], ["1.5", "1.12 (1.08 to 1.17)"], ["1", "not measured"]]
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_caption_tells_what_differs_and_what_is_silent(name: str) -> None:
+    """Below each table or figure stand the hardware there and here, versions, scale, and what the document leaves open.
+
+    The table has a line for everything that the document has a figure of.
+    """
+    published = load(name)
+    rows = {row.name: text for row, text in zip(published.rows, ["tensorflow", "torch", "jax"] * 9, strict=False)}
+    made = table4(device="cuda") if name == "dai2022-table4" else study(name, rows, {}, scaled=True, device="cpu")
+    first, caption = page_of(made).sections[:2]
+    said = " ".join(caption.words)
+    assert all(machine.hardware in said for machine in published.machines)
+    assert all(f"{row.name} {row.version}" in said for row in published.rows if row.version)
+    assert "Measured here on AMD EPYC" in said
+    assert all(text in said for text in published.not_stated)
+    assert bool(first.picture) == published.chart
+    assert bool(shape_table(made, published).lines) != published.chart
+
+
+def test_bars_are_grouped_by_implementation_over_the_first() -> None:
+    """Figure 2 has a part for each framework, and in it speeds over LSTMCell: those that the text states, and ours."""
+    kinds = {"LSTMCell": "tensorflow", "LSTMBlockCell": "torch", "cuDNNLSTM": "jax"}
+    rows = {f"TensorFlow {kind}": label for kind, label in kinds.items()}
+    made = study("dai2022-figure2", rows, {}, scaled=True, device="cpu")
+    published = load("dai2022-figure2")
+    there = {(one["panel"], one["group"], one["row"]): one["speed"] for one in speeds_there(published)}
+    assert there["(a) TensorFlow", "DeepSpeech2", "TensorFlow cuDNNLSTM"] == pytest.approx(2.69)
+    assert there["(b) PyTorch", "DeepSpeech2", "PyTorch cuDNNLSTM"] == pytest.approx(4.14)
+    assert there["(a) TensorFlow", "GNMT", "TensorFlow LSTMCell"] == 1.0
+    assert not [group for _, group, _ in there if group == "Tacotron2"]
+    here = {(one["group"], one["row"]): one for one in speeds_here(made, published)}
+    assert here["GNMT", "TensorFlow cuDNNLSTM"]["speed"] == pytest.approx(24 / 30)
+    assert here["GNMT", "TensorFlow cuDNNLSTM"]["low"] < 0.8 < here["GNMT", "TensorFlow cuDNNLSTM"]["high"]
+    drawn = render([page_of(made)], "svg").decode()
+    assert "(a) TensorFlow, published" in drawn
+    assert "(b) PyTorch, measured here" in drawn
+    assert "DeepSpeech2 TensorFlow cuDNNLSTM 2.69" in bars_finding(made, published)
+
+
+def test_bars_without_a_stated_number_are_not_drawn() -> None:
+    """Of figure 3 the text states BERT and Tacotron 2: without graph optimizations they are so much slower."""
+    there = {(one["group"], one["row"]): one["speed"] for one in speeds_there(load("dai2022-figure3"))}
+    assert there["Tacotron2", "without graph optimizations"] == pytest.approx(1 / 1.15)
+    assert {group for group, _ in there} == {"BERT", "Tacotron2"}

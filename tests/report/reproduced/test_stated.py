@@ -1,0 +1,167 @@
+"""What documents claim in words: one sentence each, by what the measured ratios and their intervals allow."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+from tests.report.reproduced.conftest import study
+from tests.report.reproduced.test_epochs_apart import table4
+from tests.report.reproduced.test_reproduced import section_of
+from tests.report.reproduced.test_several_devices import table7
+from tests.report.shown import data_of, html, markdown, printed
+
+from bakeoff.judge.claims import judged, percent_of, quantity, standing_of
+from bakeoff.report.pages.published_claims import TITLE, sentence
+from bakeoff.spec.published import Claim
+from bakeoff.stats.together import Estimate
+from bakeoff.study.published import load, names
+
+if TYPE_CHECKING:
+    from bakeoff.judge.study import StudyOutcome
+
+SURE = 1e-4
+"""A standard error that leaves no doubt."""
+
+
+def table2() -> StudyOutcome:
+    """Make the outcome of table 2, in which TensorFlow is 12.5 % faster in every network."""
+    return study("dai2022-table2", {"TensorFlow": "tensorflow", "PyTorch": "torch"}, {}, scaled=True, device="cpu")
+
+
+def standing(claim: Claim, *effects: float) -> str:
+    """Judge a claim whose comparisons have these log-ratios for certain."""
+    value = quantity(claim, [Estimate(effect, SURE, 4) for effect in effects], len(effects))
+    return standing_of(claim, value, 0.05)
+
+
+def test_every_claim_of_a_document_is_one_sentence() -> None:
+    """Each says where it stands, what became of it here, by how much with an interval, and what the document has."""
+    made = table2()
+    found = judged(made, load("dai2022-table2"))
+    assert len(found) == 10
+    said = {one.claim.text: sentence(one) for one in found}
+    assert said["TensorFlow over PyTorch in VGG16"].startswith(
+        "TensorFlow over PyTorch in VGG16 (table 2): holds here: 12 % ("
+    )
+    assert said["TensorFlow over PyTorch in VGG16"].endswith(" %), there 14.28 %.")
+    assert "does not hold here" in said["PyTorch over TensorFlow in Tacotron 2"]
+    assert {one.together for one in found} == {7}  # pairs of networks: ten claims read them, and no other
+    (listed,) = section_of(made, TITLE).tables
+    assert [line.cells[0] for line in listed.lines] == [
+        f"{one.claim.text} ({one.claim.where})" if one.claim.where else one.claim.text for one in found
+    ]
+    for shown in (printed(made, 400), markdown(made), html(made)):
+        assert "PyTorch is faster in BERT and in RNNs but for GNMT (section 4.2)" in shown
+    assert {one["sentence"] for one in data_of(made)["claims"]} == {sentence(one) for one in found}
+
+
+@pytest.mark.parametrize(
+    ("kind", "percent", "effects", "expected"),
+    [
+        ("more", 0.0, (0.3, 0.2), "holds"),
+        ("more", 0.0, (0.3, 0.01), "does not hold"),  # equal, where the document says that it is faster
+        ("more", 2.0, (0.3, 0.01), "holds"),  # as small as the document's own difference
+        ("mean", 20.0, (0.3, -0.1), "holds"),
+        ("mean", 20.0, (0.3, -0.6), "does not hold"),
+        ("most", 10.0, (0.05, -0.5), "holds"),
+        ("most", 10.0, (0.05, 0.2), "does not hold"),
+        ("at-least", 100.0, (0.1, 0.8), "holds"),
+        ("at-least", 100.0, (0.1, 0.2), "does not hold"),
+        ("within", 6.0, (0.05, -0.05), "holds"),
+        ("within", 6.0, (0.05, -0.08), "does not hold"),
+        ("mostly-within", 6.0, (0.05, -0.05, 0.5), "holds"),
+        ("mostly-within", 6.0, (0.05, -0.08, 0.5), "does not hold"),
+        ("mostly-within", 6.0, (0.05, -0.08), "does not hold"),  # half of them is not most
+        ("mean-difference", 6.0, (0.1, 0.0), "holds"),
+        ("grows", 0.0, (0.1, 0.05, 0.3), "holds"),
+        ("grows", 0.0, (0.3, 0.2, 0.1), "does not hold"),
+    ],
+)
+def test_a_claim_is_held_to_what_it_says(kind: str, percent: float, effects: tuple[float, ...], expected: str) -> None:
+    """Each kind of claim holds where all of its quantity lies where the document says, and not where nothing does."""
+    claim = msgspec.convert({"text": "", "kind": kind, "percent": percent}, Claim)
+    assert standing(claim, *effects) == expected
+
+
+@pytest.mark.parametrize("kind", ["more", "mean", "most", "at-least", "within", "mostly-within", "grows"])
+def test_what_is_not_sure_is_inconclusive(kind: str) -> None:
+    """Where an interval reaches to both sides of what is claimed, neither side is told."""
+    claim = msgspec.convert({"text": "", "kind": kind, "percent": 10.0}, Claim)
+    value = quantity(claim, [Estimate(0.09, 0.05, 4), Estimate(0.1, 0.05, 4)], 2)
+    assert standing_of(claim, value, 0.05) == "inconclusive"
+
+
+def test_percent_are_meant_as_the_document_means_them() -> None:
+    """Speeds are told beyond the other's, saved time and overheads as a share."""
+    double = math.log(2.0)
+    assert percent_of(Claim(text=""), double) == pytest.approx(100.0)
+    assert percent_of(Claim(text="", kind="less-time"), double) == pytest.approx(50.0)
+    assert percent_of(Claim(text="", of="overhead", kind="most"), double) == pytest.approx(50.0)
+
+
+def test_what_cannot_be_measured_here_says_why() -> None:
+    """Rows that are left out, and what is no matter of time, give the reason in place of a figure."""
+    made = study("dai2022-figure2", {"TensorFlow cuDNNLSTM": "tensorflow"}, {}, scaled=True, device="cpu")
+    said = [sentence(one) for one in judged(made, load("dai2022-figure2"))]
+    assert said[0].endswith("(section 4.4.2): not measured here: not asked for.")
+    assert said[-1].endswith("not measured here: it is about an interface, which no time decides.")
+    assert not any(one.keys() & {"nan"} for one in data_of(made)["claims"])
+
+
+def test_a_claim_over_some_comparisons_says_how_many(figure: StudyOutcome) -> None:
+    """Where the scaled variant leaves comparisons out, a claim is judged by the others, and says so."""
+    said = [sentence(one) for one in judged(figure, load("dai2022-figure1"))]
+    (similar,) = (one for one in said if "(insight 2)" in one and "similarly fast" in one)
+    assert "inconclusive here: what more than half keep within, of 9: 12 %" in similar
+    assert similar.endswith("taken as 8 %, in 9 of its 15 comparisons.")
+    assert sum("grows with the batch" in one and "inconclusive here" in one for one in said) == 3
+    assert sum("not measured here: it needs CUDA" in one for one in said) == 7
+
+
+def test_claims_on_epochs_rest_on_whole_runs() -> None:
+    """The time that one setting saves in an epoch is judged by whole runs, of which one is too few for an interval."""
+    one = judged(table4(device="cuda"), load("dai2022-table4"))[0]
+    assert (one.standing, one.reason) == ("not measured", "too few whole runs came to their end")
+
+
+def test_overheads_are_judged_as_shares() -> None:
+    """What a document says of overheads is held against ours on as many devices."""
+    found = {one.claim.text: one for one in judged(table7(), load("dai2022-table7"))}
+    ours = found["The overhead of PyTorch's GNMT and BERT on 2 GPUs is less than 8 %"]
+    assert ours.percent is not None
+    assert ours.percent.estimate == pytest.approx(8.0, abs=3.0)
+    assert ours.standing == "inconclusive"
+    gone = found["The overhead of PyTorch's GNMT and BERT on 4 GPUs is less than 8 %"]
+    assert gone.reason == "4 want a core each"
+    below = Claim(text="", of="overhead", kind="most", percent=8.0)
+    assert [standing(below, -math.log1p(-share)) for share in (0.078, 0.082)] == ["holds", "does not hold"]
+
+
+def test_memory_is_judged_by_the_peaks_of_processes(article: StudyOutcome) -> None:
+    """Equal peaks are no order."""
+    found = {one.claim.where + one.claim.of: one for one in judged(article, load("apx-cnn"))}
+    assert found["its resultsmemory"].standing in ("does not hold", "not measured")
+
+
+def test_every_shipped_document_that_claims_something_has_its_claims() -> None:
+    """All studies of documents with remarks have claims, each of Dai et al.'s insights 2 to 5 among them."""
+    claimed = {name for name in names() if load(name).claims}
+    assert claimed >= {"apx-cnn", "pytorch-per-sample-grads", *(f"shootout-table{number}" for number in range(1, 5))}
+    places = {claim.where for name in names() for claim in load(name).claims if name.startswith("dai2022")}
+    assert {f"insight {number}" for number in range(2, 6)} <= places
+    assert all(claim.where for name in claimed for claim in load(name).claims)
+
+
+def test_one_pair_refutes_what_is_said_of_all(scaled: StudyOutcome) -> None:
+    """Where a row is missing, a claim about all of them may be refuted by the others, and never holds by them."""
+    published = load("shootout-table3")
+    (refuted,) = judged(scaled, published)
+    assert sentence(refuted).endswith(
+        "(its result): does not hold here: 12 % (8 to 17 %), taken as 5 %, "
+        "the rest is not measured: bakeoff has no framework 'jittor'."
+    )
+    wide = [msgspec.structs.replace(claim, taken_percent=50.0) for claim in published.claims]
+    assert judged(scaled, msgspec.structs.replace(published, claims=tuple(wide)))[0].standing == "not measured"
