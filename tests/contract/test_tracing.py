@@ -12,7 +12,7 @@ from contract_run import DECLARED, LIMIT_S, WORKLOADS, computed
 from numpy.typing import NDArray
 
 from bakeoff.frameworks.scopes import KINDS_OF_LAYERS
-from bakeoff.spec.explained import Share
+from bakeoff.spec.explained import GraphStage, Share
 from bakeoff.workloads import plan
 
 pytestmark = pytest.mark.timeout(LIMIT_S)
@@ -105,3 +105,36 @@ def test_a_layer_that_sleeps_is_found() -> None:
     """Time that Python spends in a layer's forward pass is that layer's, and the most of the step."""
     rows = [row for row in spent(computed("torch").of("sleeping")) if row.share > 0]
     assert (rows[0].kind, rows[0].layer) == ("host dispatch", "slow")
+
+
+def stages_of(found: dict[str, NDArray[Any]]) -> list[GraphStage]:
+    """Return what a framework's compiler has made of the step's graph."""
+    return msgspec.json.decode(str(found["stages"]), type=list[GraphStage])
+
+
+@pytest.mark.parametrize(("framework", "mode"), [*COMPILED, ("jax", None), ("tensorflow", None)])
+def test_a_compiler_tells_its_graph_before_and_after(framework: str, mode: str | None) -> None:
+    """Nodes by class: before and after all passes, or pass by pass; convolutions are expensive, and stay."""
+    if framework not in PRESENT:
+        pytest.skip(f"{framework} is not declared")
+    shared = computed(framework, mode) if mode else computed(framework)
+    found = shared.traced("cnn-cifar10", compared=True)
+    before, *others = stages_of(found)
+    assert before.passes == ()
+    convolutions = 3 * len([layer for layer in layers("cnn-cifar10") if layer.startswith("stages.")])
+    assert before.nodes["expensive"] >= convolutions - 1  # the first one needs no gradient of its input
+    whole = max(others, key=lambda one: len(one.passes))
+    assert whole.nodes["expensive"] > 0
+    assert sum(before.nodes.values()) > 0
+    if framework == "torch":
+        facts = json.loads(str(found["facts"]))
+        assert facts["graphs"] == 1
+        assert facts["graph_breaks"] == 0
+
+
+@pytest.mark.parametrize("framework", TOLD)
+def test_operations_that_a_step_starts_are_counted(framework: str) -> None:
+    """Each layer's convolution is started at least once forward and once backward."""
+    rows = spent(computed(framework).traced("cnn-cifar10", compared=True))
+    started = sum(row.launches for row in rows if row.kind == "convolution")
+    assert started >= 2 * len({row.layer for row in rows if row.kind == "convolution"})

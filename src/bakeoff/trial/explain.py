@@ -114,5 +114,6 @@ def _read(profiled: list[_Profiled], threads: int, *, has_feed: bool) -> Traced:
         events_per_step=sum(step.events for step in kept) / max(1, len(kept)),
         notes=list(dict.fromkeys(note for trace in traces for note in trace.notes)),
         facts={name: fact for trace in traces for name, fact in trace.facts.items()},
+        stages=next((trace.stages for trace in traces if trace.stages), []),
         files=[name for trace in traces for name in trace.files],
     )
