@@ -10,7 +10,7 @@ from bakeoff.spec.trial import FIXED
 from bakeoff.study.published import load, names
 
 if TYPE_CHECKING:
-    from bakeoff.spec.published import Declared, Figure, PublishedRow, PublishedStudy
+    from bakeoff.spec.published import Declared, Figure, PublishedPart, PublishedRow, PublishedStudy
 
 PAGE = Path(__file__).with_name("published.md")
 
@@ -38,6 +38,8 @@ bakeoff report dai2022-table2-4f2a --html page.html
   the warm-up.
 - Of rows on several devices, those on as many are held against each other, and each against the same contender on one
   device: its communication overhead stands beside the document's, with its interval.
+- Of what a step or its graph consists of, shares and counts stand beside the printed ones: every contender is traced
+  behind the race, by its framework's own profiler ([what that tells](profiles.md)), with intervals over five rounds.
 - A published ratio has no interval: where there are repeats, the range over them stands beside it. Where the repeats of
   two rows overlap, the document itself has no clear order.
 - The ranking of a pair **agrees** or **disagrees** only where the work of a step is the document's and the kind of
@@ -48,6 +50,9 @@ bakeoff report dai2022-table2-4f2a --html page.html
 - A study of your own is a file in the same form, `bakeoff reproduce my_study.toml`; the fields are those of
   [published.py](../src/bakeoff/study/published.py). `--json` prints [this object](json-reproduced.md).
 """
+
+
+_KINDS = {"exact": "", "about": "about ", "at-most": "at most ", "at-least": "at least "}
 
 
 def page() -> str:
@@ -68,6 +73,8 @@ def _section(study: PublishedStudy) -> str:
             ["comparison", "batch", "scaled down", "published"], [_comparison(study, one) for one in study.comparisons]
         ),
     ]
+    if told := [_part(one, part) for one in study.comparisons for part in one.parts]:
+        parts.append(table(["comparison", "row", "of its step or graph", "published"], told))
     if study.claims:
         claims = [[claim.text, f"{claim.percent:g} %"] for claim in study.claims]
         parts.append(table(["stated, of speeds", "published"], claims))
@@ -105,6 +112,13 @@ def _comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     size = f"{declared.batch_size}" + (f", {steps:,} {what}" if study.unit_of(declared) == "s" else "")
     size += f", padding {declared.padding}" if declared.padding != FIXED else ""
     return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), "; ".join(figures)]
+
+
+def _part(declared: Declared, part: PublishedPart) -> list[str]:
+    """Give a figure that is no time."""
+    unit = "" if part.of == "launches" else " %"
+    value = f"{part.value:,.0f}" if part.of == "launches" else f"{part.value:g}"
+    return [declared.name, part.row or "not stated", part.of, f"{_KINDS[part.kind]}{value}{unit}"]
 
 
 def _scaled(declared: Declared) -> str:
