@@ -121,8 +121,9 @@ def test_a_compiler_tells_its_graph_before_and_after(framework: str, mode: str |
     found = shared.traced("cnn-cifar10", compared=True)
     before, *others = stages_of(found)
     assert before.passes == ()
-    convolutions = 3 * len([layer for layer in layers("cnn-cifar10") if layer.startswith("stages.")])
-    assert before.nodes["expensive"] >= convolutions - 1  # the first one needs no gradient of its input
+    # Forward and backward; some frameworks have one node for both gradients.
+    convolutions = 2 * len([layer for layer in layers("cnn-cifar10") if layer.startswith("stages.")])
+    assert before.nodes["expensive"] >= convolutions
     whole = max(others, key=lambda one: len(one.passes))
     assert whole.nodes["expensive"] > 0
     assert sum(before.nodes.values()) > 0

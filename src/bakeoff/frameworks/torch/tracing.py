@@ -141,7 +141,7 @@ class Tracer:
 
 
 def dynamo() -> dict[str, int]:
-    """Return into how many graphs Dynamo has cut what it compiled, and how often it broke off; none if not told."""
+    """Return into how many graphs Dynamo has cut what it compiled, and how often it broke off; nothing where it does not say."""
     try:
         from torch._dynamo.utils import counters  # it is no public name
     except ImportError:
