@@ -13,6 +13,7 @@ from tests.study.test_reproduce import NO_PROBE_S, published
 from bakeoff.judge.reproduced_parts import NO_GRAPH, NO_PASSES, part_lines
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.spec.published import PublishedPart, PublishedStudy
+from bakeoff.store.files import read_record
 from bakeoff.study.published import declare, load
 from bakeoff.study.run import run_study
 
@@ -81,6 +82,15 @@ def test_every_contender_is_traced_and_stands_beside_the_documents_figures(folde
     assert measured["no op"] == pytest.approx(1.0)
     assert lines["removed", "pytorch"].hole == NO_GRAPH
     assert NO_PASSES != NO_GRAPH
+
+
+def test_graphs_are_counted_in_the_first_trace_alone(folder: Path) -> None:
+    """What a compiler does is the same in every process, so that the other four trials are not longer for it."""
+    counted = {}
+    for path in folder.glob("*/*/explain*-fake-passes*"):
+        traced = read_record(path).traced
+        counted[path.name.partition("-")[0]] = bool(traced and traced.stages)
+    assert counted == {"explain1": True, **dict.fromkeys(("explain2", "explain3", "explain4", "explain5"), False)}
 
 
 def test_a_figure_of_no_row_stands_beside_each(folder: Path) -> None:

@@ -85,6 +85,8 @@ class Tracer(Protocol):
 
     level: Level
     reason: str
+    counts: bool
+    """Whether a trace has the stages of the graph where these take seconds: they are the same in every trial."""
 
     def scoped(self, build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """Return a workload's `build` that opens scopes: at each layer of the model, and at each function of `nn`.

@@ -85,7 +85,7 @@ def profile_of(one: ContenderOutcome, records: Sequence[Record], folder: Path) -
         copies=_part(traced, lambda share: share.share if share.kind == COPIES else 0.0),
         launches=_part(traced, lambda share: share.launches),
         events_per_step=_mean(one.events_per_step for one in traced),
-        stages=traced[-1].stages,
+        stages=next((one.stages for one in traced if one.stages), []),
         notes=list(dict.fromkeys(note for one in traced for note in one.notes)),
         facts=dict(traced[-1].facts),
         # Raw traces are large, and may have been removed since.

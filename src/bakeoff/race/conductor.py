@@ -75,9 +75,6 @@ COMPARISON: tuple[Stage, ...] = (
 """What a comparison runs, in this order: the answer comes first, and what is behind it while the time budget lasts.
 Rounds come last once more: where a self-test or a peak has refused a contender, pairs of the others may be open."""
 
-TRACES: tuple[Stage, ...] = (explain.wanted,)
-"""What a request that is `traced` wants behind all else."""
-
 REMEMBERED: tuple[Stage, ...] = (selftest.wanted, peaks.wanted)
 """What is made once on a machine, and not at all where a request has no `self_test`."""
 
@@ -105,12 +102,20 @@ def run(  # noqa: PLR0913 - what a race is made of, each but the request with a 
     with _comparison(request, observe, launch) as loop:
         told = told_before(loop.state.comparison, begun=bool(loop.state.records), sharing=sharing)
         observe(_prepared(loop.state, probe(probe_s).calm, told))
-        cut = loop.run(stage for stage in stages if request.self_test or stage not in REMEMBERED)
+        wanted = with_traces(stages) if request.traced else stages
+        cut = loop.run(stage for stage in wanted if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))
-        loop.run([*also, *TRACES] if request.traced else also)
+        loop.run(also)
     outcome = judge_comparison(loop.state.folder)
     observe(Finished(outcome.ended))
     return outcome
+
+
+def with_traces(stages: Sequence[Stage]) -> list[Stage]:
+    """Return the stages with traces right behind the first rounds: what they are made for rests on them."""
+    found = list(stages)
+    found.insert(found.index(rounds.wanted) + 1, explain.wanted)
+    return found
 
 
 def add(

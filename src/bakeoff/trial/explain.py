@@ -36,6 +36,7 @@ def reading(running: Running, command: Explain, folder: Path) -> Traced:
         why = NO_TRACER if tracer is None else tracer.reason
         plain = [_block(running, command) for _ in range(command.pairs)]
         return Traced(level="none", reason=why, plain_ns=plain)
+    tracer.counts = command.counts
     plain, profiled = [], []
     for pair in range(command.pairs):
         if pair % 2 == 0:

@@ -28,6 +28,7 @@ class Tracer:
 
     level: Level = "layers"
     reason = ""
+    counts = True
 
     def __init__(self) -> None:
         """Begin with no step."""
@@ -74,7 +75,7 @@ class Tracer:
             events=[event for span in spans for event in self._events(*span)],
             notes=["these events are scripted"],
             facts={"launches": sum(part.kind not in ("idle", "host dispatch") for part in self._parts)},
-            stages=self._stages,
+            stages=self._stages if self.counts else [],
             files=[RAW],
         )
 

@@ -55,6 +55,7 @@ class Tracer:
 
     level: Level = "layers"
     reason = ""
+    counts = True
 
     def __init__(self) -> None:
         """Start without a model."""
@@ -118,7 +119,7 @@ class Tracer:
             return eager.read(seen, self._layers)
         if not step._run._jit_compile:
             self._facts = self._first.facts()
-            if grappler.setting() == DEFAULT:  # else it is not what has run
+            if self.counts and grappler.setting() == DEFAULT:  # with another setting it is not what has run
                 self._stages = self._stages or self._first.stages()
             return nodes.read(seen, self._first.graph, self._layers)
         if self._origins is None:

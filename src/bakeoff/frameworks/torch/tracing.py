@@ -68,6 +68,7 @@ class Tracer:
 
     level: Level = "layers"
     reason = ""
+    counts = True
 
     def __init__(self) -> None:
         """Start without a model."""
@@ -141,7 +142,7 @@ class Tracer:
 
 
 def dynamo() -> dict[str, int]:
-    """Return into how many graphs Dynamo has cut what it compiled, and how often it broke off; nothing where it does not say."""
+    """Return into how many graphs Dynamo has cut what it compiled, and how often it broke off, where it says that."""
     try:
         from torch._dynamo.utils import counters  # it is no public name
     except ImportError:
