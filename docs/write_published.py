@@ -10,7 +10,7 @@ from bakeoff.spec.trial import FIXED
 from bakeoff.study.published import load, names
 
 if TYPE_CHECKING:
-    from bakeoff.spec.published import Absent, Claim, Declared, Figure, PublishedRow, PublishedStudy
+    from bakeoff.spec.published import Absent, Claim, Declared, Figure, PublishedPart, PublishedRow, PublishedStudy
 
 PAGE = Path(__file__).with_name("published.md")
 
@@ -38,6 +38,8 @@ bakeoff report dai2022-table2-4f2a --html page.html
   the warm-up.
 - Of rows on several devices, those on as many are held against each other, and each against the same contender on one
   device: its communication overhead stands beside the document's, with its interval.
+- Of what a step or its graph consists of, shares and counts stand beside the printed ones: every contender is traced
+  behind the race, by its framework's own profiler ([what that tells](profiles.md)), with intervals over five rounds.
 - A published ratio has no interval: where there are repeats, the range over them stands beside it. Where the repeats of
   two rows overlap, the document itself has no clear order.
 - The ranking of a pair **agrees** or **disagrees** only where the work of a step is the document's and the kind of
@@ -72,6 +74,9 @@ and only the kind of a difference can be held against it, no ranking.
 """
 
 
+_KINDS = {"exact": "", "about": "about ", "at-most": "at most ", "at-least": "at least "}
+
+
 def page() -> str:
     """Give the whole page."""
     studies = [load(name) for name in names()]
@@ -95,6 +100,8 @@ def _section(study: PublishedStudy) -> str:
             ["comparison", "batch", "scaled down", "published"], [_comparison(study, one) for one in study.comparisons]
         ),
     ]
+    if told := [_part(one, part) for one in study.comparisons for part in one.parts]:
+        parts.append(table(["comparison", "row", "of its step or graph", "published"], told))
     if study.claims:
         parts.append(table(["claim", "where", "there", "decided here by"], [_claim(claim) for claim in study.claims]))
     if study.absent:
@@ -168,6 +175,13 @@ def _comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     size += f"; {declared.other}" if declared.other else ""
     told = "; ".join(figures) or "no number"
     return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), told]
+
+
+def _part(declared: Declared, part: PublishedPart) -> list[str]:
+    """Give a figure that is no time."""
+    unit = "" if part.of == "launches" else " %"
+    value = f"{part.value:,.0f}" if part.of == "launches" else f"{part.value:g}"
+    return [declared.name, part.row or "not stated", part.of, f"{_KINDS[part.kind]}{value}{unit}"]
 
 
 def _scaled(declared: Declared) -> str:

@@ -13,7 +13,7 @@ from contract_run import DECLARED, LIMIT_S, WORKLOADS, computed
 from numpy.typing import NDArray
 
 from bakeoff.frameworks.scopes import KINDS_OF_LAYERS
-from bakeoff.spec.explained import Share
+from bakeoff.spec.explained import GraphStage, Share
 from bakeoff.workloads import plan
 
 pytestmark = pytest.mark.timeout(LIMIT_S)
@@ -146,3 +146,37 @@ def least(found: dict[str, NDArray[Any]], name: str) -> dict[tuple[str, str], fl
         for place, time_ns in summed.items():
             times.setdefault(place, []).append(time_ns)
     return {place: min(one) for place, one in times.items() if place[0] and len(one) == TRACES}
+
+
+def stages_of(found: dict[str, NDArray[Any]]) -> list[GraphStage]:
+    """Return what a framework's compiler has made of the step's graph."""
+    return msgspec.json.decode(str(found["stages"]), type=list[GraphStage])
+
+
+@pytest.mark.parametrize(("framework", "mode"), [*COMPILED, ("jax", None), ("tensorflow", None)])
+def test_a_compiler_tells_its_graph_before_and_after(framework: str, mode: str | None) -> None:
+    """Nodes by class: before and after all passes, or pass by pass; convolutions are expensive, and stay."""
+    if framework not in PRESENT:
+        pytest.skip(f"{framework} is not declared")
+    shared = computed(framework, mode) if mode else computed(framework)
+    found = shared.traced("cnn-cifar10", compared=True)
+    before, *others = stages_of(found)
+    assert before.passes == ()
+    # Forward and backward; some frameworks have one node for both gradients.
+    convolutions = 2 * len([layer for layer in layers("cnn-cifar10") if layer.startswith("stages.")])
+    assert before.nodes["expensive"] >= convolutions
+    whole = max(others, key=lambda one: len(one.passes))
+    assert whole.nodes["expensive"] > 0
+    assert sum(before.nodes.values()) > 0
+    if framework == "torch":
+        facts = json.loads(str(found["facts"]))
+        assert facts["graphs"] == 1
+        assert facts["graph_breaks"] == 0
+
+
+@pytest.mark.parametrize("framework", TOLD)
+def test_operations_that_a_step_starts_are_counted(framework: str) -> None:
+    """Each layer's convolution is started at least once forward and once backward."""
+    rows = spent(computed(framework).traced("cnn-cifar10", compared=True))
+    started = sum(row.launches for row in rows if row.kind == "convolution")
+    assert started >= 2 * len({row.layer for row in rows if row.kind == "convolution"})

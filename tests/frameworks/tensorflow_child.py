@@ -31,6 +31,7 @@ OPTIONS = {
     "attention": "default",
     "lstm": "cell",
     "aggregate": "segment",
+    "grappler": "default",
 }
 SIZE = Size(batch_size=2, input_shape=(4, 4, 3), classes=5)
 BATCHES = 3
@@ -108,6 +109,32 @@ def float64(engine: Engine) -> dict[str, float]:
     }
     ones = {"p": np.ones(1)}
     return {name: float(engine.optimize(kind, ones, [ones, ones])[-1]["p"][0]) for name, kind in kinds.items()}
+
+
+def passes(engine: Engine) -> dict[str, Any]:
+    """Run a step with each value of `grappler`; return what was read back, and the nodes that have run."""
+    import tensorflow as tf
+
+    from bakeoff.frameworks.tensorflow import grappler
+    from bakeoff.frameworks.tensorflow.tracing import FirstCall
+
+    found: dict[str, Any] = {"options": {}}
+    words = ["default", "none", *(f"no-{name}" for name in grappler.PASSES), *grappler.PASSES]
+    on = {one.switch: not one.off for one in grappler.PASSES.values()}
+    for word in words:
+        tf.config.optimizer.set_experimental_options(on)
+        grappler.switch(word)
+        step = engine.build(model(), "train", OPTIONS)
+        first = FirstCall(step)
+        step.run(step.prepare(labelled(np.ones((2, 4, 4, 3), np.float32), np.zeros(2, np.int32))))
+        step.wait()
+        found["options"][word] = [step.settings()["grappler"], first.facts()["instructions_after"]]
+        if word == "default":
+            found["stages"] = [[one.passes, one.nodes, one.removed] for one in first.stages()]
+    # The fault: a pass is on again that was said to be off.
+    grappler.switch("none")
+    tf.config.optimizer.set_experimental_options({grappler.PASSES["folding"].switch: True})
+    return found | {"planted": grappler.setting()}
 
 
 if __name__ == "__main__":

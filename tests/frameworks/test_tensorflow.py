@@ -50,3 +50,39 @@ def test_optimizers_are_exact_in_float64() -> None:
         "adamw": pytest.approx((decayed - 0.1 * corrected) * decayed - 0.1 * corrected, rel=1e-14),
         "rmsprop": pytest.approx(1 - 0.1 / (first + 0.1) - 0.1 / (second + 0.1), rel=1e-14),
     }
+
+
+@pytest.fixture(scope="module")
+def passes() -> Any:
+    """Give a small step with each of Grappler's passes switched off and alone."""
+    return ask("passes")
+
+
+def test_a_pass_that_is_said_to_be_off_and_is_on_is_read_back(passes: Any) -> None:
+    """Every value of `grappler` is in force as asked, and one that something has turned on again is not told as off."""
+    assert {word: told for word, (told, _) in passes["options"].items()} == {word: word for word in passes["options"]}
+    assert passes["planted"] == "folding"
+
+
+def test_a_pass_that_is_off_leaves_another_graph(passes: Any) -> None:
+    """The step that runs without the four has more nodes than with them, and folding alone fewer than none."""
+    nodes = {word: count for word, (_, count) in passes["options"].items()}
+    assert nodes["default"] < nodes["none"]
+    assert nodes["folding"] < nodes["none"]
+    assert len(set(nodes.values())) > 2
+
+
+def test_grapplers_passes_are_counted_one_by_one(passes: Any) -> None:
+    """The graph before, after passes behind each other, each alone and each left out; what is gone was there before."""
+    stages = {tuple(names): (nodes, removed) for names, nodes, removed in passes["stages"]}
+    every = ("pruning", "constant folding", "arithmetic", "dependency")
+    assert {every[:length] for length in range(5)} <= stages.keys()
+    assert {(name,) for name in every} | {tuple(o for o in every if o != name) for name in every} <= stages.keys()
+    before, nothing = stages[()]
+    after, removed = stages[every]
+    assert sum(nothing.values()) == 0
+    assert sum(after.values()) < sum(before.values())
+    assert all(removed[name] <= before[name] for name in before)
+    # A convolution and a product, forward and backward, and no pass may take one away.
+    assert before["expensive"] == after["expensive"] + removed["expensive"] >= 5
+    assert removed["no op"] > 0

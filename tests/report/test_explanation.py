@@ -29,7 +29,7 @@ from bakeoff.spec.verdict import Interval
 __all__ = ["explained", "kinds_alone", "nobody", "unexplained"]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json-explain.md"
-FREE = re.compile(r"(machine|profiles\[\]\.facts|causes\[\]\.numbers)\..*")
+FREE = re.compile(r"(machine|profiles\[\]\.facts|profiles\[\]\.stages\[\]\.(nodes|removed)|causes\[\]\.numbers)\..*")
 """Objects whose keys are names of things."""
 
 PAIR = gap("torch", "jax")

@@ -11,8 +11,13 @@ import math
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from bakeoff.frameworks.tracing import by_class
+from bakeoff.spec.explained import GraphStage
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from bakeoff.spec.explained import NodeClass
 
 Fact = float | int | str
 
@@ -71,11 +76,18 @@ class Module(NamedTuple):
 CONTROL = ("while", "conditional", "call", "async-start")
 """Instructions that only run others, each of which is an operation of its own."""
 
+_EXPENSIVE = ("convolution", "dot", "ragged-dot", "scaled-dot", "fft", "cholesky", "triangular-solve")
+_EXPENSIVE_TARGET = re.compile(r"conv|gemm|matmul|dot|fft|rnn|lstm|attention", re.IGNORECASE)
+"""Libraries' functions that XLA calls in place of such instructions: __cudnn$convForward, __onednn$matmul."""
+
 FREE = (
     *("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"),
     *("add-dependency", "opt-barrier", "domain"),
 )
 """Instructions for which nothing runs."""
+
+_NO_WORK = (*FREE, *CONTROL, "fusion", "reshape")
+"""Of class "no op": a fusion only runs what it holds, whose instructions are counted by themselves."""
 
 _NAME = r"%?([\w.\-]+)"
 _MODULE = re.compile(r"^HloModule ([\w.\-]+)")
@@ -193,3 +205,16 @@ def instructions(module: Module) -> int:
 def fusions(module: Module) -> int:
     """Count the fusions."""
     return sum(one.operation == "fusion" for body in module.computations.values() for one in body.values())
+
+
+def stage(module: Module, passes: tuple[str, ...] = ()) -> GraphStage:
+    """Return the instructions of all computations by class; `passes` are what the program went through."""
+    nodes = (_class(one) for body in module.computations.values() for one in body.values())
+    return GraphStage(passes=passes, nodes=by_class(nodes))
+
+
+def _class(instruction: Instruction) -> NodeClass:
+    """Return what an instruction costs."""
+    if instruction.operation in _EXPENSIVE or _EXPENSIVE_TARGET.search(instruction.target):
+        return "expensive"
+    return "no op" if instruction.operation in _NO_WORK else "cheap"

@@ -6,12 +6,15 @@ of the purpose `explain` alone: no other trial imports it, and nothing of it is 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, get_args
 
 import msgspec
 
+from bakeoff.spec.explained import GraphStage, NodeClass
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -61,8 +64,20 @@ class Trace(msgspec.Struct, frozen=True, kw_only=True):
     """On one thread, events may be nested: an instant belongs to the innermost."""
     notes: list[str] = []
     facts: dict[str, float | int | str] = {}
+    stages: list[GraphStage] = []
+    """What the framework's compiler has made of the step's graph, pass by pass where it tells them apart."""
     files: list[str] = []
     """Names of raw traces that were left in the folder."""
+
+
+ALL_PASSES = ("all passes",)
+"""Of a compiler that does not tell its passes apart: the graph that it has made in the end."""
+
+
+def by_class(nodes: Iterable[NodeClass]) -> dict[NodeClass, int]:
+    """Return how many nodes each class has, of all classes."""
+    counts = Counter(nodes)
+    return {name: counts[name] for name in get_args(NodeClass)}
 
 
 class Tracer(Protocol):
@@ -70,6 +85,8 @@ class Tracer(Protocol):
 
     level: Level
     reason: str
+    counts: bool
+    """Whether a trace has the stages of the graph where these take seconds: they are the same in every trial."""
 
     def scoped(self, build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """Return a workload's `build` that opens scopes: at each layer of the model, and at each function of `nn`.

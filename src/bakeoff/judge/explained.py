@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bakeoff.judge.causes import causes_of, unjudged
@@ -10,11 +9,12 @@ from bakeoff.judge.checks import with_checks
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.explanation import Explanation
 from bakeoff.judge.gap import gaps
-from bakeoff.judge.profile import profile_of
+from bakeoff.judge.profile import profiles_of
 from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from bakeoff.judge.outcome import Outcome
     from bakeoff.spec.record import Record
@@ -28,12 +28,10 @@ def explain(folder: Path) -> Explanation:
 
 def explanation(outcome: Outcome, records: Sequence[Record]) -> Explanation:
     """Return what the records say of each ranked contender's step, and of each pair's gap."""
-    ranked = [one for one in outcome.contenders if one.status == "ranked"]
-    profiles = [profile_of(one, records, Path(outcome.path)) for one in ranked]
     found = gaps(outcome, records)
     return Explanation(
         outcome=outcome,
-        profiles=[one for one in profiles if one is not None],
+        profiles=profiles_of(outcome, records),
         gaps=found,
         causes=causes_of(outcome, found, records),
         unjudged=unjudged(outcome, records),

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from bakeoff.judge.outcome import Outcome
-from bakeoff.spec.explained import Level, OperationKind, Phase
+from bakeoff.spec.explained import GraphStage, Level, OperationKind, Phase
 from bakeoff.spec.verdict import Interval
 
 
@@ -50,6 +50,14 @@ class Gap(msgspec.Struct, frozen=True, kw_only=True):
         return self.second_s - self.first_s
 
 
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Something of each step, over rounds of traces."""
+
+    mean: float
+    interval: Interval | None = None
+    """Of 95 %; None with too few rounds."""
+
+
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """What the traces of one contender tell, over its rounds."""
 
@@ -65,7 +73,16 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     mixed_share: float = 0.0
     unattributed_share: float = 0.0
     """Of the step: host dispatch, idle, and operations that no rule knows or no layer was found for."""
+    compute: Part | None = None
+    """Share of the step in which operations ran, whatever they did but copy between host and device; None where there
+    is no profile."""
+    copies: Part | None = None
+    """Share of the step in which the device was copied to or from, and nothing else ran."""
+    launches: Part | None = None
+    """Operations that are started in a step: on a GPU its kernels and copies."""
     events_per_step: float = 0.0
+    stages: list[GraphStage] = []
+    """What the framework's compiler made of the step's graph."""
     notes: list[str] = []
     facts: dict[str, float | int | str] = {}
     files: list[str] = []

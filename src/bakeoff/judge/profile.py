@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import statistics
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.explanation import Profile
+from bakeoff.judge.explanation import Part, Profile
+from bakeoff.stats.intervals import fixed_interval
 from bakeoff.store.results import of_contender, of_purpose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Sequence
 
-    from bakeoff.judge.outcome import ContenderOutcome
+    from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.explained import Share, Traced
     from bakeoff.spec.record import Record
@@ -24,6 +26,14 @@ LAYERLESS = ("optimiser", "communication", "device copy", "input wait")
 
 NOWHERE = ("host dispatch", "idle", "other")
 """Kinds that no operation is behind, or none that is known."""
+
+
+COPIES = "device copy"
+
+NO_COMPUTING = ("host dispatch", "idle", "input wait", COPIES)
+"""Kinds of time in which no operation of the model's work runs on the device."""
+
+CONFIDENCE = 0.95
 
 
 def why_untraced(plan: ContenderPlan) -> str:
@@ -42,6 +52,13 @@ def traced_rounds(records: Iterable[Record], label: str) -> dict[int, Traced]:
         for record in of_purpose(of_contender(records, label), "explain")
         if record.outcome == "done" and record.traced is not None and record.traced.shares
     }
+
+
+def profiles_of(outcome: Outcome, records: Sequence[Record]) -> list[Profile]:
+    """Return what the traces of each ranked contender tell."""
+    ranked = [one for one in outcome.contenders if one.status == "ranked"]
+    found = [profile_of(one, records, Path(outcome.path)) for one in ranked]
+    return [one for one in found if one is not None]
 
 
 def profile_of(one: ContenderOutcome, records: Sequence[Record], folder: Path) -> Profile | None:
@@ -64,7 +81,11 @@ def profile_of(one: ContenderOutcome, records: Sequence[Record], folder: Path) -
         inferred_share=_mean(sum(share.inferred for share in one.shares) for one in traced),
         mixed_share=_mean(sum(share.mixed for share in one.shares) for one in traced),
         unattributed_share=_mean(_unattributed(one) for one in traced),
+        compute=_part(traced, lambda share: share.share if share.kind not in NO_COMPUTING else 0.0),
+        copies=_part(traced, lambda share: share.share if share.kind == COPIES else 0.0),
+        launches=_part(traced, lambda share: share.launches),
         events_per_step=_mean(one.events_per_step for one in traced),
+        stages=next((one.stages for one in traced if one.stages), []),
         notes=list(dict.fromkeys(note for one in traced for note in one.notes)),
         facts=dict(traced[-1].facts),
         # Raw traces are large, and may have been removed since.
@@ -82,6 +103,15 @@ def _why_none(one: ContenderOutcome, mine: Sequence[Record]) -> str:
         if record.traced is not None:
             return record.traced.reason
     return why_untraced(one.plan) or NOT_RUN
+
+
+def _part(traced: Sequence[Traced], of: Callable[[Share], float]) -> Part:
+    """Return what is in each step, summed over its shares, with an interval over rounds by Student's t.
+
+    Five rounds are too few for signed ranks at this confidence.
+    """
+    values = [math.fsum(map(of, one.shares)) for one in traced]
+    return Part(mean=_mean(values), interval=fixed_interval(values, CONFIDENCE))
 
 
 def _profiled_ratio(traced: Sequence[Traced]) -> float | None:

@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.judge.comparison import judge_comparison
+from bakeoff.judge.explanation import Profile
 from bakeoff.judge.outcome import Outcome
+from bakeoff.judge.profile import profiles_of
 from bakeoff.spec.errors import BakeoffError, StoreError
 from bakeoff.spec.study import Point, Study
 from bakeoff.store.files import STUDY_FILE
+from bakeoff.store.results import read_records
 from bakeoff.store.studies import read
 
 if TYPE_CHECKING:
+    from bakeoff.spec.record import Record
     from bakeoff.store.studies import PointState
 
 
@@ -28,6 +32,8 @@ class PointOutcome(msgspec.Struct, frozen=True, kw_only=True):
     point: Point
     outcome: Outcome | None = None
     """None where no comparison was begun."""
+    profiles: list[Profile] = []
+    """What the contenders' steps consist of, where the study asks for traces."""
     reason: str = ""
     """Why there is no outcome, or why it is not finished, in a sentence; empty where all is well."""
 
@@ -77,6 +83,13 @@ def _judged(folder: Path, state: PointState, known: PointOutcome) -> PointOutcom
     if state.comparison != Path(state.comparison).name:
         return msgspec.structs.replace(known, reason=f"{state.comparison!r} is no folder of this study")
     try:
-        return msgspec.structs.replace(known, outcome=judge_comparison(folder / state.comparison))
+        outcome = judge_comparison(folder / state.comparison)
     except BakeoffError as error:
         return msgspec.structs.replace(known, reason=str(error))
+    traced = profiles_of(outcome, _records(folder / state.comparison)) if known.point.request.traced else []
+    return msgspec.structs.replace(known, outcome=outcome, profiles=traced)
+
+
+def _records(folder: Path) -> list[Record]:
+    """Return the records of a comparison."""
+    return list(read_records(folder).records.values())

@@ -23,7 +23,19 @@ from bakeoff.race.loop import Loop
 from bakeoff.race.prepare import on_gpu_of, prepared
 from bakeoff.race.progress import Finished, Observer, Prepared, silent
 from bakeoff.race.scaling import check_single
-from bakeoff.race.stages import attempts, certify, compiling, energy, epochs, late, memory, peaks, rounds, selftest
+from bakeoff.race.stages import (
+    attempts,
+    certify,
+    compiling,
+    energy,
+    epochs,
+    explain,
+    late,
+    memory,
+    peaks,
+    rounds,
+    selftest,
+)
 from bakeoff.race.stages.stage import Stage, State
 from bakeoff.race.workers.group import grouped
 from bakeoff.race.workers.guard import guarded
@@ -66,7 +78,7 @@ Rounds come last once more: where a self-test or a peak has refused a contender,
 REMEMBERED: tuple[Stage, ...] = (selftest.wanted, peaks.wanted)
 """What is made once on a machine, and not at all where a request has no `self_test`."""
 
-RACE_ONLY = {*Procedure.__struct_fields__, "self_test"} - {"budget_s", "trial_limit_s", "seed"}
+RACE_ONLY = {*Procedure.__struct_fields__, "self_test", "traced"} - {"budget_s", "trial_limit_s", "seed"}
 """Fields of a request that have no meaning in a search; who makes the request refuses them."""
 
 
@@ -90,12 +102,20 @@ def run(  # noqa: PLR0913 - what a race is made of, each but the request with a 
     with _comparison(request, observe, launch) as loop:
         told = told_before(loop.state.comparison, begun=bool(loop.state.records), sharing=sharing)
         observe(_prepared(loop.state, probe(probe_s).calm, told))
-        cut = loop.run(stage for stage in stages if request.self_test or stage not in REMEMBERED)
+        wanted = with_traces(stages) if request.traced else stages
+        cut = loop.run(stage for stage in wanted if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))
         loop.run(also)
     outcome = judge_comparison(loop.state.folder)
     observe(Finished(outcome.ended))
     return outcome
+
+
+def with_traces(stages: Sequence[Stage]) -> list[Stage]:
+    """Return the stages with traces right behind the first rounds: what they are made for rests on them."""
+    found = list(stages)
+    found.insert(found.index(rounds.wanted) + 1, explain.wanted)
+    return found
 
 
 def add(

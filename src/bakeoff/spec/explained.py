@@ -60,6 +60,26 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     """The part of `share` of operations that a compiler has fused from several kinds, phases or layers."""
 
 
+NodeClass = Literal["expensive", "cheap", "no op"]
+"""What a node of a graph costs, in the classes of Dai et al. 2022, table 6.
+
+expensive  convolutions, products of matrices, FFT, recurrent layers
+cheap      sums, products by element and all else that computes or moves numbers
+no op      constants, assignments, identities, shapes and the like, whose time can be ignored
+"""
+
+
+class GraphStage(msgspec.Struct, frozen=True, kw_only=True):
+    """A program's graph before a compiler's passes, or after some of them."""
+
+    passes: tuple[str, ...] = ()
+    """What it went through, in order; empty: the graph as it was before."""
+    nodes: dict[NodeClass, int]
+    """How many it has, by class."""
+    removed: dict[NodeClass, int] = {}
+    """Nodes of the graph before that are no longer there, by what they were; empty where nodes cannot be followed."""
+
+
 class Traced(msgspec.Struct, frozen=True, kw_only=True):
     """What one traced trial has seen."""
 
@@ -83,5 +103,7 @@ class Traced(msgspec.Struct, frozen=True, kw_only=True):
     facts: dict[str, float | int | str] = {}
     """About the program: "instructions_before", "instructions_after", "fusions", "graphs", "graph_breaks",
     "fused_kernels", "launches", "command_buffers", "program_sha256"; only what the framework tells."""
+    stages: list[GraphStage] = []
+    """The program's graph as its compiler has it before and after passes; empty where the framework tells none."""
     files: list[str] = []
     """Raw traces in the trial's folder, for Perfetto or TensorBoard."""

@@ -147,6 +147,8 @@ class Explain(msgspec.Struct, frozen=True, tag="EXPLAIN"):
     """Every second pair begins with the profiled block (ABBA)."""
     lead: int
     steps: int
+    counts: bool = True
+    """Whether nodes of graphs are counted pass by pass, which may take seconds and tells the same in every trial."""
 
 
 class RunEpoch(msgspec.Struct, frozen=True, tag="EPOCH"):

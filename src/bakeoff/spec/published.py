@@ -111,6 +111,42 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Share of right labels at the end, 0 to 1; None where the document gives none."""
 
 
+PartOf = Literal[
+    "compute",
+    "copies",
+    "launches",
+    "removed",
+    "pruning",
+    "constant folding",
+    "arithmetic",
+    "dependency",
+    "arithmetic and dependency",
+    "expensive",
+    "cheap",
+    "no op",
+]
+"""What a document gives of a step, or of its graph, that is no time.
+
+compute                 share of the step in which the device computes
+copies                  share of the step in which memory is copied between host and device
+launches                kernels that a step starts
+removed                 share of a graph's nodes that all passes together take away
+pruning, ...            share that one pass takes away, in the order in which they run
+expensive, cheap, no op  of the nodes that are taken away, the share of one class
+"""
+
+
+class PublishedPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the document says a step or its graph consists of."""
+
+    of: PartOf
+    value: Annotated[float, msgspec.Meta(ge=0)]
+    """In percent; of launches their number."""
+    row: str = ""
+    """Empty: the document does not say of which row."""
+    kind: Literal["exact", "about", "at-most", "at-least"] = "exact"
+
+
 class Scale(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How much smaller a comparison is in its scaled variant, and how many rounds that takes."""
 
@@ -146,6 +182,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     scaled: Scale | None = None
     """None: the scaled variant of the study leaves this comparison out."""
     figures: tuple[Figure, ...] = ()
+    parts: tuple[PublishedPart, ...] = ()
+    """Its figures that are no times, which traces are held against."""
     contenders: dict[str, str] = {}
     """By row, the contender that stands for it here alone, on whatever device, in place of the row's own."""
     other: str = ""
@@ -263,6 +301,9 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """What a line of the document's table is; empty: by how many machines and comparisons there are."""
     difference: tuple[str, ...] = ()
     """Two rows whose difference has a column of its own in the document, in percent."""
+    parts: tuple[PartOf, ...] = ()
+    """What traces have to tell, in the order of its tables: every contender is traced behind the race. Empty: it is all
+    about times."""
     chart: bool = False
     """Draw the figures as bars, because the document shows a figure and not a table."""
     drawing: Drawing = Drawing()

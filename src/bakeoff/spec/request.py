@@ -56,6 +56,8 @@ class Request(Procedure, frozen=True, kw_only=True):
     self_test: bool = True
     """Test every timer that was not yet tested on this machine with these versions and options, and measure its peaks
     where they are not known."""
+    traced: bool = False
+    """Trace every ranked contender right behind its rounds, as an explanation does; no suspect is raced."""
     inject: dict[str, str] = msgspec.field(default_factory=dict)
     """Options that frameworks get in place of those that they are judged by: a fault that a certificate has to refuse.
     Of `verify` alone."""

@@ -131,6 +131,11 @@ def _of_comparison(study: PublishedStudy, declared: Declared) -> list[str]:
             found.append(f"{where}: machine {figure.machine!r} is not there")
         if figure.epoch and not declared.epochs_apart:
             found.append(f"{where}: epoch {figure.epoch} wants epochs_apart = true")
+    for part in declared.parts:
+        where = f"{declared.name}, {part.of}"
+        found += [] if part.row in {"", *rows} else [f"{where}: row {part.row!r} is not there"]
+        found += [] if part.of in study.parts else [f"{where}: the study's parts do not name it"]
+    found += _twice(f"{declared.name}: part", [f"{part.of} {part.row}".strip() for part in declared.parts])
     named = [f"{one.row} {one.machine} {one.epoch or ''}".strip() for one in declared.figures]
     return found + _twice(f"{declared.name}: figure of", named)
 
@@ -240,6 +245,7 @@ def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int
         padding=declared.padding,
         max_rounds=smaller.rounds if smaller else None,
         seed=seed,
+        traced=bool(here.published.parts),
     )
     alone = msgspec.structs.replace(request, command=_command(request))
     return Point(title=declared.name, request=alone, left_out=left_out, rows=placed)

@@ -14,6 +14,7 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.study import judge_study
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
+from bakeoff.race.counterfactual import lacks_traces
 from bakeoff.race.progress import (
     Event,
     PointEnded,
@@ -161,6 +162,8 @@ def is_final(folder: Path, request: Request, state: PointState) -> bool:
         return False
     all_rounds = outcome.ended == "rounds" and outcome.rounds >= (request.max_rounds or LOOKS[-1])
     if goal_of(outcome.comparison.procedure.aim) != goal_of(request.aim):
+        return False
+    if request.traced and lacks_traces(folder / state.comparison):
         return False
     return outcome.ended in _FINAL or (all_rounds and request.aim != "until-sure")
 

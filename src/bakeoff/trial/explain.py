@@ -36,6 +36,7 @@ def reading(running: Running, command: Explain, folder: Path) -> Traced:
         why = NO_TRACER if tracer is None else tracer.reason
         plain = [_block(running, command) for _ in range(command.pairs)]
         return Traced(level="none", reason=why, plain_ns=plain)
+    tracer.counts = command.counts
     plain, profiled = [], []
     for pair in range(command.pairs):
         if pair % 2 == 0:
@@ -114,5 +115,6 @@ def _read(profiled: list[_Profiled], threads: int, *, has_feed: bool) -> Traced:
         events_per_step=sum(step.events for step in kept) / max(1, len(kept)),
         notes=list(dict.fromkeys(note for trace in traces for note in trace.notes)),
         facts={name: fact for trace in traces for name, fact in trace.facts.items()},
+        stages=next((trace.stages for trace in traces if trace.stages), []),
         files=[name for trace in traces for name in trace.files],
     )

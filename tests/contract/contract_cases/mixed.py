@@ -9,6 +9,6 @@ MIXED = [
     "jax:precision=bfloat16,graph_optimization=off,attention=math",
     "jax:precision=float16,convolution=products",
     "tensorflow:precision=bfloat16,graph_optimization=off,onednn=off",
-    "tensorflow:precision=float16,onednn=on",
+    "tensorflow:precision=float16,onednn=on,grappler=no-folding",
 ]
 """Each value that a framework has on a processor is in one of them; several stand together to save processes."""

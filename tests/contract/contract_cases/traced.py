@@ -197,5 +197,6 @@ def _traced(tracer: Any, step: Any, batches: list[Any]) -> Trace:
 def _written(trace: Trace, level: str, reason: str) -> dict[str, Any]:
     """Return what a trace says, as text."""
     spent = msgspec.json.encode(shares(swept(trace, 1))).decode()
-    texts = {"shares": spent, "facts": msgspec.json.encode(trace.facts).decode(), "level": level, "reason": reason}
+    texts = {"shares": spent, "level": level, "reason": reason}
+    texts |= {name: msgspec.json.encode(getattr(trace, name)).decode() for name in ("facts", "stages")}
     return {name: np.array(text, "U") for name, text in texts.items()}

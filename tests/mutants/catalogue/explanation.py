@@ -10,6 +10,11 @@ in_sweep = partial(Mutant, "", "explanation", "trial/sweep.py")
 in_rows = partial(Mutant, "", "explanation", "stats/rows.py")
 in_gap = partial(Mutant, "", "explanation", "judge/gap.py")
 
+in_profile = partial(Mutant, "", "explanation", "judge/profile.py")
+in_passes = partial(Mutant, "", "explanation", "frameworks/tensorflow/grappler.py")
+
+OF_PARTS = "unit/tests/study/test_parts.py"
+OF_PASSES = "unit/tests/frameworks/test_tensorflow.py"
 OF_SWEEP = "unit/tests/trial/test_sweep.py"
 OF_ROWS = "unit/tests/stats/test_rows.py"
 
@@ -33,6 +38,16 @@ MUTANTS = [
         "stalled steps count",
         [("cut = len(ordered) // 4", "cut = 0")],
         {OF_SWEEP: "test_a_stalled_step_is_left_out"},
+    ),
+    in_profile(
+        "time in which the host alone was busy counts as computing",
+        [('NO_COMPUTING = ("host dispatch", "idle",', 'NO_COMPUTING = ("idle",')],
+        {OF_PARTS: "test_every_contender_is_traced_and_stands_beside_the_documents_figures"},
+    ),
+    in_passes(
+        "a pass that is said to be off is on",
+        [("PASSES[name].off for name in lacking", "not PASSES[name].off for name in lacking")],
+        {OF_PASSES: "test_a_pass_that_is_said_to_be_off_and_is_on_is_read_back"},
     ),
     in_rows(
         "rows are not corrected for their number",

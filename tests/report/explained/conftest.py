@@ -6,9 +6,9 @@ import msgspec
 import pytest
 from tests.report.conftest import outcome, plan, ranked, verdict
 
-from bakeoff.judge.explanation import Cause, Explanation, Gap, Profile, Row, Suspect, Unjudged
+from bakeoff.judge.explanation import Cause, Explanation, Gap, Part, Profile, Row, Suspect, Unjudged
 from bakeoff.judge.outcome import ContenderOutcome
-from bakeoff.spec.explained import OperationKind, Phase
+from bakeoff.spec.explained import GraphStage, OperationKind, Phase
 from bakeoff.spec.verdict import Interval
 
 Key = tuple[OperationKind | None, Phase, str]
@@ -111,7 +111,14 @@ def profile(label: str, step_s: float, **more: object) -> Profile:
         inferred_share=0.35,
         mixed_share=0.03,
         unattributed_share=0.06,
+        compute=Part(mean=0.93, interval=Interval(estimate=0.93, low=0.91, high=0.95)),
+        copies=Part(mean=0.0),
+        launches=Part(mean=1166.0),
         events_per_step=1244.0,
+        stages=[
+            GraphStage(nodes={"expensive": 120, "cheap": 4000, "no op": 5000}),
+            GraphStage(passes=("all passes",), nodes={"expensive": 120, "cheap": 3186, "no op": 3000}),
+        ],
         notes=["XLA names no weight gradient: it is given to the layer whose parameter it updates."],
         facts={"instructions_before": 9120, "instructions_after": 6306, "fusions": 447, "program_sha256": "1f" * 32},
         files=[f"results/mlp-mnist-4f2a/explain-{number:02}-{label}/trace.json.gz" for number in range(1, 6)],

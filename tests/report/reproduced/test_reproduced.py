@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bakeoff.report.page import Section
 
 PAGE = Path(__file__).parents[3] / "docs" / "json-reproduced.md"
-LISTS = ("lines", "epochs", "overheads", "pairs", "memory", "claims")
+LISTS = ("lines", "epochs", "overheads", "parts", "graphs", "pairs", "memory", "claims")
 CASES = ["scaled", "full", "figure", "article"]
 
 
@@ -201,11 +201,12 @@ def test_json_has_every_pair_with_both_ratios(scaled: StudyOutcome) -> None:
 def test_the_page_of_the_object_tells_every_key(figure: StudyOutcome, article: StudyOutcome) -> None:
     """docs/json-reproduced.md describes exactly the keys of the object; the file's and a comparison's are elsewhere."""
     from tests.report.reproduced.test_epochs_apart import table4
+    from tests.report.reproduced.test_parts import table3
     from tests.report.reproduced.test_several_devices import table7
 
     documented = set(re.findall(r"^\| `([^`]+)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     there = set()
-    for study in (figure, article, table4(), table7()):
+    for study in (figure, article, table3(), table4(), table7()):
         made = data_of(study)
         there |= set(made)
         there |= {f"{name}[].{key}" for name in LISTS for one in made[name] for key in one}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from bakeoff.spec.errors import UnsupportedError
-from bakeoff.spec.explained import OperationKind, Phase
+from bakeoff.spec.explained import GraphStage, OperationKind, Phase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from bakeoff.spec.explained import NodeClass
 
 
 class Part(NamedTuple):
@@ -48,3 +50,29 @@ def _part(text: str) -> Part:
         )
         raise UnsupportedError(msg)
     return Part(kind, phase, layer, float(weight))  # type: ignore[arg-type] # both are among the literals
+
+
+def stages(options: Mapping[str, str]) -> list[GraphStage]:
+    """Return a graph of 100 nodes after the passes of the script, one after another; without one there is no graph.
+
+    Of ten nodes one is expensive, two are cheap; passes take away what is no operation first, then what is cheap.
+    """
+    if not options["passes"]:
+        return []
+    found, left = [_stage((), _GRAPH)], _GRAPH
+    for text in options["passes"].split(";"):
+        name, _, count = text.partition("/")
+        taken, left = int(count), dict(left)
+        for kind in reversed(_GRAPH):
+            gone = min(taken, left[kind])
+            left[kind], taken = left[kind] - gone, taken - gone
+        found.append(_stage((*found[-1].passes, name), left))
+    return found
+
+
+_GRAPH: dict[NodeClass, int] = {"expensive": 10, "cheap": 20, "no op": 70}
+
+
+def _stage(passes: tuple[str, ...], nodes: dict[NodeClass, int]) -> GraphStage:
+    """Return one stage of the graph."""
+    return GraphStage(passes=passes, nodes=nodes, removed={kind: _GRAPH[kind] - nodes[kind] for kind in _GRAPH})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bakeoff.frameworks.fake.engine import pass_time, virtual_clock
-from bakeoff.frameworks.fake.parts import Part, parts
+from bakeoff.frameworks.fake.parts import Part, parts, stages
 from bakeoff.frameworks.tracing import Event, Trace
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from bakeoff.spec.explained import Level
+    from bakeoff.spec.explained import GraphStage, Level
 
 RAW = "trace.txt"
 """The raw trace: the length of each step."""
@@ -28,10 +28,12 @@ class Tracer:
 
     level: Level = "layers"
     reason = ""
+    counts = True
 
     def __init__(self) -> None:
         """Begin with no step."""
         self._parts: list[Part] = []
+        self._stages: list[GraphStage] = []
         self._cost = 0.0
         self._input_ns = 0
         """Of a step, until its batch is there."""
@@ -48,6 +50,7 @@ class Tracer:
         self.reason = "" if self.level == "layers" else "the script says so"
         spread, random = float(options["part_noise"]), np.random.default_rng()
         drawn = [part._replace(weight=part.weight * math.exp(random.normal(0.0, spread))) for part in parts(options)]
+        self._stages = stages(options)
         whole = sum(part.weight for part in drawn)
         self._parts = [part._replace(weight=part.weight / whole) for part in drawn]
 
@@ -72,6 +75,7 @@ class Tracer:
             events=[event for span in spans for event in self._events(*span)],
             notes=["these events are scripted"],
             facts={"launches": sum(part.kind not in ("idle", "host dispatch") for part in self._parts)},
+            stages=self._stages if self.counts else [],
             files=[RAW],
         )
 

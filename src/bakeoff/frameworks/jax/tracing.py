@@ -15,7 +15,7 @@ from bakeoff.frameworks import hlo, scopes, xla
 from bakeoff.frameworks.jax import nn
 from bakeoff.frameworks.jax.xplanes import RUN, STEP, Profile, read
 from bakeoff.frameworks.origins import NOTE, Origin, origins
-from bakeoff.frameworks.tracing import LOSS, OPTIMIZER, WHOLE, Trace
+from bakeoff.frameworks.tracing import ALL_PASSES, LOSS, OPTIMIZER, WHOLE, Trace
 from bakeoff.spec.vocabulary import LAYERS
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from flax import nnx
 
     from bakeoff.frameworks.hlo import Fact
-    from bakeoff.spec.explained import Level
+    from bakeoff.spec.explained import GraphStage, Level
 
     Work = Callable[[Callable[[], AbstractContextManager[Any]]], None]
 
@@ -51,6 +51,7 @@ class Tracer:
 
     level: Level = "layers"
     reason = ""
+    counts = True
 
     def __init__(self) -> None:
         """Begin with a model without layers."""
@@ -60,6 +61,7 @@ class Tracer:
         """The programs that ran, by their names; of several of one name the newest."""
         self._known: dict[str, dict[str, Origin]] = {}
         self._facts: dict[str, Fact] = {}
+        self._stages: list[GraphStage] = []
         self._count = 0
 
     def scoped(self, build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -96,7 +98,9 @@ class Tracer:
         self._note_program(step, batches)
         events, missing = profile.events(self._known)
         notes = self._notes(missing, len(events))
-        return Trace(steps=profile.steps(), events=events, notes=notes, facts=self._facts, files=files)
+        return Trace(
+            steps=profile.steps(), events=events, notes=notes, facts=self._facts, stages=self._stages, files=files
+        )
 
     def _notes(self, missing: int, events: int) -> list[str]:
         """Return what a reader has to know, with how many of the events name no known instruction."""
@@ -131,6 +135,7 @@ class Tracer:
             return
         text = self._texts[before.name]
         module = hlo.parsed(text)
+        self._stages = [hlo.stage(before), hlo.stage(module, ALL_PASSES)]
         self._facts = {
             "instructions_before": hlo.instructions(before),
             "instructions_after": hlo.instructions(module),

@@ -31,6 +31,7 @@ class Tracer:
 
     level: Level = "kinds"
     reason = _REASON
+    counts = True
 
     def scoped(self, build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """Return the workload's `build` as it is: Jittor's marks are lost on gradients, and moved to other layers."""

@@ -19,6 +19,7 @@ class Tracer:
     """Nothing to ask: MLX computes a step's graph when its results are asked for, and notes no times."""
 
     level: Level = "none"
+    counts = True
     reason = (
         "MLX has no profiler that a program can read: of Apple's GPU it writes captures for Xcode "
         "(mlx.core.metal.start_capture), of a processor nothing, and evaluating operation by operation would be "

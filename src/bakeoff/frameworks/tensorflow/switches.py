@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bakeoff.frameworks import xla
 from bakeoff.frameworks.denormals import in_force
-from bakeoff.frameworks.tensorflow import graphs, recurrent
+from bakeoff.frameworks.tensorflow import graphs, grappler, recurrent
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.options import DEFAULT
 
@@ -34,6 +34,7 @@ def switch(options: Mapping[str, str]) -> None:
         tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
         if options["mode"] == "compiled":
             xla.add(_LEVEL_0)
+    grappler.switch(options.get("grappler", DEFAULT))
     recurrent.choose(options["lstm"], options["mode"])
     graphs.choose(options["aggregate"])
     if options["onednn"] == "on" and _onednn() == "off":
@@ -48,6 +49,7 @@ def settings(device: str, mode: str) -> dict[str, str | int | float | bool | Non
         "optimizer_kernel": DEFAULT,
         "conv_algorithm": _convolutions(mode) if device == "cuda" else None,
         "graph_optimization": _graph_optimization(mode),
+        "grappler": grappler.setting() if mode == "graph" else None,
         "onednn": _onednn() if device == "cpu" else None,
         "attention": _attention(),
         **recurrent.settings(),

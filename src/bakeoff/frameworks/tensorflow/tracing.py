@@ -17,8 +17,9 @@ from tensorflow.python.eager import context  # run metadata of functions has no 
 
 from bakeoff.frameworks import hlo, planes, scopes
 from bakeoff.frameworks.origins import NOTE, origins
-from bakeoff.frameworks.tensorflow import border, eager, nodes
-from bakeoff.frameworks.tracing import LAYER, LOSS, OPTIMIZER, WHOLE, Trace
+from bakeoff.frameworks.tensorflow import border, eager, grappler, nodes
+from bakeoff.frameworks.tracing import ALL_PASSES, LAYER, LOSS, OPTIMIZER, WHOLE, Trace
+from bakeoff.spec.options import DEFAULT
 from bakeoff.spec.vocabulary import LAYERS
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.origins import Origin
     from bakeoff.frameworks.tracing import Event
-    from bakeoff.spec.explained import Level
+    from bakeoff.spec.explained import GraphStage, Level
 
     Work = Callable[[Callable[[], AbstractContextManager[Any]]], None]
 
@@ -54,6 +55,7 @@ class Tracer:
 
     level: Level = "layers"
     reason = ""
+    counts = True
 
     def __init__(self) -> None:
         """Start without a model."""
@@ -63,6 +65,7 @@ class Tracer:
         self._first: FirstCall | None = None
         self._origins: dict[str, Origin] | None = None
         self._facts: dict[str, float | int | str] = {}
+        self._stages: list[GraphStage] = []
 
     def scoped(self, build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         """Return a workload's `build` with classes and functions that open scopes."""
@@ -106,6 +109,7 @@ class Tracer:
             events=self._read(step, seen),
             notes=[NODES if self._origins is None else NOTE] if self.level == "layers" else [],
             facts=self._facts,
+            stages=self._stages,
             files=[str(file.relative_to(folder)) for file in files],
         )
 
@@ -115,6 +119,8 @@ class Tracer:
             return eager.read(seen, self._layers)
         if not step._run._jit_compile:
             self._facts = self._first.facts()
+            if self.counts and grappler.setting() == DEFAULT:  # with another setting it is not what has run
+                self._stages = self._stages or self._first.stages()
             return nodes.read(seen, self._first.graph, self._layers)
         if self._origins is None:
             self._compiled(step._run, self._first.arguments)
@@ -125,9 +131,11 @@ class Tracer:
         asked = function.experimental_get_compiler_ir(*arguments)
         text = asked(stage="optimized_hlo")
         module = hlo.parsed(text)
+        before = hlo.parsed(asked(stage="hlo"))
         self._origins = origins(module, self._layers)
+        self._stages = [hlo.stage(before), hlo.stage(module, ALL_PASSES)]
         self._facts = {
-            "instructions_before": hlo.instructions(hlo.parsed(asked(stage="hlo"))),
+            "instructions_before": hlo.instructions(before),
             "instructions_after": hlo.instructions(module),
             "fusions": hlo.fusions(module),
             "program_sha256": _sha256(nodes.nameless(hlo.without_metadata(text.replace(module.name, "")))),
@@ -202,6 +210,10 @@ class FirstCall:
             "fusions": sum(nodes.is_fused(operation) for operation in program),
             "program_sha256": _sha256(program),
         }
+
+    def stages(self) -> list[GraphStage]:
+        """Return what each of Grappler's passes makes of the step's graph."""
+        return grappler.stages(self._run.get_concrete_function(*self.arguments))
 
 
 def _nodes(graph: Any) -> Iterator[tuple[str, nodes.Node]]:

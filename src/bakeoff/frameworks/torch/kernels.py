@@ -7,12 +7,13 @@ PyTorch by theirs. Each has the nodes of the traced graph that it was made of, a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from bakeoff.frameworks import scopes
 from bakeoff.frameworks.scopes import Place
 from bakeoff.frameworks.torch import operators
-from bakeoff.frameworks.tracing import LOSS, WHOLE
+from bakeoff.frameworks.tracing import ALL_PASSES, LOSS, WHOLE, by_class
+from bakeoff.spec.explained import GraphStage, NodeClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,9 @@ _MADE = (
 """Nodes that a kernel does nothing for, or that stand for constants: they do not say whose it is."""
 
 
+_COSTS: tuple[NodeClass, ...] = get_args(NodeClass)
+
+
 class Node(NamedTuple):
     """One node of a traced graph."""
 
@@ -69,8 +73,13 @@ class Graph(NamedTuple):
     """How the profile marks its runs."""
     is_backward: bool
     calls: tuple[Call, ...]
-    size: int = 0
-    """Nodes that compute something."""
+    nodes: tuple[Node, ...] = ()
+    """All that it was made of."""
+
+    @property
+    def size(self) -> int:
+        """Return how many nodes are no input."""
+        return sum(bool(node.operation) for node in self.nodes)
 
 
 class Sources:
@@ -123,6 +132,15 @@ class Sources:
             "fusions": sum(len(_working(call)) > 1 for call in made),
         }
 
+    def stages(self) -> list[GraphStage]:
+        """Return the nodes of all traced graphs by class, and what is called in their place, by its dearest node."""
+        if not self.graphs:
+            return []
+        nodes = [operators.node_class(node.operation) for graph in self.graphs for node in graph.nodes]
+        calls = [call for graph in self.graphs for call in graph.calls]
+        after = [_of_call(call) for call in calls]
+        return [GraphStage(nodes=by_class(nodes)), GraphStage(passes=ALL_PASSES, nodes=by_class(after))]
+
     def _placed(self, event: Event, call: Call, name: str) -> Event:
         """Return an event in the layer that a call comes from."""
         working = _working(call)
@@ -150,8 +168,7 @@ class Sources:
             Call(name.rpartition(":")[0] or name, tuple(known[one] for one in made_of if one in known))
             for name, made_of in calls.items()
         )
-        size = sum(bool(node.operation) for node in known.values())
-        self.graphs.append(Graph(region, is_backward, found, size))
+        self.graphs.append(Graph(region, is_backward, found, tuple(known.values())))
 
     def _nodes(self, nodes: Iterable[Any]) -> Iterator[tuple[str, Node]]:
         """Go through the nodes of a traced graph; what it is given has the layer that first takes it."""
@@ -193,3 +210,9 @@ def _next(ahead: list[Call], name: str) -> Call | None:
 def _is_of(call: Call, name: str) -> bool:
     """Return whether an operation of a profile is a call, by its name: `extern_kernels.addmm` is aten::addmm."""
     return call.name == name if operators.is_generated(call.name) else name in call.name.split(".")
+
+
+def _of_call(call: Call) -> NodeClass:
+    """Return what a call costs: as the dearest node that it was made of, by the order of the classes."""
+    classes: set[NodeClass] = {operators.node_class(node.operation) for node in call.nodes}
+    return next((name for name in _COSTS if name in classes), "cheap")

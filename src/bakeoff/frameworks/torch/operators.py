@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bakeoff.spec.explained import OperationKind
+    from bakeoff.spec.explained import NodeClass, OperationKind
 
 WHOLE: tuple[OperationKind, ...] = ("convolution", "matrix product", "recurrent", "attention", "normalisation")
 """Kinds whose operators are of one kind with all that they call: a convolution's own copies are a part of it."""
@@ -45,6 +45,13 @@ _KINDS: tuple[tuple[OperationKind, tuple[str, ...]], ...] = (
 _AFFIX = r"_?(?:{})(_backward\d?|_forward)?(_out)?_?"
 """What may stand around a name: an internal form, a gradient, a given result, an operation in place."""
 _PATTERNS = [(kind, re.compile(_AFFIX.format("|".join(parts)))) for kind, parts in _KINDS]
+
+_EXPENSIVE: tuple[OperationKind, ...] = ("convolution", "matrix product", "recurrent", "attention")
+_NO_OP = re.compile(
+    r"_?((unsafe_)?view\w*|reshape\w*|(un)?squeeze\w*|expand\w*|permute|transpose|t|alias|detach|getitem|full\w*"
+    r"|scalar_tensor|select|slice|split\w*|unbind|lift_fresh\w*|iota|arange|empty\w*|as_strided|sym_size\w*)"
+)
+"""Nodes that name other entries of the same array, or a constant."""
 
 _KERNELS: tuple[tuple[str, OperationKind], ...] = (
     ("nccl", "communication"),
@@ -87,6 +94,13 @@ def is_region(name: str) -> bool:
 def kind(name: str) -> OperationKind:
     """Return what an operator does, by its name without its namespace."""
     return next((found for found, pattern in _PATTERNS if pattern.fullmatch(name)), "element-wise")
+
+
+def node_class(name: str) -> NodeClass:
+    """Return what a node of a traced graph costs, by its operator's name; one without a name is an input."""
+    if not name or _NO_OP.fullmatch(name):
+        return "no op"
+    return "expensive" if kind(name) in _EXPENSIVE else "cheap"
 
 
 def kernel_kind(name: str) -> OperationKind | None:

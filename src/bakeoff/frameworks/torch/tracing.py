@@ -68,12 +68,15 @@ class Tracer:
 
     level: Level = "layers"
     reason = ""
+    counts = True
 
     def __init__(self) -> None:
         """Start without a model."""
         self._scope = Scopes()
         self._layers: dict[str, str] = {}
         self._sources: Sources | None = None
+        self._before: dict[str, int] = {}
+        """What Dynamo had counted before the model came."""
         self._vocabulary: Any = None
         self._native: Any = None
 
@@ -124,17 +127,27 @@ class Tracer:
             self.level, self.reason = "kinds", CUDA_GRAPHS
         if self._sources is not None:
             notes += self._sources.notes()
-            facts |= self._sources.facts()
+            facts |= self._sources.facts() | {name: count - self._before[name] for name, count in dynamo().items()}
         events = traced.read(seen, self._layers, self._sources)
-        return Trace(steps=traced.steps(seen), events=events, notes=notes, facts=facts, files=[FILE])
+        stages = [] if self._sources is None else self._sources.stages()
+        return Trace(steps=traced.steps(seen), events=events, notes=notes, facts=facts, stages=stages, files=[FILE])
 
     def _compiled(self) -> None:
         """Have Inductor note where its kernels come from, and leave the vocabulary as it is."""
         if self._vocabulary is not None:
             vars(self._vocabulary).update(vars(scopes.vocabulary(self._native, {})))
-        self._sources = Sources(self._layers)
+        self._sources, self._before = Sources(self._layers), dynamo()
         if why := self._sources.switch_on():
             self.level, self.reason = "kinds", why
+
+
+def dynamo() -> dict[str, int]:
+    """Return into how many graphs Dynamo has cut what it compiled, and how often it broke off, where it says that."""
+    try:
+        from torch._dynamo.utils import counters  # it is no public name
+    except ImportError:
+        return {}
+    return {"graphs": counters["stats"]["unique_graphs"], "graph_breaks": sum(counters["graph_break"].values())}
 
 
 def _classes(nn: Any, network: Any) -> Iterator[tuple[str, str]]:

@@ -63,7 +63,7 @@ def wanted(state: State) -> Iterator[Wanted | Checkpoint]:
                 continue
             one = known[plan.contender.label]
             step_s = max(one.median_step_s or 0.0, SHORTEST_STEP_S)
-            asked.append(alone(trial, partial(_traced, step_s)))
+            asked.append(alone(trial, partial(_traced, step_s, round_number)))
             needs_s += PROCESS_S + READING_S + (one.compile_s or 0.0) + _blocks_s(one, step_s)
         yield from behind(state, asked, needs_s)
 
@@ -82,9 +82,9 @@ def _blocks_s(one: ContenderOutcome, step_s: float) -> float:
     return 2 * BLOCKS.pairs * (lead + steps) * max(step_s, one.fenced_p50_s or 0.0)
 
 
-def _traced(step_s: float, session: Session) -> None:
-    """Warm up as a timed trial does, and run the blocks."""
+def _traced(step_s: float, round_number: int, session: Session) -> None:
+    """Warm up as a timed trial does, and run the blocks; the first round's trial counts what compilers do, too."""
     session.warm_up()
     session.tell("plain and profiled steps")
     lead, steps = BLOCKS.sizes(step_s)
-    session.ask(Explain(pairs=BLOCKS.pairs, lead=lead, steps=session.whole(steps)))
+    session.ask(Explain(pairs=BLOCKS.pairs, lead=lead, steps=session.whole(steps), counts=round_number == 1))

@@ -19,7 +19,7 @@ from bakeoff.report.units import count
 from bakeoff.report.words import machine_line, measured_line
 
 if TYPE_CHECKING:
-    from bakeoff.judge.explanation import Explanation, Gap, Row, Suspect
+    from bakeoff.judge.explanation import Explanation, Gap, Part, Profile, Row, Suspect
     from bakeoff.spec.verdict import Interval
 
 VERSION = 1
@@ -94,7 +94,7 @@ def _data(explanation: Explanation) -> dict[str, Any]:
         "sentences": [*sentences(explanation), *of_others(explanation)],
         "comparison": known | {"path": outcome.path, "workload": comparison.workload.name},
         "machine": comparison.machine,
-        "profiles": explanation.profiles,
+        "profiles": [_profile(one) for one in explanation.profiles],
         "gaps": [_gap(explanation, gap) for gap in explanation.gaps],
         "causes": explanation.causes,
         "unjudged": explanation.unjudged,
@@ -103,6 +103,16 @@ def _data(explanation: Explanation) -> dict[str, Any]:
     }
     told: dict[str, Any] = finite_only(msgspec.to_builtins(document))
     return told
+
+
+def _profile(profile: Profile) -> dict[str, Any]:
+    """Return one profile; what varies over rounds has its interval beside it."""
+    fields: dict[str, Any] = msgspec.to_builtins(profile)
+    for name, key in (("compute", "compute_share"), ("copies", "copy_share"), ("launches", "launches_per_step")):
+        part: Part | None = getattr(profile, name)
+        del fields[name]
+        fields |= {key: part.mean if part else None, f"{key}_interval": bounds(part.interval) if part else None}
+    return fields
 
 
 def _gap(explanation: Explanation, gap: Gap) -> dict[str, Any]:

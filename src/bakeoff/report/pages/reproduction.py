@@ -10,12 +10,14 @@ import msgspec
 from bakeoff.judge import reproduction
 from bakeoff.judge.reproduced_epochs import epoch_lines
 from bakeoff.judge.reproduced_memory import memory_lines
+from bakeoff.judge.reproduced_parts import part_lines
 from bakeoff.judge.reproduced_scaling import overhead_lines
 from bakeoff.report.page import Page, Picture, Section
 from bakeoff.report.pages import published_nothing
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_caption import caption
 from bakeoff.report.pages.published_claims import claims_data, claims_sections, claims_told
+from bakeoff.report.pages.published_parts import headline_of_parts, parts
 from bakeoff.report.pages.published_shape import shape_table
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
@@ -28,7 +30,9 @@ from bakeoff.report.words import measured_line
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bakeoff.judge.explanation import Profile
     from bakeoff.judge.reproduced_epochs import EpochLine
+    from bakeoff.judge.reproduced_parts import PartLine
     from bakeoff.judge.reproduced_scaling import OverheadLine
     from bakeoff.judge.reproduction import Order, PublishedLine, PublishedPair
     from bakeoff.judge.study import StudyOutcome
@@ -56,6 +60,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
             *_ratios(published, pairs, answer),
             *(published_nothing.by_benchmark(study, published) if published.is_silent() else []),
             *beside_measured(study, published, pairs),
+            *parts(study, published),
             *claims_sections(study, published),
             *called_for(study, published),
             *([Section(title="Holes", words=missing)] if missing else []),
@@ -111,6 +116,8 @@ def headline(study: StudyOutcome) -> str:
     where = f"{published.document.number} of {published.document.name}"
     if published.is_silent():
         return published_nothing.answer(study, published)
+    if published.parts:
+        return headline_of_parts(study, published)
     if not pairs:
         alone = any(declared.figures for declared in published.comparisons)
         said = f"There is no pair of figures in {where}{': each stands alone beside ours' if alone else ''}."
@@ -181,6 +188,8 @@ def _data(study: StudyOutcome, pages: Mapping[str, Page]) -> dict[str, Any]:
         "lines": [_line(line) for line in reproduction.lines(study, here.published)],
         "epochs": [_epoch(line) for line in epoch_lines(study, here.published)],
         "overheads": [_overhead(line) for line in overhead_lines(study, here.published)],
+        "parts": [_part(line) for line in part_lines(study, here.published)],
+        "graphs": [_graph(point.point.title, one) for point in study.points for one in point.profiles],
         "pairs": [_pair(pair) for pair in reproduction.pairs(study, here.published)],
         "memory": [
             msgspec.to_builtins(line) | {"hole": line.hole or None} for line in memory_lines(study, here.published)
@@ -241,6 +250,27 @@ def _overhead(line: OverheadLine) -> dict[str, Any]:
         "samples_per_s": line.samples_per_s,
         "hole": line.hole or None,
     }
+
+
+def _part(line: PartLine) -> dict[str, Any]:
+    """Return one part of a step or graph."""
+    told, ours = line.published, line.measured
+    return {
+        "comparison": line.comparison,
+        "row": line.row,
+        "of": line.of,
+        "published": told.value / line.scale if told else None,
+        "published_kind": told.kind if told else None,
+        "measured": ours.mean if ours else None,
+        "measured_interval": bounds(ours.interval) if ours else None,
+        "hole": line.hole or None,
+    }
+
+
+def _graph(comparison: str, profile: Profile) -> dict[str, Any]:
+    """Return what the compiler of one contender made of its graph, and what it says of it."""
+    stages = msgspec.to_builtins(profile.stages)
+    return {"comparison": comparison, "contender": profile.label, "stages": stages, "facts": profile.facts}
 
 
 def _pair(pair: PublishedPair) -> dict[str, Any]:

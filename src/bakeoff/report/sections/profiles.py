@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING
 
 from bakeoff.report.page import Line, Section, Table
+from bakeoff.report.sections.stages import CLASSES, stages_table
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import UNKNOWN, count, duration, percent, rounded
 
 if TYPE_CHECKING:
-    from bakeoff.judge.explanation import Explanation, Profile
+    from bakeoff.judge.explanation import Explanation, Part, Profile
 
 MOST_COST = 1.25
 """From this ratio of a profiled step to a plain one on a reader is warned: a fifth of such a step is the profiler's."""
@@ -47,6 +48,7 @@ def profiles(explanation: Explanation) -> list[Section]:
     found = [Section(title="What the profiles hold", words=said)] if said else []
     found.append(Section(kind="fold", title="How the time was attributed", notes=[_METHOD], tables=[table]))
     found.append(_folded("Each framework's program", _facts(explanation)))
+    found += graphs(explanation)
     remarks = [Line([one.label, note]) for one in explanation.profiles for note in one.notes]
     found.append(_folded("What to know of each profile", Table(["profile", "remark"], remarks, words=2)))
     files = [Line([one.label, path]) for one in explanation.profiles for path in one.files]
@@ -111,14 +113,41 @@ def _traces(explanation: Explanation) -> list[str]:
 def _table(explanation: Explanation) -> Table:
     """Return the figures of all profiles."""
     heads = ["contender", "holds", "rounds", "raced step", "by a rule", "mixed", "not attributed"]
-    heads += ["profiled / plain", "events a step"]
+    heads += ["operations ran", "device copies", "started a step", "profiled / plain", "events a step"]
     lines = []
     for one in explanation.profiles:
         ratio = UNKNOWN if one.profiled_ratio is None else rounded(one.profiled_ratio, 3)
         shares = [percent(share) for share in (one.inferred_share, one.mixed_share, one.unattributed_share)]
+        shares += [_share(one.compute), _share(one.copies), _number(one.launches)]
         cells = [one.label, _LEVELS[one.level], f"{one.rounds}", duration(one.step_s), *shares, ratio]
         lines.append(Line([*cells, rounded(one.events_per_step, 3)]))
     return Table(heads, lines, words=2)
+
+
+def _share(part: Part | None) -> str:
+    """Return a share of the step, with its interval where there is one."""
+    if part is None:
+        return UNKNOWN
+    if part.interval is None:
+        return percent(part.mean)
+    return f"{percent(part.mean)} ({percent(max(0.0, part.interval.low))} to {percent(min(1.0, part.interval.high))})"
+
+
+def _number(part: Part | None) -> str:
+    """Return a number of operations; a mean may have a fraction."""
+    if part is None:
+        return UNKNOWN
+    return f"{part.mean:,.0f}" if part.mean == int(part.mean) else f"{part.mean:,.1f}"
+
+
+def graphs(explanation: Explanation) -> list[Section]:
+    """Return a fold with what compilers made of each step's graph, where any of them tells."""
+    table = stages_table([(one.label, one.stages) for one in explanation.profiles])
+    return (
+        [Section(kind="fold", title="What became of each graph", notes=[CLASSES], tables=[table])]
+        if table.lines
+        else []
+    )
 
 
 def _facts(explanation: Explanation) -> Table:

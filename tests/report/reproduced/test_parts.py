@@ -1,0 +1,106 @@
+"""What steps and graphs consist of, published beside traced."""
+
+from __future__ import annotations
+
+import msgspec
+from tests.report.reproduced.conftest import study
+from tests.report.reproduced.test_reproduced import section_of
+from tests.report.shown import data_of, printed
+
+from bakeoff.judge.explanation import Part, Profile
+from bakeoff.judge.study import PointOutcome, StudyOutcome
+from bakeoff.report.pages import page_of
+from bakeoff.spec.explained import GraphStage
+from bakeoff.spec.verdict import Interval
+
+ROWS = {"TensorFlow": "tensorflow", "XLA, by JAX": "jax", "torch.compile": "torch:mode=compiled"}
+FOUR = ("pruning", "constant folding", "arithmetic", "dependency")
+
+
+def profile(label: str, stages: list[GraphStage]) -> Profile:
+    """Make a contender's profile."""
+    return Profile(
+        label=label,
+        level="layers",
+        rounds=5,
+        step_s=0.01,
+        compute=Part(mean=0.9132, interval=Interval(estimate=0.9132, low=0.9, high=0.93)),
+        copies=Part(mean=0.0),
+        launches=Part(mean=76649.0),
+        stages=stages,
+        facts={"fusions": 12, "instructions_after": 60},
+    )
+
+
+def graph(passes: tuple[str, ...], *nodes: int, removed: tuple[int, ...] = ()) -> GraphStage:
+    """Make a graph with so many nodes of each class."""
+    names = ("expensive", "cheap", "no op")
+    return GraphStage(
+        passes=passes,
+        nodes=dict(zip(names, nodes, strict=True)),
+        removed=dict(zip(names, removed, strict=False)),
+    )
+
+
+def with_profiles(point: PointOutcome) -> PointOutcome:
+    """Return a point whose contenders were traced, but for torch."""
+    one = [graph((), 10, 20, 70), graph(FOUR, 9, 16, 15, removed=(1, 4, 55))]
+    two = [graph((), 10, 20, 70), graph(("all passes",), 10, 10, 40)]
+    return msgspec.structs.replace(point, profiles=[profile("tensorflow", one), profile("jax", two)])
+
+
+def table(name: str, rows: dict[str, str], device: str = "cpu") -> StudyOutcome:
+    """Make a study's outcome."""
+    made = study(name, rows, {}, scaled=True, device=device)
+    return msgspec.structs.replace(made, points=[with_profiles(one) for one in made.points])
+
+
+def table3(device: str = "cpu") -> StudyOutcome:
+    """Make the outcome of table 3, PyTorch not traced."""
+    return table("dai2022-table3", {"TensorFlow": "tensorflow", "PyTorch": "torch"}, device)
+
+
+def test_shares_of_a_step_stand_beside_the_printed_ones() -> None:
+    """Each row has the document's share and ours with its interval; what was not traced says so."""
+    (shown,) = section_of(table3(), "Share of the step in which the device computes").tables
+    cells = {line.cells[0]: line.cells[1:] for line in shown.lines}
+    assert cells["gnmt, TensorFlow"] == ["85.91 %", "91.3 %", "90 % to 93 %"]
+    assert cells["gnmt, PyTorch"] == ["96.55 %", "not measured", ""]
+    (started,) = section_of(table3(), "Kernels or operations started in a step").tables
+    cells = {line.cells[0]: line.cells[1:] for line in started.lines}
+    assert cells["tacotron2, TensorFlow"] == ["76,649", "76,649", ""]
+    assert page_of(table3()).headline.startswith(
+        "Table 3 of Dai et al. 2022: 10 of 36 lines with a figure have ours beside it; "
+    )
+
+
+def test_what_the_columns_mean_on_a_processor_is_said() -> None:
+    """A processor has no copies to a device; on a GPU nothing of that is said, and copies are a share."""
+    text = " ".join(printed(table3()).split())
+    assert "On a processor there is no device beside the host" in text
+    assert "so that nothing is copied to a device" in text
+    assert "On a processor" not in printed(table3("cuda"))
+    (copies,) = section_of(table3("cuda"), "Share of the step in which memory is copied between host and device").tables
+    assert next(line.cells for line in copies.lines) == ["resnet50, TensorFlow", "at most 3 %", "0 %", ""]
+
+
+def test_classes_of_what_is_removed_stand_beside_table_6() -> None:
+    """Nodes that are gone by class; a compiler that names nodes anew has its graph before and after alone."""
+    made = table("dai2022-table6", ROWS)
+    (shown,) = section_of(made, "Of the nodes taken away, cheap ones").tables
+    cells = {line.cells[0]: line.cells[1:] for line in shown.lines}
+    assert cells["bert-base, TensorFlow"] == ["8.7593 %", "6.67 %", ""]
+    assert "bert-base, XLA, by JAX" not in cells
+    (graphs,) = section_of(made, "What became of each graph").tables
+    lines = [line.cells for line in graphs.lines if line.cells[0] == "gnmt, XLA, by JAX"]
+    assert lines == [
+        ["gnmt, XLA, by JAX", "as traced", "100", "10", "20", "70", ""],
+        ["gnmt, XLA, by JAX", "all passes", "60", "10", "10", "40", "40.0 %"],
+    ]
+    ours = {(one["comparison"], one["row"], one["of"]): one for one in data_of(made)["parts"]}
+    known = ours["gnmt", "TensorFlow", "no op"]
+    assert (known["published"], round(known["measured"], 4)) == (0.864704, round(55 / 60, 4))
+    assert ours["gnmt", "XLA, by JAX", "no op"]["hole"] == (
+        "its compiler names nodes anew, so that none of them is known to be gone"
+    )
+    assert data_of(made)["graphs"][0]["stages"][1]["removed"] == {"expensive": 1, "cheap": 4, "no op": 55}

@@ -1,0 +1,130 @@
+"""Studies of what steps and graphs consist of: traced behind the race, and held against a document's figures."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.race.inline import InlineWorker
+from tests.study.test_reproduce import NO_PROBE_S, published
+
+from bakeoff.judge.reproduced_parts import NO_GRAPH, NO_PASSES, part_lines
+from bakeoff.judge.study import StudyOutcome
+from bakeoff.spec.published import PublishedPart, PublishedStudy
+from bakeoff.store.files import read_record
+from bakeoff.study.published import declare, load
+from bakeoff.study.run import run_study
+
+PASSES = "pruning/45;constant folding/-5;arithmetic/5;dependency/20"
+CONTENDERS = {
+    "tensorflow": f"fake:passes={PASSES},parts=convolution/forward/stem/6;host dispatch///3;idle///1",
+    "pytorch": "fake:step_ms=2",
+}
+
+
+def study() -> PublishedStudy:
+    """Give a study of one comparison in which the scripted framework says what its steps and graphs consist of."""
+    rows = tuple(
+        msgspec.structs.replace(row, contender=CONTENDERS[row.name], on_cpu=CONTENDERS[row.name])
+        for row in published().rows
+        if row.name in CONTENDERS
+    )
+    (declared,) = published().comparisons
+    told = (
+        PublishedPart(of="compute", value=96.4, row="tensorflow"),
+        PublishedPart(of="copies", value=3, kind="at-most"),
+        PublishedPart(of="pruning", value=50, row="tensorflow", kind="about"),
+    )
+    return msgspec.structs.replace(
+        published(),
+        rows=rows,
+        comparisons=(msgspec.structs.replace(declared, figures=(), parts=told),),
+        parts=("compute", "copies", "launches", "pruning", "constant folding", "removed", "no op", "dependency"),
+    )
+
+
+def ran(folder: Path, *, resume: bool = False) -> StudyOutcome:
+    """Run it in virtual time."""
+    declared = declare(study(), device="cpu")
+    points = [
+        msgspec.structs.replace(point, request=msgspec.structs.replace(point.request, self_test=False))
+        for point in declared.points
+    ]
+    quick = msgspec.structs.replace(declared, points=points)
+    return run_study(quick, results=str(folder), resume=resume, launch=InlineWorker, probe_s=NO_PROBE_S)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the results of one run."""
+    found = tmp_path_factory.mktemp("parts")
+    ran(found)
+    return found
+
+
+def test_every_contender_is_traced_and_stands_beside_the_documents_figures(folder: Path) -> None:
+    """Shares of the step have an interval over rounds; counts of graphs have none; what cannot be had says why."""
+    lines = {(line.of, line.row): line for line in part_lines(ran(folder, resume=True), study())}
+    compute = lines["compute", "tensorflow"]
+    assert compute.measured is not None
+    assert compute.measured.mean == pytest.approx(0.6)
+    assert compute.measured.interval is not None
+    assert (compute.published and compute.published.value, compute.hole) == (96.4, "")
+    launches = lines["launches", "tensorflow"].measured
+    assert launches is not None
+    assert launches.mean == 1
+    measured = {of: one.measured.mean for (of, row), one in lines.items() if row == "tensorflow" and one.measured}
+    assert measured["pruning"] == pytest.approx(0.45)
+    assert measured["constant folding"] == pytest.approx(-0.05)
+    assert measured["removed"] == pytest.approx(0.65)
+    assert measured["no op"] == pytest.approx(1.0)
+    assert lines["removed", "pytorch"].hole == NO_GRAPH
+    assert NO_PASSES != NO_GRAPH
+
+
+def test_graphs_are_counted_in_the_first_trace_alone(folder: Path) -> None:
+    """What a compiler does is the same in every process, so that the other four trials are not longer for it."""
+    counted = {}
+    for path in folder.glob("*/*/explain*-fake-passes*"):
+        traced = read_record(path).traced
+        counted[path.name.partition("-")[0]] = bool(traced and traced.stages)
+    assert counted == {"explain1": True, **dict.fromkeys(("explain2", "explain3", "explain4", "explain5"), False)}
+
+
+def test_a_figure_of_no_row_stands_beside_each(folder: Path) -> None:
+    """The document's bound on copies holds for all rows; on a processor nothing is copied, and that is said."""
+    copies = [line for line in part_lines(ran(folder, resume=True), study()) if line.of == "copies"]
+    assert [line.published and line.published.value for line in copies] == [3, 3]
+    assert {line.measured for line in copies} == {None}
+    assert {line.hole for line in copies} == {
+        "a processor computes where the batch already lies, so that nothing is copied to a device"
+    }
+
+
+def test_traces_that_are_missing_are_made_when_it_is_resumed(folder: Path, tmp_path: Path) -> None:
+    """A study whose rounds are done and whose traces are not is not finished; what is there is not made again."""
+    copied = tmp_path / "results"
+    shutil.copytree(folder, copied)
+    (gone, *_) = sorted(copied.glob("*/*/explain5-*"))
+    shutil.rmtree(gone)
+    kept = {path: path.read_bytes() for path in copied.glob("*/*/*/record.json")}
+    ran(copied, resume=True)
+    assert (gone / "record.json").exists()
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
+def test_the_classes_of_table_6_are_whole() -> None:
+    """In table 6 of Dai et al. the three classes of each network have 100 % as their sum."""
+    for declared in load("dai2022-table6").comparisons:
+        assert sum(part.value for part in declared.parts) == pytest.approx(100, abs=2e-4), declared.name
+
+
+def test_table_3_has_every_figure() -> None:
+    """Seven networks in two frameworks, one of them at another batch, too; launches of two, and the bound on copies."""
+    parts = [part for declared in load("dai2022-table3").comparisons for part in declared.parts]
+    shares = [part.value for part in parts if part.of == "compute"]
+    assert (len(shares), min(shares), max(shares)) == (16, 54.31, 99.64)
+    assert {part.value for part in parts if part.of == "launches"} == {447, 76649}
+    assert {(part.value, part.kind) for part in parts if part.of == "copies"} == {(3, "at-most")}
