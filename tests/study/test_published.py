@@ -24,6 +24,7 @@ COUNTS = {  # rows of the document's table or figure, comparisons, single number
     "dai2022-table4": (5, 2, 8),
     "dai2022-table7": (6, 5, 28),
     "m1-inference": (2, 2, 12),
+    "m1-revive": (2, 2, 5),
     "m1-transfer": (2, 2, 12),
     "opacus-pr497": (6, 1, 6),
     "pytorch-per-sample-grads": (2, 1, 2),

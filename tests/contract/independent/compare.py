@@ -161,12 +161,15 @@ class _Pair:
         Dropout is on, and both draw the same masks from the same seed: its rates and places are compared, too.
         """
         with torch.no_grad():
-            found = _named("outputs in evaluation", network.eval()(self.inputs))
+            collected = network.collect(self.inputs) if self.size.collected else {}
+            found = {f"collected {name}": tensor.numpy() for name, tensor in collected.items()}
+            inputs = self.inputs | _moved(collected) if collected else self.inputs
+            found |= _named("outputs in evaluation", network.eval()(inputs))
         if loss is None:
             return found
         torch.manual_seed(SEED)
-        outputs = network.train()(self.inputs)
-        value = loss(outputs, self.targets, self.inputs)
+        outputs = network.train()(inputs)
+        value = loss(outputs, self.targets, inputs)
         value.backward()
         return found | _named("outputs in training", outputs) | {"loss": value.detach().numpy()}
 
@@ -181,6 +184,13 @@ class _Pair:
         if (unfolded := self.implementation.flattened.get(name)) is None:
             return array.T
         return array.reshape(*unfolded, -1).transpose(3, 2, 0, 1).reshape(array.shape[1], -1)
+
+
+def _moved(collected: dict[str, Any]) -> dict[str, Any]:
+    """Return what is collected as by other parameters: after the first update of a step these have moved on."""
+    stream = np.random.RandomState(SEED)
+    factors = {name: 1.0 + 0.2 * stream.standard_normal(tensor.shape) for name, tensor in sorted(collected.items())}
+    return {name: tensor * torch.from_numpy(factors[name]) for name, tensor in collected.items()}
 
 
 def _given(loss: Callable[..., Any]) -> Callable[..., Any]:
@@ -200,7 +210,7 @@ def _tensors(arrays: dict[str, Any]) -> Any:
     for name, array in arrays.items():
         tensor = torch.tensor(array, dtype={"f": torch.float64, "i": torch.int64}.get(array.dtype.kind))
         found[name] = tensor.permute(0, 3, 1, 2).contiguous() if tensor.ndim == 4 else tensor
-    return found if len(found) > 1 else next(iter(found.values()))
+    return next(iter(found.values())) if len(found) == 1 else found
 
 
 def _uninitialised(make: Callable[[], Any]) -> Any:
