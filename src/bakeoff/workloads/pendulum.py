@@ -28,8 +28,11 @@ UPRIGHT = 5.0
 NEAR = 0.9
 """From this cosine of the angle on the controller holds, with a spring and a damper, instead of pumping energy in."""
 
-FARTHEST = 0.98
-"""Beyond it a mean is fitted as if it were this: tanh would need infinite outputs for 1."""
+FARTHEST, LARGEST = 0.98, 0.999
+"""Beyond it a mean is fitted as if it were this, at first and then: tanh would need infinite outputs for 1."""
+
+STRIDE, RIDGE, ITERATIONS = 10, 1e-3, 5
+"""2,000 of the 20,000 transitions are enough for 257 numbers an output, and five iterations for two digits of the error."""
 
 
 def data(size: Size, samples: int, seed: int) -> dict[str, Any]:
@@ -96,13 +99,25 @@ def _fitted(x: Any, wanted: Any, hidden: int, layers: int, *, spread: float) -> 
         arrays.append((weight, bias))
         return h @ weight.astype(np.float64) + bias
 
-    h = x[::4].astype(np.float64)  # 5,000 transitions are enough for 257 numbers an output
+    h = x[::STRIDE].astype(np.float64)
     for place in range(layers):
         branch = np.maximum(drawn(np.maximum(drawn(h), 0.0)), 0.0)
         h = (h if place else drawn(h)) + branch
-    known = np.concatenate([h, np.ones((len(h), 1))], 1)
-    goal = known.T @ np.arctanh(np.clip(wanted[::4].astype(np.float64), -FARTHEST, FARTHEST))
-    head = np.linalg.solve(known.T @ known + 0.1 * np.eye(hidden + 1), goal)
+    head = _head(np.concatenate([h, np.ones((len(h), 1))], 1), wanted[::STRIDE].astype(np.float64))
     head = np.concatenate([head, np.zeros_like(head)], 1).astype(np.float32)
     head[-1, wanted.shape[1] :] = spread
     return [*arrays, (head[:-1], head[-1])]
+
+
+def _head(known: Any, wanted: Any) -> Any:
+    """Return weights (features, outputs) by which tanh(known @ weights) is near to what is wanted, by Gauss-Newton."""
+    held = RIDGE * np.eye(known.shape[1])
+    goal = np.arctanh(np.clip(wanted, -FARTHEST, FARTHEST))
+    found = np.linalg.solve(known.T @ known + held, known.T @ goal)
+    for _ in range(ITERATIONS):
+        means = np.tanh(known @ found)
+        for place, (mean, target) in enumerate(zip(means.T, wanted.T, strict=True)):
+            slopes = known * (1.0 - mean * mean)[:, None]
+            missing = np.clip(target, -LARGEST, LARGEST) - mean
+            found[:, place] += np.linalg.solve(slopes.T @ slopes + held, slopes.T @ missing)
+    return found
