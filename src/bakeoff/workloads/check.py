@@ -92,6 +92,17 @@ def _faults(workload: Workload) -> Iterator[str]:
         yield f"sizes has no 'full'; it has {', '.join(workload.sizes) or 'none'}"
     for name, size in workload.sizes.items():
         yield from (f"sizes[{name!r}].{fault}" for fault in _size_faults(size))
+    yield from _scenario_faults(workload)
+    if workload.optimizer is not None:
+        yield from (f"optimizer.{fault}" for fault in _optimizer_faults(workload.optimizer))
+    if not workload.data:
+        yield "data is empty; it must name at least one source, such as 'synthetic'"
+    if workload.learning_steps < 0:
+        yield f"learning_steps is {workload.learning_steps}; it must be at least 0"
+
+
+def _scenario_faults(workload: Workload) -> Iterator[str]:
+    """Yield a sentence for each scenario that the workload cannot have."""
     if not workload.scenarios or len(set(workload.scenarios)) < len(workload.scenarios):
         yield f"scenarios is {workload.scenarios!r}; it must hold at least one of {', '.join(SCENARIOS)}, each once"
     for scenario in workload.scenarios:
@@ -99,12 +110,6 @@ def _faults(workload: Workload) -> Iterator[str]:
             yield f"the scenarios include {scenario}, and optimizer is None"
     if workload.scenarios != ("train",) and any(size.collected for size in workload.sizes.values()):
         yield f"scenarios is {workload.scenarios!r}; a workload that collects has the scenario train alone"
-    if workload.optimizer is not None:
-        yield from (f"optimizer.{fault}" for fault in _optimizer_faults(workload.optimizer))
-    if not workload.data:
-        yield "data is empty; it must name at least one source, such as 'synthetic'"
-    if workload.learning_steps < 0:
-        yield f"learning_steps is {workload.learning_steps}; it must be at least 0"
 
 
 def _size_faults(size: Size) -> Iterator[str]:

@@ -32,7 +32,7 @@ FARTHEST, LARGEST = 0.98, 0.999
 """Beyond it a mean is fitted as if it were this, at first and then: tanh would need infinite outputs for 1."""
 
 STRIDE, RIDGE, ITERATIONS = 10, 1e-3, 5
-"""2,000 of the 20,000 transitions are enough for 257 numbers an output, and five iterations for two digits of the error."""
+"""2,000 of the 20,000 transitions are enough for 257 numbers an output; in five iterations the error has two digits."""
 
 
 def data(size: Size, samples: int, seed: int) -> dict[str, Any]:

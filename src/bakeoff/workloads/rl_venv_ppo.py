@@ -7,24 +7,25 @@ is near to the recorded window (0.25, minus the mean absolute error), and makes 
 50 epochs are 500 steps.
 
 Stage 2, sizes `policy` and `policy-reduced`: a policy, an MLP of 4 x 256, is learnt in a frozen environment, 256 starts
-for 100 steps, with the reward of Gym's pendulum, which has the square of the angle where this has 2 (1 - cos angle), and
-a Kullback-Leibler term of weight 1 to the behaviour policy. 20 epochs are 100 steps.
+for 100 steps, with the reward of Gym's pendulum, which has the square of the angle where this has 2 (1 - cos angle),
+and a Kullback-Leibler term of weight 1 to the behaviour policy. 20 epochs are 100 steps.
 
 PPO (Schulman et al., arXiv 1707.06347) with clipping at 0.2 and a value network of 4 x 256, its loss of weight 0.5;
 advantages by GAE (Schulman et al., arXiv 1506.02438), gamma 0.99 and lambda 0.95. Adam at 4e-5. All random numbers come
 with the batch, drawn by NumPy, so that all frameworks act alike.
 
 The structure is that of the REVIVE SDK 0.7 with `venv_algo` ppo; its sizes and constants are those of its public
-configuration. REVIVE itself is closed: it is neither run nor measured here. Where it is closed, or one loss a step is
-not enough, this is ours: the matcher learns beside the generator, in both updates and at its rate (REVIVE has one update
-at 6e-4); one environment is learnt, not two; no behaviour cloning. And the environment of stage 2 is not the one that
-stage 1 ends with, which would be another one in every framework: its random features are fitted to the same recorded
-trajectories by least squares, the same numbers for all.
+configuration. REVIVE itself is closed: it is neither run nor measured here. Where it is closed, or one loss for all
+networks is not enough, this is ours: the matcher learns beside the generator, in both updates and at its rate (REVIVE
+has one update at 6e-4); one environment is learnt, not two; no behaviour cloning. And the environment of stage 2 is not
+the one that stage 1 ends with, which would be another one in every framework: its random features are fitted to the
+same recorded trajectories, the same numbers for all.
 """
 
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -65,7 +66,7 @@ def _venv(batch_size: int, horizon: int, parameters: int, macs: int, **config: i
         parameters=parameters,
         macs=macs,
         contains={"environment steps": horizon},
-        config={"stage": "venv", "horizon": horizon} | config,
+        config={"stage": "venv", "horizon": horizon, **config},
     )
 
 
@@ -90,7 +91,7 @@ def _policy(batch_size: int, horizon: int, parameters: int, macs: int, **config:
         parameters=parameters,
         macs=macs,
         contains={"environment steps": horizon},
-        config={"stage": "policy", "horizon": horizon} | config,
+        config={"stage": "policy", "horizon": horizon, **config},
     )
 
 
@@ -255,7 +256,7 @@ def _mlp(nn: Any) -> Any:
         def __init__(self, features: int, hidden: int, layers: int, out: int = 1) -> None:
             super().__init__()
             widths = [features, *[hidden] * layers]
-            self.hidden = nn.ModuleList([nn.Linear(*pair) for pair in zip(widths, widths[1:], strict=False)])
+            self.hidden = nn.ModuleList([nn.Linear(*pair) for pair in pairwise(widths)])
             self.head = nn.Linear(hidden, out)
 
         def forward(self, x: Any) -> Any:
@@ -304,10 +305,10 @@ def _advantages(nn: Any, reward: Any, values: Any, discounts: Any) -> tuple[Any,
 
 
 def _discounts(horizon: int) -> Any:
-    """Return (gamma lambda)^(j - i) at row j and column i from the diagonal on: a sum over what is later, as a product."""
+    """Return (gamma lambda)^(j - i) at row j and column i, j >= i: a product with it is a sum over what is later."""
     places = np.arange(horizon)
     apart = places[:, None] - places[None, :]
-    return np.where(apart >= 0, (GAMMA * LAMBDA) ** np.maximum(apart, 0), 0.0).astype(np.float32)
+    return np.where(apart >= 0, (GAMMA * LAMBDA) ** np.maximum(apart, 0), 0.0)
 
 
 def _reward(nn: Any, states: Any, actions: Any) -> Any:

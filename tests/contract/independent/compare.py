@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from bakeoff.data.sources import synthetic
-from bakeoff.frameworks.torch import nn, torchvision_models
+from bakeoff.frameworks.torch import functions, nn, torchvision_models
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.workloads import plan
@@ -52,6 +52,7 @@ def compare(name: str, path: Path, size_name: str) -> Answer:
     implementation: Implementation = implementations.SMALL if is_small else implementations.SIZES[size_name]
     declared = _declared(loaded, implementations)
     torch.set_default_dtype(torch.float64)
+    functions.settle("cpu", torch.float64)
     differences = _Pair(loaded, "full" if is_small else size_name, implementations, implementation).differences()
     computed = [f"{what}: {difference:.1e}" for what, difference in differences.items() if not difference <= LIMIT]
     return Answer(declared=declared, computed=computed, compared=len(differences), largest=max(differences.values()))

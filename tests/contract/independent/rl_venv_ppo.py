@@ -5,7 +5,7 @@ The environment of stage 2 is data: its weights are the workload's own, and what
 
 from __future__ import annotations
 
-import math
+from itertools import pairwise
 
 import torch
 
@@ -34,7 +34,7 @@ class Block(torch.nn.Module):
 def resnet(features, hidden, layers, out):
     """Return blocks and a last layer."""
     widths = [features, *[hidden] * layers]
-    blocks = [Block(*pair) for pair in zip(widths[:-1], widths[1:], strict=True)]
+    blocks = [Block(*pair) for pair in pairwise(widths)]
     return torch.nn.Sequential(*blocks, torch.nn.Linear(hidden, out))
 
 
@@ -42,7 +42,7 @@ def mlp(features, hidden, layers, out):
     """Return layers with a leaky ReLU between, and a last one."""
     widths = [features, *[hidden] * layers]
     parts = []
-    for pair in zip(widths[:-1], widths[1:], strict=True):
+    for pair in pairwise(widths):
         parts += [torch.nn.Linear(*pair), torch.nn.LeakyReLU(0.1)]
     return torch.nn.Sequential(*parts, torch.nn.Linear(hidden, out))
 
@@ -198,7 +198,7 @@ def policy(horizon):
 
 def dense(*widths):
     """Return the parameters of layers between these widths."""
-    return sum(a * b + b for a, b in zip(widths[:-1], widths[1:], strict=True))
+    return sum(a * b + b for a, b in pairwise(widths))
 
 
 def of_resnet(features, hidden, layers, out):

@@ -135,7 +135,11 @@ MUTANTS = [
     _in_workload(
         "resnet50-cifar10 with Keras' epsilon", "resnet50-cifar10", [("epsilon=1e-8", "epsilon=1e-7")], check="declared"
     ),
-    _in_workload("PPO that takes the clipped ratio where the other is less", "rl-venv-ppo", [("nn.minimum(ratio * advantage, ", "(0 * ratio + ")]),
+    _in_workload(
+        "PPO that takes the clipped ratio where the other is less",
+        "rl-venv-ppo",
+        [("nn.minimum(ratio * advantage, ", "(0 * ratio + ")],
+    ),
     _in_workload(
         "PPO whose advantages look one step ahead",
         "rl-venv-ppo",
@@ -147,6 +151,8 @@ MUTANTS = [
         [("nn.softplus(-recorded)", "nn.softplus(recorded)")],
     ),
     _in_workload(
-        "a rollout whose actions are their means", "rl-venv-ppo", [("mean + std * drawn[:, :ACTION]", "mean + 0.0 * std")]
+        "a rollout whose actions are their means",
+        "rl-venv-ppo",
+        [("mean + std * drawn[:, :ACTION]", "mean + 0.0 * std")],
     ),
 ]
