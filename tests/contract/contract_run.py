@@ -354,5 +354,5 @@ def _inputs(workload: str) -> Path:
     folder = Path(tempfile.mkdtemp(dir=Session.folder))
     loaded = KNOWN[workload]
     size = loaded.size("reduced")
-    data.prepare(None, loaded.workload, size, size.batch_size, 0, folder)
+    data.prepare(None, loaded.workload, size, size.batch_size, 0, folder, file=loaded.path)
     return folder

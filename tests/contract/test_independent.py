@@ -62,7 +62,7 @@ def expected_count(name: str, size: str) -> int:
         return 1
     build, declared = loaded.build, loaded.size(size)
     has_second = declared.config.get("auxiliary") or name == "bert-base"  # a second output, in training alone
-    outputs_and_loss = 4 if has_second else 3
+    outputs_and_loss = (4 if has_second else 3) + len(declared.collected)
     return outputs_and_loss + len(plan.parameters(build, declared)) + len(plan.state(build, declared))
 
 

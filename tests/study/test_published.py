@@ -41,6 +41,7 @@ COUNTS = {  # rows of the document's table or figure, comparisons, single number
     "lambda-h100": (2, 2, 2),
     "lambda-h200": (2, 2, 2),
     "m1-inference": (2, 2, 12),
+    "m1-revive": (2, 2, 5),
     "m1-transfer": (2, 2, 12),
     "nvidia-examples": (6, 4, 18),
     "opacus-pr497": (6, 1, 6),

@@ -36,7 +36,11 @@ class Shape:
         assert all(mine == its or 1 in (mine, its) for mine, its in pairs), pairs
         return Shape(*map(max, pairs))
 
-    __mul__ = __rmul__ = __truediv__ = __add__
+    __mul__ = __rmul__ = __truediv__ = __radd__ = __sub__ = __rsub__ = __add__
+
+    def __neg__(self) -> Shape:
+        """Change nothing."""
+        return self
 
     def __getitem__(self, index: Any) -> Shape:
         """Drop the axes that have a number, and cut those that have a slice."""
@@ -111,7 +115,9 @@ class Counter:
         before = self.macs
         state, output = step(state, Shape(inputs.shape[0], *inputs.shape[2:]))
         self.macs += (inputs.shape[1] - 1) * (self.macs - before)
-        return state, Shape(output.shape[0], inputs.shape[1], *output.shape[1:])
+        each = output if isinstance(output, tuple) else (output,)
+        stacked = tuple(Shape(one.shape[0], inputs.shape[1], *one.shape[1:]) for one in each)
+        return state, stacked if isinstance(output, tuple) else stacked[0]
 
     def Conv1d(self, inputs: int, outputs: int, kernel: int, padding: int = 0, bias: bool = True) -> Any:  # noqa: FBT001, FBT002, N802
         """Count one for each weight and place; the padding keeps all places."""
@@ -211,6 +217,12 @@ class Counter:
         assert axis == len(arrays[0].shape)
         return Shape(*arrays[0].shape, len(arrays))
 
+    @staticmethod
+    def split(x: Shape, sizes: tuple[int, ...], axis: int) -> list[Shape]:
+        """Part one axis."""
+        assert sum(sizes) == x.shape[axis]
+        return [Shape(*x.shape[:axis], size, *x.shape[axis + 1 :]) for size in sizes]
+
     columns = staticmethod(lambda x: Shape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3]))
     column_mask = staticmethod(lambda x, lengths: Shape(lengths.shape[0], 1, x.shape[2], 1))
 
@@ -279,10 +291,16 @@ def _slid(x: Shape, kernel: Any, stride: Any, padding: Any) -> Shape:
 
 
 def macs(build: Callable[[Any, Size], Any], size: Size, *, training: bool = True) -> int:
-    """Count the multiply-accumulates of one sample's forward pass."""
+    """Count the multiply-accumulates of one sample's forward pass, and of what a step collects before it."""
     counter = Counter(training=training)
     inputs = {name: Shape(1, *array.shape) for name, array in size.sample.inputs.items()}
-    outputs = build(counter.nn, size)(inputs if len(inputs) > 1 else next(iter(inputs.values())))
+    model = build(counter.nn, size)
+    if size.collected:
+        inputs |= model.collect(inputs)
+        assert {name: inputs[name].shape[1:] for name in size.collected} == {
+            name: array.shape for name, array in size.collected.items()
+        }
+    outputs = model(inputs if len(inputs) > 1 else next(iter(inputs.values())))
     for logits in outputs if isinstance(outputs, tuple) else (outputs,):
         assert not size.classes or logits.shape == (1, size.classes)
     return counter.macs

@@ -60,7 +60,7 @@ _CHECKS: dict[EvidencePart, Callable[[Case], Check]] = {
         case.contender.arrays,
         case.reference.arrays,
         case.optimizer,
-        steps=case.steps,
+        steps=case.steps * case.updates,
         precision=case.contender.precision,
         allowed=case.allowed.update,
     ),
@@ -121,6 +121,7 @@ def certify(  # noqa: PLR0913 - both sides, and what is asked of them
             optimizer=workload.optimizer,
             steps=steps,
             owed=whole - _not_kept(exhibit.evidence),
+            updates=size.updates,
             batch_size=size.batch_size,
             per_sample=per_sample,
         )
@@ -156,7 +157,8 @@ def _staged(case: Case, size: Size, scenario: Scenario) -> Iterator[Check]:
     if case.stage == "program" and is_followed and case.reference.evidence.version >= MEASURED_FROM:
         names = list(case.reference.evidence.parameter_shapes)
         sides = case.contender.arrays, case.reference.arrays
-        checks.append(check_trajectory(names, *sides, steps=case.steps, allowed=case.allowed.trajectory))
+        steps = case.steps * case.updates
+        checks.append(check_trajectory(names, *sides, steps=steps, allowed=case.allowed.trajectory))
     if case.contender.evidence.state_shapes or case.reference.evidence.state_shapes:
         evidence = case.contender.evidence, case.contender.arrays, case.reference.evidence, case.reference.arrays
         trained = "state" in SCENARIOS[scenario].evidence

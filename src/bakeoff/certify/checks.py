@@ -59,6 +59,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     optimizer: Optimizer | None
     steps: int
     """How many losses there have to be at least."""
+    updates: int = 1
+    """Of the parameters in each step."""
     owed: frozenset[EvidencePart]
     batch_size: int = 0
     per_sample: PerSample | None = None

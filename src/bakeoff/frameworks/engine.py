@@ -226,6 +226,19 @@ class ShardedStep(Step, Protocol):
         """Return what `state` would be after the last step if its first shard alone had moved it."""
 
 
+class CollectingStep(Step, Protocol):
+    """A training step of a model that collects (`Size.collected`): `run` collects, and then updates several times.
+
+    `gradients` are those of the first update and `result` is the loss of the last one; see `frameworks.collecting`.
+    """
+
+    def parts(self, batch: Any) -> list[Any]:
+        """Collect by the present parameters, and return what `run` consists of: one update for each.
+
+        `run` and `gradients` take a part in the place of a batch.
+        """
+
+
 class Probe(Protocol):
     """One plain operation on arrays of its own on the device, run and waited for as a step is."""
 

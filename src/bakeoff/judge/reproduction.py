@@ -234,7 +234,7 @@ def _no_ranking(study: StudyOutcome, published: PublishedStudy, declared: Declar
 def is_smaller(study: StudyOutcome, declared: Declared) -> bool:
     """Return whether a step here is smaller than the published one."""
     request = next(one.point.request for one in study.points if one.point.title == declared.name)
-    return request.size != "full" or request.batch_size != declared.batch_size
+    return request.size != declared.size or request.batch_size != declared.batch_size
 
 
 def _missing(point: PointOutcome, figures: tuple[Figure, Figure]) -> str:

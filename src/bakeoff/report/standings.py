@@ -62,13 +62,16 @@ def throughput(contender: ContenderOutcome, batch_size: int) -> Interval | None:
     return Interval(estimate=contender.samples_per_s, low=batch_size / step_s.high, high=batch_size / step_s.low)
 
 
-def throughput_parts(contender: ContenderOutcome, batch_size: int) -> tuple[str, str]:
-    """Return the samples a second with the digits that the step time's interval carries, and that interval."""
+def throughput_parts(contender: ContenderOutcome, batch_size: int, number: int = 1) -> tuple[str, str]:
+    """Return the samples a second with the digits that the step time's interval carries, and that interval.
+
+    Or, `number` times as much, of what a sample has so many of.
+    """
     interval = throughput(contender, batch_size)
     if interval is not None:
-        digits = quantity(interval, THROUGHPUT)
+        digits = quantity(interval, THROUGHPUT._replace(per_base=float(number)))
         return digits.estimate, f"{digits.low} to {digits.high}"
-    return UNKNOWN if contender.samples_per_s is None else rounded(contender.samples_per_s), ""
+    return UNKNOWN if contender.samples_per_s is None else rounded(number * contender.samples_per_s), ""
 
 
 def bounds(interval: Interval | None) -> list[float] | None:

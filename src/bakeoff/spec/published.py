@@ -166,6 +166,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The document's own name for it, where that is another: "ResNet-50"."""
     workload: str
     scenario: Scenario
+    size: str = "full"
+    """Of the workload, where the document's run is not its size `full`."""
     batch_size: Count
     steps: Count | None = None
     epochs: Count | None = None

@@ -24,18 +24,26 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """Instead of `input_shape`."""
     targets: dict[str, ArraySpec] = {}
     """Instead of `classes`."""
+    collected: dict[str, ArraySpec] = {}
+    """What a training step computes first, without a gradient: arrays by the names under which the model's method
+    `collect(inputs)` returns them, as reinforcement learning does with its rollouts. `forward` and the loss find them
+    among the inputs, which are several then; targets may be left out."""
+    updates: int = 1
+    """Of the parameters in one step, all on what it has collected; several only where it collects."""
     parameters: int | None = None
     macs: int | None = None
-    """Multiply-accumulates of one sample's forward pass."""
+    """Multiply-accumulates of one sample's forward pass, and of its `collect` where the model has one."""
+    contains: dict[str, int] = {}
+    """What a sample has so many of, where reports tell its number a second, too: {"environment steps": 10}."""
     config: dict[str, int | float | str | bool | tuple[int, ...]] = {}
     """Whatever `build` needs, under names of its own: `size.config["hidden"]`."""
 
     @property
     def sample(self) -> SampleSpec:
         """Return what one sample is made of, whichever form declares it."""
+        label = {} if self.collected and not self.classes else {TARGET: ArraySpec(dtype="int32", high=self.classes)}
         return SampleSpec(
-            inputs=self.inputs or {INPUT: ArraySpec(shape=self.input_shape)},
-            targets=self.targets or {TARGET: ArraySpec(dtype="int32", high=self.classes)},
+            inputs=self.inputs or {INPUT: ArraySpec(shape=self.input_shape)}, targets=self.targets or label
         )
 
 

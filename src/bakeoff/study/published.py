@@ -238,7 +238,7 @@ def _point(here: Reproduces, declared: Declared, given: Sequence[str], seed: int
         contenders=tuple(raced),
         scenario=declared.scenario,
         batch_size=(smaller and smaller.batch_size) or declared.batch_size,
-        size=(smaller and smaller.size) or "full",
+        size=(smaller and smaller.size) or declared.size,
         device=here.device,
         steps=_steps(here, declared),
         epochs=EPOCHS if declared.epochs_apart else None,

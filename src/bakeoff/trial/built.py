@@ -10,7 +10,7 @@ import msgspec
 
 from bakeoff.measure import memory
 from bakeoff.measure.clock import Stepper
-from bakeoff.spec.errors import UnequalError
+from bakeoff.spec.errors import UnequalError, UnsupportedError
 from bakeoff.spec.group import devices_of
 from bakeoff.spec.protocol import Built
 from bakeoff.spec.trial import KINDS
@@ -133,6 +133,9 @@ def _tracer(opened: Opened) -> Tracer | None:
 def _built(opened: Opened, model: Model, tracer: Tracer | None) -> Step:
     """Return the step, in a trial that is traced with the scopes that a trace needs."""
     trial = opened.trial
+    if model.size.collected and devices_of(trial.options) > 1:
+        msg = "a workload that collects before it updates runs on one device; take devices=... away"
+        raise UnsupportedError(msg)
     if tracer is None or tracer.level == "none":
         return opened.engine.build(model, trial.scenario, trial.options)
     scoped = msgspec.structs.replace(model, build=tracer.scoped(model.build))

@@ -26,7 +26,7 @@ from bakeoff.workloads import layers, plan
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bakeoff.frameworks.engine import Arrays, Engine, Model, ShardedStep, Step
+    from bakeoff.frameworks.engine import Arrays, CollectingStep, Engine, Model, ShardedStep, Step
     from bakeoff.spec.batch import Batch
     from bakeoff.spec.scenario import EvidencePart
     from bakeoff.spec.trial import TrialSpec
@@ -178,14 +178,20 @@ def _losses(step: Step, prepared: list[Any], first: int, count: int, updates: Up
     losses = []
     for index in range(first, first + count):
         batch = prepared[index % len(prepared)]
-        if updates:
-            updates.before(batch)
-        step.run(batch)
-        step.wait()
-        if updates:
-            updates.after()
+        for part in _parts(step, batch):
+            if updates:
+                updates.before(part)
+            step.run(part)
+            step.wait()
+            if updates:
+                updates.after()
         losses.append(float(step.result()))
     return losses
+
+
+def _parts(step: Step, batch: Any) -> list[Any]:
+    """Return what a step on a batch consists of: itself, or each update where it collects."""
+    return cast("CollectingStep", step).parts(batch) if hasattr(step, "parts") else [batch]
 
 
 def _state_arrays(step: Step, model: Model, state: dict[str, layers.Array]) -> Arrays:

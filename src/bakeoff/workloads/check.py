@@ -92,17 +92,24 @@ def _faults(workload: Workload) -> Iterator[str]:
         yield f"sizes has no 'full'; it has {', '.join(workload.sizes) or 'none'}"
     for name, size in workload.sizes.items():
         yield from (f"sizes[{name!r}].{fault}" for fault in _size_faults(size))
-    if not workload.scenarios or len(set(workload.scenarios)) < len(workload.scenarios):
-        yield f"scenarios is {workload.scenarios!r}; it must hold at least one of {', '.join(SCENARIOS)}, each once"
-    for scenario in workload.scenarios:
-        if "optimizer" in SCENARIOS[scenario].evidence and workload.optimizer is None:
-            yield f"the scenarios include {scenario}, and optimizer is None"
+    yield from _scenario_faults(workload)
     if workload.optimizer is not None:
         yield from (f"optimizer.{fault}" for fault in _optimizer_faults(workload.optimizer))
     if not workload.data:
         yield "data is empty; it must name at least one source, such as 'synthetic'"
     if workload.learning_steps < 0:
         yield f"learning_steps is {workload.learning_steps}; it must be at least 0"
+
+
+def _scenario_faults(workload: Workload) -> Iterator[str]:
+    """Yield a sentence for each scenario that the workload cannot have."""
+    if not workload.scenarios or len(set(workload.scenarios)) < len(workload.scenarios):
+        yield f"scenarios is {workload.scenarios!r}; it must hold at least one of {', '.join(SCENARIOS)}, each once"
+    for scenario in workload.scenarios:
+        if "optimizer" in SCENARIOS[scenario].evidence and workload.optimizer is None:
+            yield f"the scenarios include {scenario}, and optimizer is None"
+    if workload.scenarios != ("train",) and any(size.collected for size in workload.sizes.values()):
+        yield f"scenarios is {workload.scenarios!r}; a workload that collects has the scenario train alone"
 
 
 def _size_faults(size: Size) -> Iterator[str]:
@@ -112,6 +119,21 @@ def _size_faults(size: Size) -> Iterator[str]:
         if value is not None and value < 1:
             yield f"{field} is {value}; it must be at least 1"
     yield from _sample_faults(size)
+    yield from _collected_faults(size)
+
+
+def _collected_faults(size: Size) -> Iterator[str]:
+    """Name what is wrong with what a step collects, or with the number of its updates."""
+    if size.updates < 1 or (size.updates > 1 and not size.collected):
+        yield f"updates is {size.updates}; it must be 1, or more where `collected` says what they are made on"
+    if not size.collected:
+        return
+    if len(size.inputs) < 2:  # noqa: PLR2004 - one input is no mapping, to which something could be added
+        yield "collected is added to the inputs by its names; declare two inputs or more"
+    for name, array in size.collected.items():
+        yield from (f"collected[{name!r}] {fault}" for fault in _array_faults(name, array))
+        if name in size.sample.arrays:
+            yield f"{name!r} is collected and is an array of the batch; each needs a name of its own"
 
 
 def _sample_faults(size: Size) -> Iterator[str]:
@@ -122,7 +144,7 @@ def _sample_faults(size: Size) -> Iterator[str]:
         yield f"input_shape is {size.input_shape}; it must hold at least one axis, each at least 1"
     if size.targets and size.classes:
         yield "targets and classes are both given; declare either"
-    elif not size.targets and size.classes < 1:
+    elif not size.targets and size.classes < 1 and not size.collected:
         yield f"classes is {size.classes}; it must be at least 1"
     sample = size.sample
     for name in sorted(sample.inputs.keys() & sample.targets.keys()):

@@ -48,7 +48,7 @@ def check_model(
     if not trains or loss is None:
         return
     sample = size.sample.cut(entries or {})
-    inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs, sample.targets))
+    inputs, targets = (on_shapes(arrays, size) for arrays in (sample.inputs | size.collected, sample.targets))
     outputs = _told(path, "forward", lambda: forward(loaded.build, size, Counter(), trains=True, entries=entries))
     counter = Counter()
     counter.is_built = True
@@ -86,7 +86,26 @@ def forward(
     """
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built = True
-    return model(on_shapes(size.sample.cut(entries or {}).inputs, size))
+    inputs = size.sample.cut(entries or {}).inputs
+    if size.collected:
+        _check_collected(model, on_shapes(inputs, size), size, counter)
+    return model(on_shapes(inputs | size.collected, size))
+
+
+def _check_collected(model: Any, inputs: Any, size: Size, counter: Counter) -> None:
+    """Run a model's `collect` over shapes; raise LayoutError where it does not return what the size declares."""
+    counter.is_collecting = True
+    found = model.collect(inputs)
+    counter.is_collecting = False
+    expected = {name: of_batch(array, size.batch_size) for name, array in size.collected.items()}
+    if not isinstance(found, dict) or found.keys() != expected.keys():
+        told = ", ".join(found) if isinstance(found, dict) else repr(found)
+        msg = f"collect returned {told}; the size declares {', '.join(expected)}: return a dict of these"
+        raise LayoutError(msg)
+    for name, one in found.items():
+        if not isinstance(one, Shape) or (one.dims, one.kind) != (expected[name].dims, expected[name].kind):
+            msg = f"collect returned {one!r} as {name!r}; the size declares {expected[name]!r}"
+            raise LayoutError(msg)
 
 
 def on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Shape]:

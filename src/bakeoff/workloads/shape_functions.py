@@ -33,6 +33,9 @@ class Counter:
     is_built = False
     """Whether the model is built, so that no more layers are made."""
 
+    is_collecting = False
+    """Whether a step collects, which it does once, without a gradient."""
+
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
         """Take the MACs of a product, whether each operand depends on a parameter, and how many times fewer do."""
 

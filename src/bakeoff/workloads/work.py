@@ -63,7 +63,7 @@ def work_of(
     The batch may be a shorter one, whose sequences have so many `entries`.
     """
     trains = SCENARIOS[scenario].trains
-    counter = _Counter(trains=trains)
+    counter = _Counter(trains=trains, updates=size.updates)
     forward(build, size, counter, trains=trains, entries=entries)
     sample = size.sample.cut(entries or {})
     arrays = [*sample.inputs.values(), *(sample.targets.values() if trains else ())]
@@ -93,16 +93,17 @@ def _kept(optimizer: Optimizer | None) -> int:
 class _Counter(Counter):
     """Counts while a model runs."""
 
-    def __init__(self, *, trains: bool) -> None:
+    def __init__(self, *, trains: bool, updates: int = 1) -> None:
         self.macs = 0
         self.least_macs = 0
         self.parameters = 0
-        self._trains = trains
+        self._trains, self._updates = trains, updates
         self._read: set[int] = set()
 
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
         """Count a product and the gradients of those operands that depend on a parameter."""
-        times = 1 + (sum(operands) if self._trains else 0)
+        times = 1 + sum(operands) if self._trains and not self.is_collecting else 1
+        times *= self._updates if self._trains and not self.is_collecting else 1
         self.macs += times * macs
         self.least_macs += times * (macs // saved)
 

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from bakeoff.data.sources import synthetic
-from bakeoff.frameworks.torch import nn, torchvision_models
+from bakeoff.frameworks.torch import functions, nn, torchvision_models
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.workloads import plan
@@ -52,6 +52,7 @@ def compare(name: str, path: Path, size_name: str) -> Answer:
     implementation: Implementation = implementations.SMALL if is_small else implementations.SIZES[size_name]
     declared = _declared(loaded, implementations)
     torch.set_default_dtype(torch.float64)
+    functions.settle("cpu", torch.float64)
     differences = _Pair(loaded, "full" if is_small else size_name, implementations, implementation).differences()
     computed = [f"{what}: {difference:.1e}" for what, difference in differences.items() if not difference <= LIMIT]
     return Answer(declared=declared, computed=computed, compared=len(differences), largest=max(differences.values()))
@@ -161,12 +162,15 @@ class _Pair:
         Dropout is on, and both draw the same masks from the same seed: its rates and places are compared, too.
         """
         with torch.no_grad():
-            found = _named("outputs in evaluation", network.eval()(self.inputs))
+            collected = network.collect(self.inputs) if self.size.collected else {}
+            found = {f"collected {name}": tensor.numpy() for name, tensor in collected.items()}
+            inputs = self.inputs | _moved(collected) if collected else self.inputs
+            found |= _named("outputs in evaluation", network.eval()(inputs))
         if loss is None:
             return found
         torch.manual_seed(SEED)
-        outputs = network.train()(self.inputs)
-        value = loss(outputs, self.targets, self.inputs)
+        outputs = network.train()(inputs)
+        value = loss(outputs, self.targets, inputs)
         value.backward()
         return found | _named("outputs in training", outputs) | {"loss": value.detach().numpy()}
 
@@ -181,6 +185,13 @@ class _Pair:
         if (unfolded := self.implementation.flattened.get(name)) is None:
             return array.T
         return array.reshape(*unfolded, -1).transpose(3, 2, 0, 1).reshape(array.shape[1], -1)
+
+
+def _moved(collected: dict[str, Any]) -> dict[str, Any]:
+    """Return what is collected as by other parameters: after the first update of a step these have moved on."""
+    stream = np.random.RandomState(SEED)
+    factors = {name: 1.0 + 0.2 * stream.standard_normal(tensor.shape) for name, tensor in sorted(collected.items())}
+    return {name: tensor * torch.from_numpy(factors[name]) for name, tensor in collected.items()}
 
 
 def _given(loss: Callable[..., Any]) -> Callable[..., Any]:
@@ -200,7 +211,7 @@ def _tensors(arrays: dict[str, Any]) -> Any:
     for name, array in arrays.items():
         tensor = torch.tensor(array, dtype={"f": torch.float64, "i": torch.int64}.get(array.dtype.kind))
         found[name] = tensor.permute(0, 3, 1, 2).contiguous() if tensor.ndim == 4 else tensor
-    return found if len(found) > 1 else next(iter(found.values()))
+    return next(iter(found.values())) if len(found) == 1 else found
 
 
 def _uninitialised(make: Callable[[], Any]) -> Any:

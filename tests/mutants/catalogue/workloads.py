@@ -135,4 +135,24 @@ MUTANTS = [
     _in_workload(
         "resnet50-cifar10 with Keras' epsilon", "resnet50-cifar10", [("epsilon=1e-8", "epsilon=1e-7")], check="declared"
     ),
+    _in_workload(
+        "PPO that takes the clipped ratio where the other is less",
+        "rl-venv-ppo",
+        [("nn.minimum(ratio * advantage, ", "(0 * ratio + ")],
+    ),
+    _in_workload(
+        "PPO whose advantages look one step ahead",
+        "rl-venv-ppo",
+        [("nn.matmul(reward + GAMMA * after - before, discounts)", "reward + GAMMA * after - before")],
+    ),
+    _in_workload(
+        "a matcher that takes the recorded for generated",
+        "rl-venv-ppo",
+        [("nn.softplus(-recorded)", "nn.softplus(recorded)")],
+    ),
+    _in_workload(
+        "a rollout whose actions are their means",
+        "rl-venv-ppo",
+        [("mean + std * drawn[:, :ACTION]", "mean + 0.0 * std")],
+    ),
 ]

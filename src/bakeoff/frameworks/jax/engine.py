@@ -134,9 +134,11 @@ class Engine:
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; the options are those of `configure`."""
         del options
-        from bakeoff.frameworks.jax.per_sample import STEPS  # they are made of the steps here
+        from bakeoff.frameworks.jax.collecting import CollectingStep  # they are made of the steps here
+        from bakeoff.frameworks.jax.per_sample import STEPS
 
-        return for_scenario(STEPS, scenario)(model, self._precision, self._switches, self._replicas)
+        make = CollectingStep if model.size.collected else for_scenario(STEPS, scenario)
+        return make(model, self._precision, self._switches, self._replicas)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step, in float64."""

@@ -75,7 +75,9 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step."""
-        make = for_scenario(_steps(), scenario)
+        from bakeoff.frameworks.jittor.collecting import CollectingStep  # it is made of the step here
+
+        make = CollectingStep if model.size.collected else for_scenario(_steps(), scenario)
         network = model.build(nn, model.size)
         nn.load(network, model.weights | model.state)
         step = make(network, model, options)

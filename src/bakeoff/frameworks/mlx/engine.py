@@ -93,7 +93,10 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
-        return for_scenario(_steps(), scenario)(model, options, self._replicas)
+        from bakeoff.frameworks.mlx.collecting import CollectingStep  # it is made of the step here
+
+        make = CollectingStep if model.size.collected else for_scenario(_steps(), scenario)
+        return make(model, options, self._replicas)
 
     def optimize(self, optimizer: Optimizer, parameters: Arrays, gradients: Sequence[Arrays]) -> list[Arrays]:
         """Apply the optimiser to given gradients; return the parameters after each step."""

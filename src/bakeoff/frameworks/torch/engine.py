@@ -114,9 +114,10 @@ class Engine:
 
     def build(self, model: Model, scenario: Scenario, options: Mapping[str, str]) -> TrainStep | InferStep:
         """Build the model, load its weights and make its step; compiling is left to the first call."""
-        from bakeoff.frameworks.torch.per_sample import STEPS  # they are made of the steps here
+        from bakeoff.frameworks.torch.collecting import CollectingStep  # they are made of the steps here
+        from bakeoff.frameworks.torch.per_sample import STEPS
 
-        make = for_scenario(STEPS, scenario)
+        make = CollectingStep if model.size.collected else for_scenario(STEPS, scenario)
         if model.shards > 1 and model.per_sample is None:  # the reference alone, and it is made of the steps here
             make = importlib.import_module("bakeoff.frameworks.torch.sharded").ShardedTrainStep
         network = model.build(nn, model.size).to(device=self._device, dtype=self._precision.dtype)

@@ -61,7 +61,8 @@ def _smaller(study: StudyOutcome, published: PublishedStudy) -> str:
     told: dict[str, list[str]] = {}
     for declared, point in reproduction.both(study, published):
         asked = point.point.request
-        parts = [] if asked.size == "full" else [f"the network's {asked.size} size instead of the full one"]
+        size = f"the network's {asked.size} size instead of the {declared.size} one"
+        parts = [] if asked.size == declared.size else [size]
         same = asked.batch_size == declared.batch_size
         parts += [] if same else [f"batch {asked.batch_size} instead of {declared.batch_size}"]
         steps = declared.run_steps()

@@ -58,6 +58,10 @@ def summary(outcome: Outcome) -> Table:
     steps = [step_numbers(one, unit) for one in found]
     columns |= {f"step, {unit.name}": [step for step, _ in steps], f"{percent(LEVEL)} CI": [ends for _, ends in steps]}
     columns |= {"samples/s": [throughput_parts(one, batch_size)[0] for one in found]}
+    columns |= {
+        f"{what}/s": [throughput_parts(one, batch_size, number)[0] for one in found]
+        for what, number in contained(outcome).items()
+    }
     if light.is_known(outcome):
         shares = [one.light.macs_share if one.light else None for one in found]
         columns |= {f"{light.HEAD}, %": column(shares, PERCENT)}
@@ -68,6 +72,21 @@ def summary(outcome: Outcome) -> Table:
     lines = [Line(list(cells), colour=one.plan.drawn_in) for one, *cells in zip(found, *columns.values(), strict=True)]
     words = 2 if outcome.verdicts else 1
     return Table(list(columns), lines, words=words, right=tuple(range(words + 2, len(columns))))
+
+
+def contained(outcome: Outcome) -> dict[str, int]:
+    """Return what the workload says that a sample has so many of, such as environment steps."""
+    size = outcome.comparison.workload.sizes.get(outcome.comparison.size)
+    return size.contains if size else {}
+
+
+def _contained_data(outcome: Outcome) -> dict[str, Any]:
+    """Return how many of that each contender does a second; nothing where a sample has none."""
+    rates = {
+        what: {one.label: one.samples_per_s * number for one in ranked(outcome) if one.samples_per_s is not None}
+        for what, number in contained(outcome).items()
+    }
+    return {"contained_per_s": rates} if rates else {}
 
 
 def _standings(outcome: Outcome, found: list[ContenderOutcome]) -> list[str]:
@@ -196,6 +215,6 @@ def _lost(outcome: Outcome) -> list[str]:
     ]
 
 
-SUMMARY = Subject(sections=_summary, fields=_fields)
+SUMMARY = Subject(sections=_summary, fields=_fields, data=_contained_data)
 ABSENT = Subject(sections=_absent, cautions=_lost, data=lambda outcome: {"excluded": outcome.comparison.excluded})
 STEPS = Subject(sections=_steps)
