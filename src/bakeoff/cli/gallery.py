@@ -69,7 +69,8 @@ def gallery(
     for sentence in lost:
         _warn(sentence)
     if not found:
-        msg = f"no comparison in {', '.join(results)}: run one first (bakeoff run mlp-mnist), or name other folders of results"
+        where = ", ".join(results)
+        msg = f"no comparison in {where}: run one first (bakeoff run mlp-mnist), or name other folders of results"
         raise UsageError(msg)
     made.check(output, [one.slug for one in found], force=force)
     site = Site(output, title, how, sharing_redactor() if redact else None)
