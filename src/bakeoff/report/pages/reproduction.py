@@ -120,8 +120,8 @@ def headline(study: StudyOutcome) -> str:
         return headline_of_parts(study, published)
     if not pairs:
         alone = any(declared.figures for declared in published.comparisons)
-        said = f"There is no pair of figures in {where}{': each stands alone beside ours' if alone else ''}."
-        return f"{said} {claims_told(study, published)}".strip()
+        none = f"There is no pair of figures in {where}{': each stands alone beside ours' if alone else ''}."
+        return f"{none} {claims_told(study, published)}".strip()
     orders = Counter(pair.order for pair in pairs)
     said = [f"{orders[order]} {_SAID[order]}{_rounds(pairs, order)}" for order in _SAID if orders[order]]
     start = f"Of {count(len(pairs), 'published pair')} in {where}: {listed(said)}."
