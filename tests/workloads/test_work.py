@@ -26,7 +26,9 @@ def test_the_forward_pass_is_the_declared_one(name: str, size: str) -> None:
     has_second = one.config.get("auxiliary") or name == "bert-base"
     assert infer.macs == one.macs or (has_second and infer.macs < one.macs)
     # Behind an embedding every operand depends on a parameter; images need no gradient.
-    assert 2 * one.macs <= train.macs <= 3 * one.macs
+    # A step that collects before its updates computes a part of that once, and the rest in each.
+    least, most = (1, 3 * one.updates) if one.collected else (2, 3)
+    assert least * one.macs <= train.macs <= most * one.macs
     assert infer.least_macs <= infer.macs
 
 

@@ -106,7 +106,8 @@ def mlflow(
         from bakeoff.tracking.mlflow import MlflowTracker
 
         made = MlflowTracker(uri, project)
-        for path in made.files:
+        # A file that is there may be no database, and then nothing is made beside it.
+        for path in made.files if made.files and not made.files[0].exists() else ():
             _say_new(path)
         return made
 

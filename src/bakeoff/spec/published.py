@@ -338,7 +338,7 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     def is_silent(self) -> bool:
         """Return whether the document says what is to be compared, and publishes nothing of it."""
-        return not self.claims and not any(declared.figures for declared in self.comparisons)
+        return not (self.claims or self.parts or any(declared.figures for declared in self.comparisons))
 
 
 class Reproduces(msgspec.Struct, frozen=True, kw_only=True):

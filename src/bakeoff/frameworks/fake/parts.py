@@ -57,7 +57,7 @@ def stages(options: Mapping[str, str]) -> list[GraphStage]:
 
     Of ten nodes one is expensive, two are cheap; passes take away what is no operation first, then what is cheap.
     """
-    if not options["passes"]:
+    if options["passes"] == "none":
         return []
     found, left = [_stage((), _GRAPH)], _GRAPH
     for text in options["passes"].split(";"):

@@ -55,7 +55,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
         title=published.full_title(),
         headline=answer,
         sections=[
-            *([] if published.is_silent() else [_whole(study, published)]),
+            *_whole(study, published),
             Section(words=caption(study, published)),
             *_ratios(published, pairs, answer),
             *(published_nothing.by_benchmark(study, published) if published.is_silent() else []),
@@ -78,16 +78,15 @@ def reproduction_page(study: StudyOutcome) -> Page:
     )
 
 
-def _whole(study: StudyOutcome, published: PublishedStudy) -> Section:
-    """Return the document's table or figure with ours in it; its caption follows."""
+def _whole(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
+    """Return the document's table or figure with ours in it, where it holds times; its caption follows."""
     table, picture, number = shape_table(study, published), None, published.document.number
     if published.chart:
         picture = Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
-    return Section(
-        title=f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured",
-        tables=[table] if table.lines else [],
-        picture=picture,
-    )
+    if not (table.lines or picture):
+        return []
+    title = f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured"
+    return [Section(title=title, tables=[table] if table.lines else [], picture=picture)]
 
 
 def _ratios(published: PublishedStudy, pairs: list[PublishedPair], answer: str) -> list[Section]:
