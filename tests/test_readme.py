@@ -53,10 +53,14 @@ def test_the_documents_have_commands() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """README.md fits a few screens, begins with one picture, and tells how bakeoff is called before it is called."""
+    """README.md fits a few screens, begins with a picture, and tells how bakeoff is called before it is called.
+
+    A second picture is the one of an explanation.
+    """
     text = README.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= SCREENS
-    assert text.count("![") == 1
+    assert text.count("![") == 2
+    assert "explained-" in text.partition("## Why")[2].partition("## ")[0]
     assert text.index("![") < text.index("## Install") < text.index("bakeoff run")
     for way in ("pipx install .", "uv tool install .", ". .venv/bin/activate"):
         assert way in text.partition("## Run")[0], way

@@ -92,8 +92,8 @@ def test_relations_of_times_have_ours_beside_them() -> None:
 def test_the_caption_tells_what_differs_and_what_is_silent(name: str) -> None:
     """Below each table or figure stand the hardware there and here, versions, scale, and what the document leaves open.
 
-    The table has a line for everything that the document has a figure of; where there is no figure of a time, the caption
-    is the first.
+    The table has a line for everything that the document has a figure of; where it has none of a time, the caption is
+    the first.
     """
     published = load(name)
     rows = {row.name: text for row, text in zip(published.rows, ["tensorflow", "torch", "jax"] * 9, strict=False)}

@@ -29,8 +29,9 @@ PNG_SCALE = 2.0
 
 _MARGIN = 20
 """Pixels around everything."""
-_CHARACTER = 0.53
-"""Of its size, how wide a character of a sentence is on average, in bold Liberation Sans."""
+_CHARACTER = 0.585
+"""Of its size, how wide a character of a sentence is on average, in bold DejaVu Sans: what stands for the fonts named
+first where a reader has none of them, and 8 % wider."""
 _LEADING = 1.35
 """From one line to the next, of the size of its text."""
 _ANSWER, _TITLE = 21, 16
