@@ -113,6 +113,22 @@ def test_history_prints_lines_and_an_object(cli: Cli) -> None:
     assert keys(told) | keys(stepped) == documented("json-history.md")
 
 
+def test_a_history_that_leaves_the_machine_names_no_folder(
+    cli: Cli, outcomes: dict[str, Outcome], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --redact the folder of an environment is in no line and in no text of the object; ratios stay."""
+    path = "/home/ada/envs/new/bin/python"
+    named = json.loads(msgspec.json.encode(outcomes["07d5"]).decode().replace('"torch"', f'"torch@{path}"'))
+    outcome = msgspec.convert(named, type=type(outcomes["07d5"]))
+    monkeypatch.setattr("bakeoff.cli.history._judged", lambda *_: [outcome])
+    assert "/home/ada" in "".join(cli("history", "mlp-mnist").out.split())
+    for form in ([], ["--json"]):
+        said = cli("history", "mlp-mnist", "--redact", *form).out
+        assert "ada" not in said
+        assert "torch@<path>/python" in said
+        assert ('"ratio"' if form else "1.6") in said
+
+
 def test_history_names_levels_and_explains_a_star_only_where_there_is_one(cli: Cli) -> None:
     """The head of a row says what the brackets are, and nothing is explained that is not there."""
     said = " ".join(cli("history", "mlp-mnist", "--results", str(FIRST.parent)).out.split())

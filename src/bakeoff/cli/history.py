@@ -38,12 +38,21 @@ def history(
             show_default=False,
         ),
     ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact", help="Leave out folders, names of users and machines, and values that look like keys."
+        ),
+    ] = False,
     json: parameters.Json = False,
 ) -> None:
     """Show every verdict on a workload over time, and what changed from one to the next."""
     from bakeoff.judge.past import rows
+    from bakeoff.report.redacted import redacted
 
     found = rows(_judged(workload, [Path(place) for place in results or ["results"]]))
+    # Behind the rows, so that contenders whose names differ in their folders alone are never in the same one.
+    found = [redacted(row) for row in found] if redact else found
     if json:
         typer.echo(dumps({"version": VERSION, "workload": workload, "rows": [_data(row) for row in found]}, indent=2))
         return
