@@ -119,7 +119,7 @@ def _line(name: str, one: Packed) -> list[str]:
 def _headline(found: dict[str, Packed]) -> str:
     """Return README.md's sentence."""
     if not found:
-        return "What the documents' studies gave on our machine: [results](docs/results.md).\n"
+        return "No study's records are kept yet: [results](docs/results.md) says how they come to be.\n"
     counts = Counter(_SAID[pair.order] for one in found.values() for pair in _pairs(one))
     held = [one.outcome.study.reproduces for one in found.values()]
     documents = {here.published.document.name for here in held if here}
