@@ -168,7 +168,8 @@ def _not_decided(one: Packed) -> Iterator[str]:
         if pair.order not in _DECIDED
     ]
     yield "## What could not be decided\n"
-    yield "\n".join(dict.fromkeys(said)) + "\n" if said else "Every published pair was decided here.\n"
+    nothing = "Every published pair was decided here." if _pairs(one) else "The document has no pair of figures."
+    yield "\n".join([*(dict.fromkeys(said) or [nothing]), ""])
 
 
 def _sources(one: Packed) -> Iterator[str]:
