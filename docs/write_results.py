@@ -119,7 +119,7 @@ def _line(name: str, one: Packed) -> list[str]:
 def _headline(found: dict[str, Packed]) -> str:
     """Return README.md's sentence."""
     if not found:
-        return "What the documents' studies gave on our machine: [results](docs/results.md).\n"
+        return "No study's records are kept yet: [results](docs/results.md) says how they come to be.\n"
     counts = Counter(_SAID[pair.order] for one in found.values() for pair in _pairs(one))
     held = [one.outcome.study.reproduces for one in found.values()]
     documents = {here.published.document.name for here in held if here}
@@ -168,7 +168,8 @@ def _not_decided(one: Packed) -> Iterator[str]:
         if pair.order not in _DECIDED
     ]
     yield "## What could not be decided\n"
-    yield "\n".join(dict.fromkeys(said)) + "\n" if said else "Every published pair was decided here.\n"
+    nothing = "Every published pair was decided here." if _pairs(one) else "The document has no pair of figures."
+    yield "\n".join([*(dict.fromkeys(said) or [nothing]), ""])
 
 
 def _sources(one: Packed) -> Iterator[str]:

@@ -11,7 +11,7 @@ import pytest
 from tests.cli.test_dryrun import keys
 from tests.cli.test_reproduce import STUDY
 
-from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, everything
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, everything, launched
 from bakeoff.race.progress import StudyStarted
 from bakeoff.study.every import STATE_FILE
 
@@ -128,6 +128,16 @@ def test_a_cluster_gets_an_array_for_each_study(cli: Cli, two: Path, monkeypatch
     assert not Path("results").exists()
     monkeypatch.setenv("PATH", "")
     assert "sbatch is not here" in cli("reproduce", "quick", "--launcher", "slurm").err
+
+
+@pytest.mark.parametrize(
+    ("behind", "is_same"),
+    [((), True), (("--device", "cuda"), True), (("--full",), False), (("--full", "--device", "cuda"), False)],
+)
+def test_jobs_of_another_size_are_another_study(behind: tuple[str, ...], is_same: bool) -> None:  # noqa: FBT001
+    """What is open of a study at its full size is not handed over again where the scaled one is asked for."""
+    assert launched.are_same(["reproduce", "quick", *behind], ["reproduce", "quick"]) == is_same
+    assert not launched.are_same(["reproduce", "wrong"], ["reproduce", "quick"])
 
 
 @pytest.mark.parametrize(

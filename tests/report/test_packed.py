@@ -9,8 +9,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from tests.study.test_parts import ran as traced
 from tests.study.test_reproduce import published, ran
 
+from bakeoff.judge.reproduced_parts import part_lines
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.report.export.study import CERTIFICATES_FILE, judged, packed
 from bakeoff.report.forms.markdown import to_markdown
@@ -63,6 +65,21 @@ def test_the_same_is_judged_from_the_file(outcome: StudyOutcome, file: Path) -> 
     moved = msgspec.structs.replace(outcome, path=found.outcome.path)
     assert to_markdown([page_of(found.outcome)]) == to_markdown([page_of(moved)])
     assert found.timed[Path(here.path).name]["fake"][0].endswith("/r01-fake")
+
+
+def test_what_was_traced_is_judged_from_the_file(tmp_path: Path) -> None:
+    """A study of what steps consist of has its figures in the file, too: traces are read from the records in it."""
+    made = traced(tmp_path / "results")
+    path = tmp_path / "study.tar.xz"
+    path.write_bytes(packed(Path(made.path)))
+    here = made.study.reproduces
+    assert here is not None
+    lines = [
+        [one for one in part_lines(study, here.published) if one.row == "pytorch"]
+        for study in (made, judged(path).outcome)
+    ]
+    assert lines[0] == lines[1]
+    assert any(one.measured for one in lines[1])
 
 
 def test_the_file_is_small_and_holds_no_folder(outcome: StudyOutcome, file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -122,6 +123,16 @@ def test_on_several_devices_comparisons_run_side_by_side() -> None:
 def test_the_last_of_several_jobs(jobs: list[tuple[float, int]], devices: int, ends: float) -> None:
     """The longest begin first; one that needs several devices waits for them; no device does two at a time."""
     assert makespan(jobs, devices) == ends
+
+
+@pytest.mark.parametrize("changes", [{"other": "another network"}, {"unit": "tokens/s"}])
+def test_of_other_work_or_no_time_nothing_follows_for_a_gpu(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """A published step of another network, or words a second, are not taken for a step's time: it is in no figure."""
+    given = published()
+    changed = [msgspec.structs.replace(one, **changes) for one in given.comparisons]
+    study = declare(msgspec.structs.replace(given, comparisons=tuple(changed)), full=True, device="cpu")
+    told = estimate([foreseen(study, tmp_path)], CORES)
+    assert [figure.unknown for figure in told.figures] == [1] * 4
 
 
 def test_before_a_study_its_time_is_told_by_what_it_declares_then_by_what_was_measured(tmp_path: Path) -> None:

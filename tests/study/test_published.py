@@ -31,7 +31,7 @@ COUNTS = {  # rows of the document's table or figure, comparisons, single number
     "dai2022-table7": (6, 5, 28),
     "deepspeech-2022": (2, 1, 2),
     "dl-stack-2025": (3, 3, 9),
-    "dlperf-2020": (4, 4, 8),
+    "dlperf-2020": (6, 4, 8),
     "jax-vs-pytorch-1": (2, 4, 0),
     "jax-vs-pytorch-2": (4, 4, 0),
     "jax-vs-pytorch-3": (2, 4, 0),

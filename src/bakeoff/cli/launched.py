@@ -79,7 +79,15 @@ def _latest(results: Path, words: Sequence[str]) -> Path | None:
         if not (folder / plans.FOLDER / plans.PLAN_FILE).is_file():
             continue
         elements = plans.read(folder).elements
-        # Behind them stands the device, where the words left it open.
-        if elements and elements[0].words[: len(words)] == list(words):
+        if elements and are_same(elements[0].words, words):
             return folder
     return None
+
+
+def are_same(earlier: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether a job was asked for by these words: behind them stands the device alone, where they left it open.
+
+    Those of a study at its full size begin with those of the scaled one, and are another study.
+    """
+    behind = earlier[len(words) :]
+    return list(earlier[: len(words)]) == list(words) and (not behind or list(behind[:-1]) == ["--device"])

@@ -50,14 +50,14 @@ def memory_lines(study: StudyOutcome, published: PublishedStudy) -> list[MemoryL
                     name=name,
                     published_gb=value,
                     kind=kind,
-                    held_bytes=_held(known.memory, kind) if known and known.memory else None,
+                    held_bytes=held_bytes(known.memory, kind) if known and known.memory else None,
                     hole=hole(point, figure.row),
                 )
                 found.append(line)
     return found
 
 
-def _held(memory: Memory, kind: MemoryKind) -> int | None:
+def held_bytes(memory: Memory, kind: MemoryKind) -> int | None:
     """Return what a process held, of a kind."""
     held = {
         "process after its import": memory.baseline_bytes,

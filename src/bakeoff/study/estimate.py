@@ -16,6 +16,7 @@ from bakeoff.judge.epochs import length_of
 from bakeoff.judge.reproduction import published_step_s
 from bakeoff.race.forecast import SMALL_CONTENDER_S
 from bakeoff.race.stages.rounds import BLOCK, FENCED, TURNS
+from bakeoff.spec.published import RELATIVE
 from bakeoff.study.foreseen import ForeseenPoint, together
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _runs_s(told: Forecast, start_s: float, step_s: float) -> float:
 def _published_steps_s(study: Foreseen, point: ForeseenPoint) -> dict[str, float]:
     """Return the time of a step on the document's GPU by the contender that stands for the row; at full size alone."""
     here = study.study.reproduces
-    if here is None or here.scaled or here.published.unit == "times":
+    if here is None or here.scaled:
         return {}
     declared = next(one for one in here.published.comparisons if one.name == point.title)
     rows = next(one.rows for one in study.study.points if one.title == point.title)
@@ -172,8 +173,8 @@ def _published_steps_s(study: Foreseen, point: ForeseenPoint) -> dict[str, float
 
 
 def _row_step_s(published: PublishedStudy, declared: Declared, row: str) -> float | None:
-    """Return a row's shortest published step on a GPU; None where the document gives no time of one."""
-    if published.row(row).device != "gpu" or published.unit_of(declared) == "times":
+    """Return a row's shortest published step on a GPU; None where the document has none, or one of other work."""
+    if published.row(row).device != "gpu" or declared.other or published.unit_of(declared) in RELATIVE:
         return None
     return min((published_step_s(published, declared, one) for one in declared.figures if one.row == row), default=None)
 

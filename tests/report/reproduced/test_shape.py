@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from tests.report.reproduced.conftest import study
 from tests.report.reproduced.test_epochs_apart import table4
@@ -86,6 +87,46 @@ def test_relations_of_times_have_ours_beside_them() -> None:
     made = study("opacus-pr497", rows, {}, scaled=True, device="cpu")
     _, *lines = cells(made)
     assert [line[3:] for line in lines[:3]] == [["1", "1"], ["1.5", "1.12 (1.08 to 1.17)"], ["1", "not measured"]]
+
+
+def test_a_step_here_is_in_the_documents_unit() -> None:
+    """Seconds a step are seconds here, sequences a second are that here; what gives no time of a step is told in ms."""
+    rows = {"JAX": "tensorflow", "PyTorch": "torch"}
+    _, *lines = cells(study("algoperf-2025", rows, {}, scaled=True, device="cpu"))
+    assert lines[0][1] == "0.259"
+    assert float(lines[0][2].partition(" ")[0]) == pytest.approx(0.024, rel=0.03)
+    rows = {"PyTorch, NVIDIA's container": "torch", "TensorFlow, NVIDIA's container": "tensorflow"}
+    heads, *lines = cells(study("dlperf-2020", rows, {}, scaled=True, device="cpu"))
+    at = heads.index("PyTorch, NVIDIA's container there")
+    assert lines[1][at] == "119.6 sequences/s"
+    assert float(lines[1][at + 1].partition(" ")[0]) == pytest.approx(8 / 0.027, rel=0.03)
+    assert lines[0][at : at + 2] == ["", ""]
+    rows = {"PyTorch": "torch", "TensorFlow": "tensorflow"}
+    _, *lines = cells(study("rosetta-2018", rows, {}, scaled=True, device="cpu"))
+    assert lines[0][2].endswith(" ms a step")
+
+
+def test_a_figure_has_all_of_its_digits() -> None:
+    """Table 7 prints 1316.561 images a second of PyTorch on 4 GPUs, and so does the table here."""
+    heads, *lines = cells(table7())
+    assert lines[5][heads.index("ResNet-50 (images/s) there")] == "1316.561"
+
+
+def test_memory_is_that_of_the_table_of_memory() -> None:
+    """Of a GPU it is what NVML says of the process, and not what the framework's allocator says."""
+    rows = {"TensorFlow": "tensorflow:mode=compiled", "PyTorch": "torch:mode=compiled", "JAX": "jax:input=per-step"}
+    made = study("apx-cnn", rows, {}, scaled=True, device="cpu")
+    (point,) = made.points
+    assert point.outcome
+    held = {"device_peak_bytes": 1_000_000_000, "device_process_bytes": 2_000_000_000}
+    contenders = [
+        msgspec.structs.replace(one, memory=one.memory and msgspec.structs.replace(one.memory, **held))
+        for one in point.outcome.contenders
+    ]
+    known = msgspec.structs.replace(point.outcome, contenders=contenders)
+    made = msgspec.structs.replace(made, points=[msgspec.structs.replace(point, outcome=known)])
+    heads, *lines = cells(made)
+    assert lines[2][heads.index("max VRAM (GB) here")] == "2.0 GB"
 
 
 @pytest.mark.parametrize("name", names())

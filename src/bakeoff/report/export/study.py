@@ -22,6 +22,7 @@ from bakeoff.acceptance.bundle import pretty, redacted_file, tarred
 from bakeoff.acceptance.redacted import sharing_redactor
 from bakeoff.judge.comparison import assess, judge_comparison
 from bakeoff.judge.ledger import marked
+from bakeoff.judge.profile import profiles_of
 from bakeoff.judge.study import NOT_BEGUN, PointOutcome, StudyOutcome
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import BakeoffError, StoreError
@@ -159,10 +160,13 @@ def _members(content: bytes) -> dict[str, bytes]:
 def _judged(
     members: Mapping[str, bytes], state: PointState, known: PointOutcome, records: Mapping[str, dict[str, Record]]
 ) -> PointOutcome:
-    """Return a point with its outcome, where its comparison is in the file."""
+    """Return a point with its outcome and what was traced, where its comparison is in the file."""
     if not state.comparison:
         return known if known.reason else msgspec.structs.replace(known, reason=NOT_BEGUN)
-    return msgspec.structs.replace(known, outcome=_outcome(members, state.comparison, records[state.comparison]))
+    mine = records[state.comparison]
+    outcome = _outcome(members, state.comparison, mine)
+    traced = profiles_of(outcome, list(mine.values())) if known.point.request.traced else []
+    return msgspec.structs.replace(known, outcome=outcome, profiles=traced)
 
 
 def _outcome(members: Mapping[str, bytes], name: str, records: dict[str, Record]) -> Outcome:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from bakeoff.judge import reproduction
 from bakeoff.judge.epochs import epoch_times, length_of, middle
+from bakeoff.judge.reproduced_memory import ELSE, held_bytes
 from bakeoff.report.page import Line, Table
 from bakeoff.report.standings import ratio_text, shown_interval, throughput
 from bakeoff.report.units import carried, count, rounded, size
+from bakeoff.spec.published import RELATIVE
 from bakeoff.spec.verdict import Interval
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from bakeoff.judge.outcome import ContenderOutcome
     from bakeoff.judge.study import PointOutcome, StudyOutcome
-    from bakeoff.spec.published import Declared, Epoch, Figure, PublishedStudy
+    from bakeoff.spec.published import Declared, Epoch, Figure, PublishedStudy, Unit
 
 _DIGITS = 3
 """Of whole runs and epochs: they differ in the second or third."""
@@ -86,7 +88,7 @@ def _by_row(published: PublishedStudy, both: Sequence[tuple[Declared, PointOutco
         heads += _heads(name or "time", f" ({published.unit_of(declared)})")
         columns.append([_given(one) for one in figures.values()])
         columns.append([_here(published, declared, point, row, None) for row in figures])
-        for quantity, cells in _others(point, figures).items():
+        for quantity, cells in _others(published, point, figures).items():
             heads += _heads(f"{name} {quantity}".strip(), "")
             columns += [[there for there, _ in cells], [here for _, here in cells]]
     return Table(heads, [Line(list(cells)) for cells in zip(*columns, strict=True)])
@@ -127,11 +129,14 @@ def _given(figure: Figure | None) -> str:
     """Return a figure as the document has it, every repeat; empty where it has none."""
     if figure is None:
         return ""
-    return ", ".join([*(f"{value:g}" for value in figure.values), *(f"{value:g}*" for value in figure.disturbed)])
+    starred = [f"{value:.10g}*" for value in figure.disturbed]
+    return ", ".join([*(f"{value:.10g}" for value in figure.values), *starred])
 
 
 def _here(published: PublishedStudy, declared: Declared, point: PointOutcome, row: str, epoch: Epoch | None) -> str:
-    """Return ours in the document's unit, with its interval, or of whole runs their range."""
+    """Return ours in the document's unit, with its interval, or of whole runs their range; empty of no row of it."""
+    if not declared.has(row):
+        return ""
     known, unit = reproduction.contender_of(point, row), published.unit_of(declared)
     if known is None or point.outcome is None:
         return _NOTHING
@@ -179,21 +184,24 @@ def _times(declared: Declared, point: PointOutcome, row: str) -> str:
     return ratio_text(verdict, outcome.comparison.procedure.margin) if verdict and outcome else _NOTHING
 
 
-def _speed(known: ContenderOutcome, unit: str, batch_size: int) -> str:
-    """Return a speed, or the time of a step in ms, with its interval."""
+def _speed(known: ContenderOutcome, unit: Unit, batch_size: int) -> str:
+    """Return a speed, or the time of a step, with its interval; in ms where no time of a step follows of the unit."""
     step_s = shown_interval(known)
-    if unit == "images/s":
+    told = " ms a step" if unit in RELATIVE else ""
+    if unit in ("images/s", "sequences/s"):
         found, alone = throughput(known, batch_size), known.samples_per_s
     elif unit == "steps/s":
         found = Interval(estimate=1 / step_s.estimate, low=1 / step_s.high, high=1 / step_s.low) if step_s else None
         alone = 1 / known.median_step_s if known.median_step_s else None
     else:
-        found = Interval(**{end: 1e3 * getattr(step_s, end) for end in ("estimate", "low", "high")}) if step_s else None
-        alone = 1e3 * known.median_step_s if known.median_step_s else None
+        scale = 1.0 if unit == "s a step" else 1e3
+        scaled = {end: scale * getattr(step_s, end) for end in ("estimate", "low", "high")} if step_s else None
+        found = Interval(**scaled) if scaled else None
+        alone = scale * known.median_step_s if known.median_step_s else None
     if found is not None:
         shown = carried(found.estimate, found.low, found.high)
-        return f"{shown.estimate} ({shown.low} to {shown.high})"
-    return rounded(alone) if alone else _NOTHING
+        return f"{shown.estimate} ({shown.low} to {shown.high}){told}"
+    return f"{rounded(alone)}{told}" if alone else _NOTHING
 
 
 def _difference(published: PublishedStudy, declared: Declared, point: PointOutcome) -> list[str]:
@@ -218,13 +226,15 @@ def _difference(published: PublishedStudy, declared: Declared, point: PointOutco
     return [there, f"{fast} {ends[0]:.1f} ({ends[1]:.1f} to {ends[2]:.1f})"]
 
 
-def _others(point: PointOutcome, figures: dict[str, Figure | None]) -> dict[str, list[tuple[str, str]]]:
+def _others(
+    published: PublishedStudy, point: PointOutcome, figures: dict[str, Figure | None]
+) -> dict[str, list[tuple[str, str]]]:
     """Return what else the document has of each row: accuracy and memory, each there and here."""
     named = dict.fromkeys(name for one in figures.values() if one for name in one.memory_gb)
     known = {row: reproduction.contender_of(point, row) for row in figures}
     found = {
         f"{name} (GB)": [
-            (f"{one.memory_gb[name]:g}" if one and name in one.memory_gb else "", _memory(known[row], name))
+            (f"{one.memory_gb[name]:g}" if one and name in one.memory_gb else "", _memory(published, known[row], name))
             for row, one in figures.items()
         ]
         for name in named
@@ -235,24 +245,16 @@ def _others(point: PointOutcome, figures: dict[str, Figure | None]) -> dict[str,
     return found
 
 
-def _memory(known: ContenderOutcome | None, name: str) -> str:
-    """Return our memory that is nearest to what the document's name means."""
-    memory = known.memory if known else None
-    if memory is None:
-        return _NOTHING
-    meant = {
-        "initial RAM": memory.baseline_bytes,
-        "max RAM": memory.peak_bytes,
-        "max VRAM": memory.device_peak_bytes,
-        "GPU memory": memory.device_process_bytes,
-    }
-    found = meant.get(name)
-    return _NOTHING if found is None else size(found)
+def _memory(published: PublishedStudy, known: ContenderOutcome | None, name: str) -> str:
+    """Return our memory that is nearest to what the document's name means, as in the table of memory."""
+    held = held_bytes(known.memory, published.memory.get(name, ELSE)) if known and known.memory else None
+    return _NOTHING if held is None else size(held)
 
 
 def _accuracy(known: ContenderOutcome | None) -> str:
     """Return the accuracy after our whole runs: on held-out data, or else on what was trained on."""
     runs: list[Any] = known.whole.runs if known and known.whole else []
     held_out = middle([run.accuracy for run in runs if run.accuracy is not None])
-    found = held_out if held_out is not None else middle([r.training_accuracy for r in runs if r.training_accuracy])
+    trained_on = middle([run.training_accuracy for run in runs if run.training_accuracy is not None])
+    found = trained_on if held_out is None else held_out
     return _NOTHING if found is None else f"{found:.3f}"

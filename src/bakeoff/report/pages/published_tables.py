@@ -180,7 +180,8 @@ def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
         assert outcome is not None
         batch_size = outcome.comparison.batch_size
         lines.append(Line([f"{line.comparison}, {line.row}", there, *throughput_parts(known, batch_size)]))
-    return Table(["bar", "published", "images/s here", "95 % CI"], lines)
+    unit = "images/s" if published.unit == "images/s" else "samples/s"
+    return Table(["bar", "published", f"{unit} here", "95 % CI"], lines)
 
 
 def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
