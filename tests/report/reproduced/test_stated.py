@@ -140,10 +140,25 @@ def test_overheads_are_judged_as_shares() -> None:
     assert [standing(below, -math.log1p(-share)) for share in (0.078, 0.082)] == ["holds", "does not hold"]
 
 
-def test_memory_is_judged_by_the_peaks_of_processes(article: StudyOutcome) -> None:
-    """Equal peaks are no order."""
-    found = {one.claim.where + one.claim.of: one for one in judged(article, load("apx-cnn"))}
-    assert found["its resultsmemory"].standing in ("does not hold", "not measured")
+@pytest.mark.parametrize(
+    ("gigabytes", "expected"), [((9, 6, 4), "holds"), ((6, 6, 6), "does not hold"), ((4, 6, 9), "does not hold")]
+)
+def test_memory_is_judged_by_the_peaks_of_processes(
+    article: StudyOutcome, gigabytes: tuple[int, ...], expected: str
+) -> None:
+    """Each row's three processes tell how much it needs; equal peaks are no order, and the other order is another."""
+    (point,) = article.points
+    assert point.outcome is not None
+    contenders = [
+        msgspec.structs.replace(one, memory_peaks_bytes=[share * size * 1_000_000 for share in (999, 1000, 1001)])
+        for one, size in zip(point.outcome.contenders, gigabytes, strict=True)
+    ]
+    weighed = msgspec.structs.replace(point.outcome, contenders=contenders)
+    made = msgspec.structs.replace(article, points=[msgspec.structs.replace(point, outcome=weighed)])
+    (one,) = (one for one in judged(made, load("apx-cnn")) if one.claim.of == "memory")
+    assert one.standing == expected
+    (bare,) = (one for one in judged(article, load("apx-cnn")) if one.claim.of == "memory")
+    assert (bare.standing, bare.reason) == ("not measured", "too few peaks of memory were read")
 
 
 def test_every_shipped_document_that_claims_something_has_its_claims() -> None:
