@@ -243,5 +243,5 @@ def _public(uri: str) -> str:
 def _reason(error: Exception) -> str:
     """Return what is wrong: the system's words where there are any, else the first line, without who signs in."""
     told = _SYSTEM.search(str(error))
-    first = str(error).partition("\n")[0][:LONGEST_REASON]
-    return told[1] if told else re.sub(r"(?<=://)[^\s/@]+@", "", first) or type(error).__name__
+    first = re.sub(r"(?<=://)[^\s/@]+@", "", str(error).partition("\n")[0])[:LONGEST_REASON]
+    return told[1] if told else first or type(error).__name__
