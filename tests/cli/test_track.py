@@ -160,3 +160,13 @@ def test_a_file_that_mlflow_cannot_have_is_one_message(cli: Cli, results: Path, 
     assert len(said.err.splitlines()) == 1
     assert Path("notes.md").read_text().startswith("# my notes")
     assert not Path("nowhere").exists()
+
+
+def test_a_tracker_that_is_switched_off_is_sent_nothing(
+    cli: Cli, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """WANDB_MODE=disabled is said, where the client would be told to go online all the same."""
+    monkeypatch.setenv("WANDB_MODE", "disabled")
+    said = cli("track", "wandb")
+    assert (said.code, said.out) == (2, "")
+    assert "WANDB_MODE=disabled switches W&B off" in said.err

@@ -72,7 +72,11 @@ def wandb(
     def tracker() -> "Tracker":
         from bakeoff.tracking.wandb import WandbTracker
 
-        is_offline = offline or os.environ.get("WANDB_MODE") == "offline"
+        mode = os.environ.get("WANDB_MODE")
+        if mode == "disabled" and not offline:
+            msg = "WANDB_MODE=disabled switches W&B off: unset it, or write folders by --offline"
+            raise UsageError(msg)
+        is_offline = offline or mode == "offline"
         made = WandbTracker(project, entity, folder, is_offline=is_offline)
         _say_new(folder / "wandb")
         return made
