@@ -146,6 +146,7 @@ def test_jobs_of_another_size_are_another_study(behind: tuple[str, ...], is_same
         (("all", "--launcher", "pbs"), "unknown launcher 'pbs'"),
         (("all", "--profile", "site.toml"), "give it with --launcher slurm"),
         (("all", "--launcher", "slurm", "--budget", "2h"), "--budget is for one machine"),
+        (("all", "--launcher", "slurm", "--dry-run", "--json"), "leave out --json"),
         (("all", "--estimate", "--resume"), "leave out --resume"),
         (("all", "--estimate", "--launcher", "slurm"), "leave out --launcher slurm"),
         (("all", "--budget", "soon"), "--budget 'soon' is not a duration"),

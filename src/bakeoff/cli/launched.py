@@ -45,7 +45,7 @@ def submit(
             path, reason = "", str(error)
             typer.echo(f"{name}: {reason}", err=True)
         found.append({"name": name, "path": path, "reason": reason})
-    if json and not dry_run:
+    if json:
         typer.echo(dumps({"version": VERSION, "studies": found}, indent=2))
     if any(one["reason"] for one in found):
         raise typer.Exit(FAILED)
