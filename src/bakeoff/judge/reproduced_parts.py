@@ -57,7 +57,7 @@ def part_lines(study: StudyOutcome, published: PublishedStudy) -> list[PartLine]
     for of in published.parts:
         for declared, point in both(study, published):
             told = {one.row: one for one in declared.parts if one.of == of}
-            for row in published.rows:
+            for row in published.rows_of(declared):
                 known = profile_of(point, row.name)
                 measured, why = (None, hole(point, row.name)) if known is None else _measured(known, of, is_processor)
                 found.append(
@@ -78,7 +78,7 @@ def graph_lines(study: StudyOutcome, published: PublishedStudy) -> list[tuple[st
     return [
         (f"{declared.name}, {row.name}", known)
         for declared, point in both(study, published)
-        for row in published.rows
+        for row in published.rows_of(declared)
         if (known := profile_of(point, row.name)) is not None and (known.stages or BEFORE in known.facts)
     ]
 
