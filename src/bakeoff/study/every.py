@@ -43,6 +43,9 @@ not here  nothing of it can be run on this machine
 
 INTERRUPTED = "interrupted"
 
+UNFINISHED = "not every comparison of it is finished"
+"""Why a study is left that was run: its share of the time is over, or what it lacks could not be had this time."""
+
 
 class StudyState(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one study."""
@@ -202,7 +205,7 @@ class EveryRun:
             done=done,
             failed=failed,
             path=outcome.path,
-            reason="; ".join(why) or (reason or OUT_OF_TIME if left else ""),
+            reason="; ".join(why) or ((reason or UNFINISHED) if left else ""),
         )
 
     def _note(self, index: int, state: StudyState, began_s: float) -> None:
