@@ -10,7 +10,7 @@ import pytest
 from tests.race.inline import InlineWorker
 from tests.study.test_reproduce import NO_PROBE_S, published
 
-from bakeoff.judge.reproduced_parts import NO_GRAPH, NO_PASSES, part_lines
+from bakeoff.judge.reproduced_parts import NO_GRAPH, part_lines
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.spec.published import PublishedPart, PublishedStudy
 from bakeoff.store.files import read_record
@@ -81,7 +81,6 @@ def test_every_contender_is_traced_and_stands_beside_the_documents_figures(folde
     assert measured["removed"] == pytest.approx(0.65)
     assert measured["no op"] == pytest.approx(1.0)
     assert lines["removed", "pytorch"].hole == NO_GRAPH
-    assert NO_PASSES != NO_GRAPH
 
 
 def test_graphs_are_counted_in_the_first_trace_alone(folder: Path) -> None:

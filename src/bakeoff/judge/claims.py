@@ -70,18 +70,30 @@ class _Reading(NamedTuple):
 def judged(study: StudyOutcome, published: PublishedStudy) -> list[Judged]:
     """Return every claim, in the order of the study's file."""
     points = {one.point.title: one for one in study.points}
-    read = [_read(claim, [points[name] for name in claim.comparisons if name in points]) for claim in published.claims]
+    read = [
+        _read(claim, [points[name] for name in claim.comparisons if name in points], _left_out(study, published, claim))
+        for claim in published.claims
+    ]
     together = len({key for one in read for key in one.keys})
     return [_judged(one, together) for one in read]
+
+
+def _left_out(study: StudyOutcome, published: PublishedStudy, claim: Claim) -> str:
+    """Return why comparisons of a claim are not in what was asked for here."""
+    here = study.study.reproduces
+    named = [one for one in published.comparisons if one.name in claim.comparisons]
+    if here is not None and here.scaled and not any(one.scaled for one in named):
+        return "not in the scaled variant"
+    return "none of the rows can race here"
 
 
 # --- What was measured --------------------------------------------------------------------------------------------
 
 
-def _read(claim: Claim, points: list[PointOutcome]) -> _Reading:
+def _read(claim: Claim, points: list[PointOutcome], left_out: str) -> _Reading:
     """Return what a claim rests on; nothing, where a row that it needs can never be measured here."""
     if claim.unmeasured or not points:
-        return _Reading(claim, points, frozenset(), [], claim.unmeasured or "not in the scaled variant")
+        return _Reading(claim, points, frozenset(), [], claim.unmeasured or left_out)
     terms = [_Term(point, *pair) for point in points for pair in _pairs(claim)]
     asked = [term for term in terms if _is_asked(term)]
     gone = "; ".join(sorted({hole(point, row) for point in points for row in claim.rows} - {""}))

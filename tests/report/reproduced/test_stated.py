@@ -108,7 +108,17 @@ def test_what_cannot_be_measured_here_says_why() -> None:
     said = [sentence(one) for one in judged(made, load("dai2022-figure2"))]
     assert said[0].endswith("(section 4.4.2): not measured here: not asked for.")
     assert said[-1].endswith("not measured here: it is about an interface, which no time decides.")
-    assert not any(one.keys() & {"nan"} for one in data_of(made)["claims"])
+
+
+@pytest.mark.parametrize(
+    ("scaled", "reason"), [(True, "not in the scaled variant"), (False, "none of the rows can race here")]
+)
+def test_a_comparison_that_is_not_there_has_its_own_reason(scaled: bool, reason: str) -> None:  # noqa: FBT001
+    """At the document's own sizes it is not the scaled variant that left it out."""
+    made = study("dai2022-figure1", {"TF-profiling": "tensorflow"}, {}, scaled=scaled, device="cpu")
+    found = judged(msgspec.structs.replace(made, points=[]), load("dai2022-figure1"))
+    (one,) = (one for one in found if "TF-profiling over TF-fixed in VGG16 at batch 128" in one.claim.text)
+    assert one.reason == reason
 
 
 def test_a_claim_over_some_comparisons_says_how_many(figure: StudyOutcome) -> None:
