@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 import pytest
 from tests.explaining.conftest import gap, planned, row, timed
 from tests.report.conftest import LATE, TORCH, outcome
 
-from bakeoff.judge.causes import causes_of, unjudged
+from bakeoff.judge.causes import causes_of, sets_apart, unjudged
 from bakeoff.judge.counters import BlockCounters
+from bakeoff.judge.explanation import Cause
 from bakeoff.judge.gpu import GpuRound
 from bakeoff.judge.light import Light, Peak
 from bakeoff.spec.record import Block, DenormalCount, Record, Signals
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.spec.verdict import Interval
-
-if TYPE_CHECKING:
-    from bakeoff.judge.explanation import Cause
 
 CALM = timed("calm", 10.0, counters=BlockCounters(cores_used=1.8, minor_faults_per_step=0.2))
 HALF = {"first moment": DenormalCount(elements=100, denormal=50)}
@@ -142,6 +140,16 @@ def test_a_cause_says_which_faster_contender_is_without_it() -> None:
     gaps = [gap(*steps, first=one, second=other) for one, other in combinations(faults, 2)]
     against = {one.label: one.against for one in causes_of(outcome(known, []), gaps)}
     assert against == {"calm": [], "torch": [], "loud": ["calm", "torch"]}
+
+
+def test_threads_that_wait_most_of_the_time_are_no_cause_that_both_sides_have() -> None:
+    """As many threads on both sides say nothing: what counts is how long they wait."""
+    few, many = (
+        Cause(label=label, name="waiting threads", said="", numbers={"threads": 8.0, "cores_used": cores})
+        for label, cores in (("few", 5.9), ("many", 1.1))
+    )
+    assert sets_apart(many, "few", [few, many])
+    assert not sets_apart(few, "many", [few, many])
 
 
 def test_blocks_that_others_disturbed_are_left_out() -> None:

@@ -121,9 +121,17 @@ def _held_against(cause: Cause, gaps: Sequence[Gap], causes: Sequence[Cause]) ->
 
 def sets_apart(cause: Cause, other: str, causes: Sequence[Cause]) -> bool:
     """Return whether another contender lacks a cause, or has it by half: what both have explains no gap."""
-    mine = next(iter(cause.numbers.values()), 0.0)
     same = [one for one in causes if (one.label, one.name) == (other, cause.name)]
-    return all(mine >= TWICE * next(iter(one.numbers.values()), 0.0) > 0.0 for one in same)
+    return all(_much(cause) >= TWICE * _much(one) > 0.0 for one in same)
+
+
+def _much(cause: Cause) -> float:
+    """Return how much there is of a cause: of threads that wait or spin the share of their time, else its counter."""
+    threads, cores = cause.numbers.get("threads"), cause.numbers.get("cores_used")
+    if threads and cores is not None:
+        explained = threads if cause.name == WAITING else cause.numbers.get("cores_explained", 0.0)
+        return abs(explained - cores) / threads
+    return next(iter(cause.numbers.values()), 0.0)
 
 
 def unjudged(outcome: Outcome, records: Iterable[Record]) -> list[Unjudged]:
