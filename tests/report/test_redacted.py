@@ -17,7 +17,7 @@ from bakeoff.report.forms.html import to_html
 from bakeoff.report.forms.json import to_json
 from bakeoff.report.forms.markdown import to_markdown
 from bakeoff.report.pages import page_of
-from bakeoff.report.redacted import redacted, redacted_command
+from bakeoff.report.redacted import Redaction, redacted, redacted_command
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Point, Study
 
@@ -238,6 +238,14 @@ def test_of_variables_secrets_and_folders_are_left_out(judged: Outcome) -> None:
     first = msgspec.structs.replace(judged.contenders[0], inherited=variables)
     shown = redacted(first).inherited
     assert shown == {"X_TOKEN": "<value>", "LD_PATH": "<path>:<path>/x.so", "DEVICE": "<path>:GPU", "OTHER": "7"}
+
+
+def test_variables_in_a_file_of_json_are_left_out_as_those_of_an_outcome(judged: Outcome) -> None:
+    """Copied records hold no more than a report does: of a secret variable nothing, of folders with spaces nothing."""
+    variables = {"X_TOKEN": "7", "LD_PATH": "/a b/lib:/c d/x.so", "OTHER": "7"}
+    shown = Redaction(Redactor({}), judged).json({"inherited": variables, "rounds": 7})
+    expected = {"X_TOKEN": "<value>", "LD_PATH": "<path>:<path>/x.so", "OTHER": "7"}
+    assert shown == {"inherited": expected, "rounds": 7}
 
 
 def test_a_study_is_redacted_whole(judged: Outcome) -> None:

@@ -103,6 +103,8 @@ class Redaction:
             return {self.text(key): self.json(item, key) for key, item in content.items()}
         if isinstance(content, list):
             return [self.json(item, name) for item in content]
+        if name.isupper():
+            return self._item(name, content)
         return self._field(name, content, kept=False)
 
     def _field(self, name: str, value: Any, *, kept: bool) -> Any:
