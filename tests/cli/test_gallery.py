@@ -14,6 +14,7 @@ import msgspec
 import pytest
 from tests.cli.conftest import Cli, Said
 
+from bakeoff.cli import FAILED
 from bakeoff.report.forms import drawings
 from bakeoff.report.gallery import site
 from bakeoff.spec.request import Request
@@ -175,6 +176,16 @@ def test_what_cannot_be_read_is_said_and_left_out(cli: Cli, results: Path, tmp_p
     check(cli("gallery", str(results), "-o", "site"), "left out: ", "3 pages, 0 made")
     assert content(page(tmp_path / "site", "mlp-mnist-07d5")) == before
     assert len(rows(tmp_path / "site")) == 3
+
+
+def test_where_no_page_can_be_made_no_list_is_written(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """A single comparison that is damaged is an error with its reason, not a list of nothing."""
+    (results / "mlp-mnist-07d5" / "comparison.json").write_text("{")
+    said = cli("gallery", str(results / "mlp-mnist-07d5"), "-o", "site")
+    assert said.code == FAILED
+    assert "left out: " in said.err
+    assert "no page could be made" in said.err
+    assert not (tmp_path / "site").exists()
 
 
 def planted(results: Path) -> None:

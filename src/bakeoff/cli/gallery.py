@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, get_args
 import typer
 
 from bakeoff.cli import completing
-from bakeoff.spec.errors import BakeoffError, NoPictureError, UnknownNameError, UsageError
+from bakeoff.spec.errors import BakeoffError, NoPictureError, StoreError, UnknownNameError, UsageError
 from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
@@ -122,6 +122,9 @@ def _make(site: "Site", found: "list[Found]") -> None:
                 (cards | {slug: entry.card for slug, entry in before.items() if slug not in cards}).values()
             )
         raise
+    if not cards:
+        msg = f"no page could be made of what was found, for the reasons above; {site.folder} is left as it is"
+        raise StoreError(msg)
     gone = [entry for slug, entry in before.items() if slug not in cards]
     site.write_list(cards.values())
     for entry in gone:
