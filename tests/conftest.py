@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import signal
 import sys
 import threading
 import time
@@ -47,6 +48,10 @@ LONGEST_FIRST = (
 
 TELL_S = 10.0
 """Between two lines of progress."""
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell has what it starts in the background ignore Ctrl-C, and tests send it to themselves.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

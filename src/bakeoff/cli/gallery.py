@@ -127,13 +127,20 @@ def _make(site: "Site", found: "list[Found]") -> None:
         raise StoreError(msg)
     gone = [entry for slug, entry in before.items() if slug not in cards]
     site.write_list(cards.values())
-    for entry in gone:
-        for sentence in made.remove(site.folder, entry):
-            typer.echo(plain(sentence), err=True)
+    _remove(site, gone)
     same = f", {len(cards) - anew:,} as they were" if len(cards) > anew else ""
     pages = count(len(cards), "page")
     removed = f", {len(gone):,} removed" if gone else ""
     typer.echo(f"gallery  {site.folder / 'index.html'}: {pages}, {anew:,} made{same}{removed}")
+
+
+def _remove(site: "Site", gone: "list[Entry]") -> None:
+    """Remove the pages of records that are no longer there; say what cannot be removed."""
+    from bakeoff.report.gallery import made
+
+    for entry in gone:
+        for sentence in made.remove(site.folder, entry):
+            typer.echo(plain(sentence), err=True)
 
 
 def _card(site: "Site", one: "Found", parts: "list[Found]", before: "Entry | None") -> "tuple[Card | None, bool]":
