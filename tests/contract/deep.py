@@ -54,6 +54,13 @@ AT_FULL_SIZE = "test_a_workload_computes_what_it_is_called"
 COMPILED_ANEW = "test_compiled_code_is_given_back_to_its_layers"
 """Two compilations without their caches, a minute each in torch: with all tests, or where it is named."""
 
+GRAPHS = "test_a_compiler_tells_its_graph_before_and_after"
+"""In torch it takes Inductor a minute, likewise; other modes and frameworks are quick."""
+
+PLANTED_IN_A_LAYER = "test_a_cause_that_is_planted_in_a_layer_is_row_one"
+PLANTS = ("sleep", "float64", "transposed")
+"""Causes that are planted in a layer, two processes each: one is drawn for each framework."""
+
 CLIPPING = "test_per_sample_gradients_are_those_of_a_loop_over_samples"
 """The test of per-sample gradients. Every contender computes the two small workloads, and one of the others."""
 
@@ -170,6 +177,8 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),
     **dict.fromkeys(NAMES, _is_named),
     COMPILED_ANEW: lambda _: False,
+    GRAPHS: lambda asked: (asked["framework"], asked["mode"]) != ("torch", "compiled"),
+    PLANTED_IN_A_LAYER: lambda asked: asked["plant"] in first(PLANTS, 1, f"{sources()} {asked['framework']}"),
 }
 """For each of these tests, whether one of its cases is a part of this run."""
 
