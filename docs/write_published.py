@@ -10,7 +10,7 @@ from bakeoff.spec.trial import FIXED
 from bakeoff.study.published import load, names
 
 if TYPE_CHECKING:
-    from bakeoff.spec.published import Absent, Claim, Declared, Figure, PublishedPart, PublishedRow, PublishedStudy
+    from bakeoff.spec.published import Claim, Declared, Figure, PublishedRow, PublishedStudy
 
 PAGE = Path(__file__).with_name("published.md")
 
@@ -74,9 +74,6 @@ and only the kind of a difference can be held against it, no ranking.
 """
 
 
-_KINDS = {"exact": "", "about": "about ", "at-most": "at most ", "at-least": "at least "}
-
-
 def page() -> str:
     """Give the whole page."""
     studies = [load(name) for name in names()]
@@ -100,19 +97,17 @@ def _section(study: PublishedStudy) -> str:
             ["comparison", "batch", "scaled down", "published"], [_comparison(study, one) for one in study.comparisons]
         ),
     ]
-    if told := [_part(one, part) for one in study.comparisons for part in one.parts]:
-        parts.append(table(["comparison", "row", "of its step or graph", "published"], told))
+    parts_told = [
+        [one.name, part.row or "not stated", part.of, part.printed()] for one in study.comparisons for part in one.parts
+    ]
+    if parts_told:
+        parts.append(table(["comparison", "row", "of its step or graph", "published"], parts_told))
     if study.claims:
         parts.append(table(["claim", "where", "there", "decided here by"], [_claim(claim) for claim in study.claims]))
     if study.absent:
-        parts.append(table(["not here", "published", "why"], [_absent(one) for one in study.absent]))
+        absent = [[one.name, one.printed(), one.reason] for one in study.absent]
+        parts.append(table(["not here", "published", "why"], absent))
     return "\n".join([*parts, *_open(study), ""])
-
-
-def _absent(one: Absent) -> list[str]:
-    """Give what the document measured and bakeoff cannot."""
-    figures = ", ".join(f"{name} {value:.10g}" for name, value in one.figures.items())
-    return [one.name, f"{figures} {one.unit}".strip(), one.reason]
 
 
 KINDS = {
@@ -177,13 +172,6 @@ def _comparison(study: PublishedStudy, declared: Declared) -> list[str]:
     return [f"{declared.name}: {declared.workload}, {declared.scenario}", size, _scaled(declared), told]
 
 
-def _part(declared: Declared, part: PublishedPart) -> list[str]:
-    """Give a figure that is no time."""
-    unit = "" if part.of == "launches" else " %"
-    value = f"{part.value:,.0f}" if part.of == "launches" else f"{part.value:g}"
-    return [declared.name, part.row or "not stated", part.of, f"{_KINDS[part.kind]}{value}{unit}"]
-
-
 def _scaled(declared: Declared) -> str:
     """Say what is smaller in the scaled variant."""
     smaller = declared.scaled
@@ -197,13 +185,12 @@ def _scaled(declared: Declared) -> str:
 
 def _figure(unit: str, figure: Figure) -> str:
     """Give one figure with all its repeats."""
-    values = [f"{value:.10g}" for value in figure.values] + [f"{value:.10g}*" for value in figure.disturbed]
     machine = f" ({figure.machine})" if figure.machine else ""
     epoch = {None: "", 1: " (first epoch)", 2: " (second epoch)"}[figure.epoch]
     memory = "".join(f", {name} {size:g} GB" for name, size in figure.memory_gb.items())
     memory += "" if figure.overhead_percent is None else f", overhead {figure.overhead_percent:g} %"
     accuracy = "" if figure.accuracy is None else f", accuracy {figure.accuracy:g}"
-    return f"{figure.row}{machine} {', '.join(values)} {unit}{epoch}{memory}{accuracy}"
+    return f"{figure.row}{machine} {figure.printed()} {unit}{epoch}{memory}{accuracy}"
 
 
 if __name__ == "__main__":

@@ -114,6 +114,8 @@ def test_what_cannot_be_jobs_is_one_clear_message(cli: Cli, words: tuple[str, ..
 def test_written_scripts_wait_to_be_submitted(cli: Cli) -> None:
     """`write` asks Slurm nothing; --dry-run writes nothing; the study is there from then on, and its jobs asked for."""
     assert "Nothing was written" in cli("slurm", "write", "--dry-run", *RACE).out
+    for command in ("write", "submit"):
+        assert "leave out --json" in cli("slurm", command, "--dry-run", "--json", *RACE).err
     assert cli("slurm", "status").code == MISUSED
     told = json.loads(cli("slurm", "write", "--json", "--at-once", "2", *RACE, "--batch-size", "8,16").out)
     assert told["counts"]["not submitted"] == 2
@@ -121,7 +123,7 @@ def test_written_scripts_wait_to_be_submitted(cli: Cli) -> None:
     assert again.code == MISUSED
     status = json.loads(cli("slurm", "status", told["id"], "--json").out)
     assert status == told
-    assert "2 comparisons" in cli("report", told["id"]).out or cli("report", told["id"]).code == 0
+    assert cli("report", told["id"]).code == 0
 
 
 def test_without_slurm_it_says_so(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

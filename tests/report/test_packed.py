@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import lzma
+import shutil
 import tarfile
 from pathlib import Path
 
@@ -18,6 +21,7 @@ from bakeoff.report.export.study import CERTIFICATES_FILE, judged, packed
 from bakeoff.report.forms.markdown import to_markdown
 from bakeoff.report.pages import page_of
 from bakeoff.spec.errors import StoreError
+from bakeoff.store import studies
 
 pytestmark = pytest.mark.slow
 
@@ -89,6 +93,26 @@ def test_the_file_is_small_and_holds_no_folder(outcome: StudyOutcome, file: Path
     assert str(Path(outcome.path).parent).encode() not in b"".join(content.values())
     assert file.stat().st_size < 100_000
     assert packed(Path(outcome.path)) == file.read_bytes()
+
+
+def test_the_end_of_a_log_and_a_key_stay(outcome: StudyOutcome, tmp_path: Path) -> None:
+    """What a worker or a job has printed is in no file that is kept, and neither is a key of the command line."""
+    folder = tmp_path / Path(outcome.path).name
+    shutil.copytree(outcome.path, folder)
+    stored = studies.read(folder)
+    states = [msgspec.structs.replace(one, reason="it ended\nprinted last") for one in stored.states]
+    study = msgspec.structs.replace(stored.study, command="bakeoff reproduce quick --token=abcdefghijklmnop")
+    studies.write(folder, msgspec.structs.replace(stored, states=states, study=study))
+    record = next(folder.glob("*/r01-fake/record.json"))
+    said = json.loads(record.read_bytes())["record"] | {"detail": "it failed\nprinted last"}
+    content = msgspec.json.encode(said)
+    record.write_bytes(msgspec.json.encode({"sha256": hashlib.sha256(content).hexdigest(), "record": said}))
+    path = tmp_path / "study.tar.xz"
+    path.write_bytes(packed(folder))
+    whole = b"".join(members(path).values())
+    assert b"it failed" in whole
+    assert b"printed last" not in whole
+    assert b"abcdefghijklmnop" not in whole
 
 
 def test_a_changed_record_is_found(file: Path) -> None:

@@ -127,7 +127,8 @@ def test_every_study_can_be_prepared(name: str, kind: str) -> None:
             text = declared.contenders.get(row.name) or stand_in(row, kind)
             is_hole = any(part in text for part in HOLES) or not stand_in(row, kind)
             if (kind == "gpu" or smaller) and not is_hole:
-                resolved(text, "cuda" if kind == "gpu" else "cpu")
+                device = "cuda" if kind == "gpu" else "cpu"
+                assert resolved(text, device)["device"] in {device, parse_contender(text).options.get("device")}
 
 
 @cache

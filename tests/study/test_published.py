@@ -299,6 +299,7 @@ def test_the_page_of_published_figures_is_current(root: Path) -> None:
     [
         ('second = "b"', 'second = "c"', "names 'c', which is not there"),
         ('kind = "mean"', 'kind = "mean"\nthen = ["a"]', "then goes with more"),
+        ('kind = "mean"\npercent = 100', 'kind = "within"', "within wants percent, or taken_percent"),
         ('kind = "mean"', 'kind = "mean"\nof = "overhead"', "of overhead it is most or at-least"),
         ('first = "a"\nsecond = "b"\ncomparisons = ["mlp"]', "", "wants comparisons and rows, or unmeasured"),
         ("minutes = 1", 'minutes = 1\ndifference = ["a"]', "difference names two rows"),

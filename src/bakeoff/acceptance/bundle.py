@@ -12,7 +12,7 @@ import io
 import json
 import tarfile
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -92,8 +92,18 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def redacted_file(path: Path, using: Redactor) -> bytes:
-    """Return a file's content, redacted; raise ValueError for JSON that is none."""
+class Redacts(Protocol):
+    """What takes words out of a text, and of an object of JSON."""
+
+    def text(self, text: str) -> str:
+        """Return a text without them."""
+
+    def json(self, content: Any) -> Any:
+        """Return an object of JSON without them."""
+
+
+def redacted_file(path: Path, using: Redacts) -> bytes:
+    """Return a file's content, redacted, a record sealed anew; raise ValueError for JSON that is none, or no record."""
     content = read_bounded(path)
     if path.name == RECORD_FILE:
         return _sealed(content, using)
@@ -103,9 +113,13 @@ def redacted_file(path: Path, using: Redactor) -> bytes:
     return "\n".join(using.text(line) for line in end.decode(errors="replace").split("\n")).encode()
 
 
-def _sealed(content: bytes, using: Redactor) -> bytes:
+def _sealed(content: bytes, using: Redacts) -> bytes:
     """Return a record, redacted and sealed anew: it can be read as any other."""
-    record = msgspec.json.encode(using.json(json.loads(content)["record"]))
+    said = json.loads(content)
+    if not isinstance(said, dict) or "record" not in said:
+        msg = "it holds no record"
+        raise ValueError(msg)
+    record = msgspec.json.encode(using.json(said["record"]))
     return msgspec.json.encode({"sha256": hashlib.sha256(record).hexdigest(), "record": msgspec.Raw(record)})
 
 

@@ -31,6 +31,13 @@ VERSION = 1
 """Of the JSON object (docs/json-dry-run.md)."""
 
 
+def check_printed(*, dry_run: bool, json: bool) -> None:
+    """Raise UsageError where scripts are to be printed as JSON."""
+    if dry_run and json:
+        msg = "--dry-run prints scripts, which are no JSON: leave out --json"
+        raise UsageError(msg)
+
+
 def check(*, resume: bool, search: bool) -> None:
     """Check that it can be foreseen; raise UsageError where it cannot."""
     if search:

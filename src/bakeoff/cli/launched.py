@@ -55,7 +55,7 @@ def _handed(given: dict[str, Any], *, resume: bool, dry_run: bool) -> str:
     """Hand one study to Slurm, or print its script; return its folder, "" where none was made."""
     from bakeoff.cli.slurm_told import submitted_lines
     from bakeoff.cluster import plans
-    from bakeoff.cluster.submitting import hand_over
+    from bakeoff.cluster.submitting import hand_over, open_elements
 
     before = _latest(Path(given["results"]), given["words"]) if resume else None
     if dry_run and before is None:
@@ -65,6 +65,9 @@ def _handed(given: dict[str, Any], *, resume: bool, dry_run: bool) -> str:
     if dry_run:
         typer.echo(f"What is open of {folder} would be handed over again. Nothing was written or submitted.")
         return ""
+    if before and not open_elements(folder, plan):
+        typer.echo(f"{folder}: all its comparisons are done, running or waiting", err=given["json"])
+        return str(folder)
     for line in submitted_lines(folder, hand_over(folder, plan)):
         typer.echo(line, err=given["json"])
     return str(folder)

@@ -160,9 +160,8 @@ class _Asked:
         if given["launcher"] == SLURM and given["budget"] is not None:
             msg = "--budget is for one machine; jobs have a time limit each: `time` in the file of --profile"
             raise UsageError(msg)
-        if given["dry_run"] and given["json"] and given["launcher"] == SLURM:
-            msg = "--dry-run prints scripts, which are no JSON: leave out --json"
-            raise UsageError(msg)
+        if given["launcher"] == SLURM:
+            dryrun.check_printed(dry_run=given["dry_run"], json=given["json"])
         alone = [name for name in ("dry_run", "resume", "budget") if given[name]]
         if given["estimate"] and (alone or given["launcher"] == SLURM):
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in alone) or "--launcher slurm"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bakeoff.cli import FAILED, code_of, completing, parameters
+from bakeoff.cli import FAILED, code_of, completing, dryrun, parameters
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -133,6 +133,7 @@ def write(
 ) -> None:
     """Write sbatch scripts: one array with an element for each comparison, all its contenders on the same node."""
     given = dict(locals())
+    dryrun.check_printed(dry_run=dry_run, json=json)
     folder, plan = written(given, dry_run=dry_run)
     if not dry_run:
         _tell(folder, plan, json=json)
@@ -150,6 +151,7 @@ def submit(**given: Any) -> None:
         folder = Path(words[0])
         plan = plans.read(folder)
     else:
+        dryrun.check_printed(dry_run=given["dry_run"], json=given["json"])
         folder, plan = written(given, dry_run=given["dry_run"])
     if given["dry_run"]:
         return

@@ -39,7 +39,7 @@ def hand_over(folder: Path, plan: Plan) -> list[Submission]:
     Raises UsageError where nothing is left, SlurmError with Slurm's own words where it refuses.
     """
     before = submissions(folder)
-    wanted = _open(folder, plan)
+    wanted = open_elements(folder, plan)
     if not wanted:
         msg = f"nothing of {folder.name} is left to submit: all its comparisons are done, running or waiting"
         raise UsageError(msg)
@@ -78,7 +78,7 @@ def chunks(elements: Sequence[int], longest: int) -> list[tuple[int, list[int]]]
     return found
 
 
-def _open(folder: Path, plan: Plan) -> list[int]:
+def open_elements(folder: Path, plan: Plan) -> list[int]:
     """Return the elements that are neither done nor in the queue."""
     if not submissions(folder):
         known = states.read_every(folder, len(plan.elements))

@@ -13,8 +13,19 @@ from bakeoff.spec.selftest import Profiled
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from bakeoff.spec.explained import OperationKind
+
 GPU = "/device:GPU"
 """How the names of a GPU's planes begin (tsl/profiler/utils/xplane_schema.cc)."""
+
+COPIES: tuple[tuple[str, OperationKind], ...] = (
+    ("memcpyh2d", "device copy"),
+    ("memcpyd2h", "device copy"),
+    ("memcpy", "data movement"),
+    ("memset", "data movement"),
+    ("nccl", "communication"),
+)
+"""What on a GPU is no kernel of an operation, by what its name contains (tsl/profiler, cupti_collector.cc)."""
 
 _WITHOUT_EVENTS = (
     "saw no event on the GPU: CUPTI is missing, or the driver lets administrators only profile "

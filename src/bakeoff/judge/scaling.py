@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.spec.group import DEVICES
-from bakeoff.spec.verdict import Interval, Verdict, mirrored
+from bakeoff.spec.verdict import Interval, Verdict, between
 from bakeoff.store.results import finished, of_contender, of_purpose
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def scalings(
     found = []
     for one in contenders:
         single = singles.get(one.label)
-        pair = _between(verdicts, single, one.label) if single else None
+        pair = between(verdicts, single, one.label) if single else None
         if single is None or pair is None:
             continue
         share = 1.0 if comparison.scaling == "weak" else 1.0 / one.plan.devices
@@ -110,16 +110,6 @@ def is_scaling(verdict: Verdict, plans: Sequence[ContenderPlan]) -> bool:
     """Return whether a verdict is on one contender on different numbers of devices, and so on none of frameworks."""
     devices = {plan.contender.label: plan.devices for plan in plans}
     return devices[verdict.first] != devices[verdict.second]
-
-
-def _between(verdicts: Iterable[Verdict], first: str, second: str) -> Verdict | None:
-    """Return the verdict on a pair as that of `first` over `second`; None where there is none."""
-    for verdict in verdicts:
-        if (verdict.first, verdict.second) == (first, second):
-            return verdict
-        if (verdict.first, verdict.second) == (second, first):
-            return mirrored(verdict)
-    return None
 
 
 def _times(pair: Verdict, share: float) -> Interval | None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from bakeoff.report.standings import between, kind
+from bakeoff.report.standings import kind
 from bakeoff.report.units import rounded
-from bakeoff.spec.verdict import Interval, Verdict
+from bakeoff.spec.verdict import Interval, Verdict, between
 from bakeoff.stats.differences import break_even
 
 if TYPE_CHECKING:

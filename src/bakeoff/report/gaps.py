@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.report.standings import between, ranked
+from bakeoff.report.standings import ranked
 from bakeoff.report.units import Unit, rounded, unit_for
+from bakeoff.spec.verdict import between
 from bakeoff.stats.digits import MAX_SIGNIFICANT
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.report.points import winner
-from bakeoff.report.standings import between, kind, ratio_parts
+from bakeoff.report.standings import kind, ratio_parts
 from bakeoff.report.units import count, listed
+from bakeoff.spec.verdict import between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,8 +9,9 @@ import msgspec
 
 from bakeoff.judge.outcome import ContenderOutcome, Outcome
 from bakeoff.report.pictures import Look, looks
-from bakeoff.report.standings import between, fastest, kind, leaders, ratio_text, throughput, throughput_parts
+from bakeoff.report.standings import fastest, kind, leaders, ratio_text, throughput, throughput_parts
 from bakeoff.report.units import UNKNOWN, listed
+from bakeoff.spec.verdict import between
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

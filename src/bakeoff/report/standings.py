@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from bakeoff.report.units import UNKNOWN, Unit, carried, percent, quantity, rounded, unit_for
-from bakeoff.spec.verdict import Interval, mirrored
+from bakeoff.spec.verdict import Interval, between, mirrored
 from bakeoff.stats.intervals import MIN_VALUES
 
 if TYPE_CHECKING:
@@ -86,16 +86,6 @@ def slower_first(verdict: Verdict) -> Verdict:
     """Turn a verdict so that its ratio is at least 1: `first` takes longer, or seems to."""
     below = verdict.verdict == "faster" or (verdict.verdict != "slower" and (verdict.ratio or 1.0) < 1.0)
     return mirrored(verdict) if below else verdict
-
-
-def between(verdicts: list[Verdict], first: str, second: str) -> Verdict | None:
-    """Find the verdict on a pair and turn it so that it speaks of `first`."""
-    for verdict in verdicts:
-        if (verdict.first, verdict.second) == (first, second):
-            return verdict
-        if (verdict.first, verdict.second) == (second, first):
-            return mirrored(verdict)
-    return None
 
 
 def kind(verdict: Verdict) -> str:

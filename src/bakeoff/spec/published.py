@@ -110,6 +110,10 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     accuracy: Annotated[float, msgspec.Meta(ge=0, le=1)] | None = None
     """Share of right labels at the end, 0 to 1; None where the document gives none."""
 
+    def printed(self) -> str:
+        """Return the figure as the document has it, every repeat: "190, 162, 206*", the last one disturbed."""
+        return ", ".join([*(f"{one:.10g}" for one in self.values), *(f"{one:.10g}*" for one in self.disturbed)])
+
 
 PartOf = Literal[
     "compute",
@@ -145,6 +149,11 @@ class PublishedPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     row: str = ""
     """Empty: the document does not say of which row."""
     kind: Literal["exact", "about", "at-most", "at-least"] = "exact"
+
+    def printed(self) -> str:
+        """Return the figure as the document has it: "at most 0.28 %"."""
+        words = {"exact": "", "about": "about ", "at-most": "at most ", "at-least": "at least "}[self.kind]
+        return f"{words}{self.value:,.0f}" if self.of == "launches" else f"{words}{self.value:g} %"
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -212,6 +221,10 @@ class Absent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     unit: str = ""
     figures: Annotated[dict[str, Positive], msgspec.Meta(min_length=1)]
     """By what the document calls each of them."""
+
+    def printed(self) -> str:
+        """Return its figures with their names and their unit."""
+        return f"{', '.join(f'{name} {one:.10g}' for name, one in self.figures.items())} {self.unit}".strip()
 
 
 ClaimKind = Literal[

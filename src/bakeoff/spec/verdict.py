@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 VerdictKind = Literal["faster", "slower", "equal", "undecided"]
 
@@ -82,6 +85,16 @@ def mirrored(verdict: Verdict) -> Verdict:
         ratio_of_means=_inverse(verdict.ratio_of_means),
         ratio_unflagged=_inverse(verdict.ratio_unflagged),
     )
+
+
+def between(verdicts: Iterable[Verdict], first: str, second: str) -> Verdict | None:
+    """Return the verdict on a pair as that of `first` over `second`; None where there is none."""
+    for verdict in verdicts:
+        if (verdict.first, verdict.second) == (first, second):
+            return verdict
+        if (verdict.first, verdict.second) == (second, first):
+            return mirrored(verdict)
+    return None
 
 
 def _inverse(value: float | None) -> float | None:

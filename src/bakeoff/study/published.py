@@ -102,6 +102,9 @@ def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
     fewest = 1 if claim.of == "overhead" else 2
     if not claim.unmeasured and (not claim.comparisons or len(claim.rows) < fewest):
         found.append(f"claim {claim.text!r} wants comparisons and rows, or unmeasured, the reason why it has none")
+    has_bound = claim.kind not in ("within", "mostly-within", "mean-difference", "most", "at-least")
+    if not (claim.unmeasured or has_bound or claim.percent or claim.taken_percent):
+        found.append(f"claim {claim.text!r}: {claim.kind} wants percent, or taken_percent where the document has none")
     if claim.then and claim.of != "overhead" and claim.kind not in ("more", "within"):
         found.append(f"claim {claim.text!r}: then goes with more, as an order, and with within")
     if claim.of == "overhead" and claim.kind not in ("most", "at-least"):

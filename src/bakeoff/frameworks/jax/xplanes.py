@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 
 from bakeoff.frameworks.origins import Origin
-from bakeoff.frameworks.planes import GPU
+from bakeoff.frameworks.planes import COPIES, GPU
 from bakeoff.frameworks.tracing import Event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from bakeoff.spec.explained import OperationKind
 
 STEP, RUN = "bakeoff step", "bakeoff run"
 """Marks around a whole step, and around what starts it: Python's own time and JAX's."""
@@ -29,15 +28,6 @@ _HOST = ("PjitFunction", "CommonPjRt", "ParseArguments", "ThunkExecutor::Execute
 """How the events of JAX's and XLA's own code begin."""
 _WAITS = "wait"
 """In the names of events in which that code only waits."""
-
-_COPIES: tuple[tuple[str, OperationKind], ...] = (
-    ("memcpyh2d", "device copy"),
-    ("memcpyd2h", "device copy"),
-    ("memcpy", "data movement"),
-    ("memset", "data movement"),
-    ("nccl", "communication"),
-)
-"""What on a GPU is no instruction of a program, by what its name contains (tsl/profiler, cupti_collector.cc)."""
 
 
 class Seen(NamedTuple):
@@ -80,7 +70,7 @@ class Profile:
                 missing += origin is None
                 found.append(_operation(one, origin or Origin("other"), done_ns.get((one.name, one.stats.get("_p")))))
             elif one.is_gpu:
-                kinds = (kind for words, kind in _COPIES if words in one.name.lower())
+                kinds = (kind for words, kind in COPIES if words in one.name.lower())
                 found.append(_operation(one, Origin(next(kinds, "other")), None))
             elif one.name.startswith(_HOST) and _WAITS not in one.name:
                 found.append(_operation(one, Origin("host dispatch", launches=False), None))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.frameworks import scopes
 from bakeoff.frameworks.origins import Origin
+from bakeoff.frameworks.planes import COPIES
 from bakeoff.frameworks.scopes import Place
 from bakeoff.frameworks.tracing import FUNCTION, LAYER, Event
 
@@ -62,14 +63,6 @@ _KINDS: tuple[tuple[OperationKind, tuple[str, ...]], ...] = (
 _NAMES = re.compile(r"%[\w.\-]+|[\w.\-]+(?=: )")
 """Of instructions, and of parameters in the heads of computations."""
 
-_COPIES: tuple[tuple[str, OperationKind], ...] = (
-    ("memcpyh2d", "device copy"),
-    ("memcpyd2h", "device copy"),
-    ("memcpy", "data movement"),
-    ("memset", "data movement"),
-    ("nccl", "communication"),
-)
-"""What on a GPU is no node's kernel, by what its name contains (tsl/profiler, cupti_collector.cc)."""
 
 _PATTERNS = [(kind, re.compile("|".join(parts))) for kind, parts in _KINDS]
 
@@ -158,7 +151,7 @@ def _without_node(one: Seen) -> Event:
     event = Event(one.thread, one.start_ns, one.end_ns, one.name, "host dispatch", launches=False)
     if not one.on_device:
         return event
-    kinds = [kind for words, kind in _COPIES if words in one.name.lower()]
+    kinds = [kind for words, kind in COPIES if words in one.name.lower()]
     return event._replace(kind=kinds[0] if kinds else "other", launches=True)
 
 

@@ -24,6 +24,7 @@ from bakeoff.judge.comparison import assess, judge_comparison
 from bakeoff.judge.ledger import marked
 from bakeoff.judge.profile import profiles_of
 from bakeoff.judge.study import NOT_BEGUN, PointOutcome, StudyOutcome
+from bakeoff.report.redacted import Redaction
 from bakeoff.spec.comparison import Comparison
 from bakeoff.spec.errors import BakeoffError, StoreError
 from bakeoff.spec.verdict import Certificate
@@ -63,7 +64,7 @@ def packed(folder: Path, using: Redactor | None = None) -> bytes:
         except BakeoffError as error:
             states.append(msgspec.structs.replace(state, comparison="", reason=using.text(str(error))))
     kept = msgspec.structs.replace(stored, states=states)
-    content = using.json(msgspec.to_builtins(kept))
+    content = Redaction(using, kept).json(msgspec.to_builtins(kept))
     # The document's own words are public, and what looks like a folder in them is an address or a unit.
     content["study"]["reproduces"] = msgspec.to_builtins(stored.study.reproduces)
     members[STUDY_FILE] = pretty(content)
@@ -76,16 +77,20 @@ def _comparison(folder: Path, state: PointState, using: Redactor) -> dict[str, b
         msg = f"{state.comparison!r} is no folder of this study"
         raise StoreError(msg)
     inner = folder / state.comparison
-    certificates = {one.label: one.certificate for one in judge_comparison(inner).contenders if one.certificate}
+    outcome = judge_comparison(inner)
+    redaction = Redaction(using, outcome)
+    certificates = {one.label: one.certificate for one in outcome.contenders if one.certificate}
     # A record that is damaged is none: the outcome above was judged without it.
     wanted = [path for path in sorted(inner.glob(f"*/{RECORD_FILE}")) if _is_whole(path)]
     wanted += [path for path in (inner / COMPARISON_FILE, inner / END_FILE) if path.is_file()]
     try:
-        found = {path.relative_to(folder).as_posix(): redacted_file(path, using) for path in wanted}
+        found = {path.relative_to(folder).as_posix(): redacted_file(path, redaction) for path in wanted}
     except (OSError, ValueError) as error:
         msg = f"{inner} cannot be packed: {error}"
         raise StoreError(msg) from error
-    return found | {f"{state.comparison}/{CERTIFICATES_FILE}": pretty(using.json(msgspec.to_builtins(certificates)))}
+    return found | {
+        f"{state.comparison}/{CERTIFICATES_FILE}": pretty(redaction.json(msgspec.to_builtins(certificates)))
+    }
 
 
 def _is_whole(path: Path) -> bool:

@@ -6,17 +6,13 @@ Records that were redacted are sealed anew. The archive is the same bytes for th
 from __future__ import annotations
 
 import hashlib
-import json
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from bakeoff.acceptance.bundle import archive
+from bakeoff.acceptance.bundle import archive, redacted_file
 from bakeoff.report.forms.marks import ARCHIVE
 from bakeoff.spec.errors import StoreError
 from bakeoff.store.evidence import EVIDENCE_FILE, MOST_EVIDENCE_BYTES
-from bakeoff.store.files import RECORD_FILE
 from bakeoff.store.reading import MOST_BYTES, read_bounded
 
 if TYPE_CHECKING:
@@ -41,9 +37,10 @@ def packed(one: Found, redaction: Redaction | None) -> bytes:
     for path in files(one, _WHOLE if redaction is None else _REDACTED):
         parts = path.relative_to(one.folder).parts
         try:
-            content = read_bounded(path, MOST_EVIDENCE_BYTES if path.name == EVIDENCE_FILE else MOST_BYTES)
-            if redaction is not None:
-                content = _redacted(path, content, redaction)
+            if redaction is None:
+                content = read_bounded(path, MOST_EVIDENCE_BYTES if path.name == EVIDENCE_FILE else MOST_BYTES)
+            else:
+                content = redacted_file(path, redaction)
                 parts = tuple(map(redaction.text, parts))
         except (OSError, ValueError, RecursionError, StoreError):
             continue  # The page says which records could not be read.
@@ -80,15 +77,3 @@ def _files(folder: Path, endings: tuple[str, ...], *, is_deep: bool) -> Iterator
                 yield from _files(path, endings, is_deep=True)
         elif path.suffix in endings:
             yield path
-
-
-def _redacted(path: Path, content: bytes, redaction: Redaction) -> bytes:
-    """Return a file of JSON, redacted, a record sealed anew; raise ValueError for what is no JSON."""
-    said = json.loads(content)
-    if path.name != RECORD_FILE:
-        return json.dumps(redaction.json(said), indent=1).encode() + b"\n"
-    if not isinstance(said, dict) or "record" not in said:
-        msg = f"{path} is no record"
-        raise ValueError(msg)
-    record: Any = msgspec.json.encode(redaction.json(said["record"]))
-    return msgspec.json.encode({"sha256": hashlib.sha256(record).hexdigest(), "record": msgspec.Raw(record)})

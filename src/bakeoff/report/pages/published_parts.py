@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.explanation import Profile
     from bakeoff.judge.reproduced_parts import PartLine
     from bakeoff.judge.study import StudyOutcome
-    from bakeoff.spec.published import PartOf, PublishedPart, PublishedStudy
+    from bakeoff.spec.published import PartOf, PublishedStudy
 
 _TITLES: dict[PartOf, str] = {
     "compute": "Share of the step in which the device computes",
@@ -29,8 +29,6 @@ _TITLES: dict[PartOf, str] = {
     "cheap": "Of the nodes taken away, cheap ones",
     "no op": "Of the nodes taken away, those that are no operation",
 }
-
-_KINDS = {"exact": "", "about": "about ", "at-most": "at most ", "at-least": "at least "}
 
 PROCESSOR = (
     "On a processor there is no device beside the host: *computes* is the share of a step in which some operation ran, "
@@ -85,19 +83,12 @@ def _table(lines: list[PartLine]) -> Table:
 def _cells(line: PartLine) -> list[str]:
     """Return one row in one comparison."""
     name = f"{line.comparison}, {line.row}"
-    there = "no number" if line.published is None else _published(line.published, line)
+    there = "no number" if line.published is None else line.published.printed()
     if line.measured is None:
         return [name, there, "not measured", ""]
     known = line.measured.interval
     ends = f"{_value(known.low, line)} to {_value(known.high, line)}" if known else ""
     return [name, there, _value(line.measured.mean, line), ends]
-
-
-def _published(part: PublishedPart, line: PartLine) -> str:
-    """Return a figure as the document has it."""
-    unit = "" if line.of == "launches" else " %"
-    value = f"{part.value:,.0f}" if line.of == "launches" else f"{part.value:g}"
-    return f"{_KINDS[part.kind]}{value}{unit}"
 
 
 def _value(value: float, line: PartLine) -> str:

@@ -127,10 +127,7 @@ def _of(declared: Declared, row: str) -> list[Figure]:
 
 def _given(figure: Figure | None) -> str:
     """Return a figure as the document has it, every repeat; empty where it has none."""
-    if figure is None:
-        return ""
-    starred = [f"{value:.10g}*" for value in figure.disturbed]
-    return ", ".join([*(f"{value:.10g}" for value in figure.values), *starred])
+    return "" if figure is None else figure.printed()
 
 
 def _here(published: PublishedStudy, declared: Declared, point: PointOutcome, row: str, epoch: Epoch | None) -> str:

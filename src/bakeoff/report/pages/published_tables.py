@@ -124,9 +124,8 @@ def _level(pairs: list[PublishedPair]) -> str:
 
 def _given(figure: Figure, unit: str) -> str:
     """Return a figure as the document does, every repeat."""
-    starred = [f"{value:.10g}*" for value in figure.disturbed]
     epoch = {None: "", 1: " (first epoch)", 2: " (second epoch)"}[figure.epoch]
-    return f"{', '.join([*(f'{value:.10g}' for value in figure.values), *starred])} {unit}{epoch}"
+    return f"{figure.printed()} {unit}{epoch}"
 
 
 def _duration(seconds: float | None, unit: Unit) -> str:
@@ -223,8 +222,5 @@ def _accuracy(study: StudyOutcome, published: PublishedStudy) -> Table:
 
 def _absent(published: PublishedStudy) -> Table:
     """Return what the document measured and bakeoff cannot, with its figures."""
-    lines = []
-    for one in published.absent:
-        there = ", ".join(f"{name} {value:.10g}" for name, value in one.figures.items())
-        lines.append(Line([one.name, f"{there} {one.unit}".strip(), one.reason]))
+    lines = [Line([one.name, one.printed(), one.reason]) for one in published.absent]
     return Table(["not measured here", "published", "why"], lines, words=3)

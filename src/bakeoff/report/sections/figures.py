@@ -9,7 +9,6 @@ from bakeoff.report.page import Line, Picture, Section, Subject, Table
 from bakeoff.report.pictures.comparison import step_time_chart
 from bakeoff.report.sections import light
 from bakeoff.report.standings import (
-    between,
     bounds,
     fastest,
     kind,
@@ -21,6 +20,7 @@ from bakeoff.report.standings import (
     times_text,
 )
 from bakeoff.report.units import BYTES, PERCENT, SECONDS, UNKNOWN, column, duration, percent, unit_for
+from bakeoff.spec.verdict import between
 from bakeoff.stats.size import LEVEL
 
 if TYPE_CHECKING:

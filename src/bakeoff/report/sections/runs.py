@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from bakeoff.report.coldruns import ColdRun, crossings, longest, runs_of, starts_earlier, steps_text
 from bakeoff.report.page import Line, Picture, Section, Subject, Table
 from bakeoff.report.pictures.comparison import runs_chart
-from bakeoff.report.standings import between, kind, ranked
+from bakeoff.report.standings import kind, ranked
 from bakeoff.report.units import duration, listed
+from bakeoff.spec.verdict import between
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.report.page import Line, Section, Subject, Table
-from bakeoff.report.standings import between, kind, ranked, ratio_text, step_parts, step_unit
+from bakeoff.report.standings import kind, ranked, ratio_text, step_parts, step_unit
 from bakeoff.report.units import listed
+from bakeoff.spec.verdict import between
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome

@@ -10,7 +10,6 @@ from bakeoff.report.page import Line, Picture, Section, Subject, Table, with_com
 from bakeoff.report.pictures.comparison import ratio_chart
 from bakeoff.report.sections import scaling
 from bakeoff.report.standings import (
-    between,
     fastest,
     kind,
     leaders,
@@ -24,6 +23,7 @@ from bakeoff.report.standings import (
     times_text,
 )
 from bakeoff.report.units import count, duration, listed, percent, rounded
+from bakeoff.spec.verdict import between
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.size import LEVEL
 
