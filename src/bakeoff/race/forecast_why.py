@@ -33,9 +33,6 @@ MOST_TURNED = MOST_ROWS + 1
 """About how many contenders are turned: a switch for each row that is looked into, and the control; causes in counters
 may add some."""
 
-TRIALS = counterfactual.ROUNDS + ROUNDS
-"""Of a contender in the race of suspects: rounds, and traces, which take about as long."""
-
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """A race of suspects that would be run."""
@@ -61,9 +58,14 @@ class WhyForecast(msgspec.Struct, frozen=True, kw_only=True):
     """Of races that nothing is known of yet."""
 
 
+def _trials() -> int:
+    """Return how many trials a contender has in the race of suspects: rounds, and traces, which take about as long."""
+    return counterfactual.ROUNDS + ROUNDS
+
+
 def stages_of_why(count: int) -> list[Planned]:
     """Return the stages that an explanation adds to a race of so many contenders."""
-    most = max(0, count - 1) * (SIDES + MOST_TURNED) * TRIALS
+    most = max(0, count - 1) * (SIDES + MOST_TURNED) * _trials()
     return [
         Planned(
             stage="traces",
@@ -85,7 +87,7 @@ def seconds_of_why(told: Forecast) -> tuple[float, float] | None:
     if told.round_s is None:
         return None
     count = len(told.comparison.contenders)
-    return ROUNDS * told.round_s, max(0, count - 1) * (SIDES + MOST_TURNED) * TRIALS * told.round_s / count
+    return ROUNDS * told.round_s, max(0, count - 1) * (SIDES + MOST_TURNED) * _trials() * told.round_s / count
 
 
 def forecast_why(folder: Path) -> WhyForecast:
@@ -102,7 +104,7 @@ def forecast_why(folder: Path) -> WhyForecast:
     parts = [None if (one := took_s[label]) is None else count * one for label, count in lacking.items()]
     checks = None if traces and not counterfactual.is_checked(folder) else _checks(found, folder, took_s)
     known = [one for one in took_s.values() if one is not None]
-    most_s = max(0, len(plans) - 1) * (SIDES + MOST_TURNED) * TRIALS * max(known) if known else None
+    most_s = max(0, len(plans) - 1) * (SIDES + MOST_TURNED) * _trials() * max(known) if known else None
     return WhyForecast(
         traces=traces,
         traces_s=_sum(parts),
@@ -131,7 +133,7 @@ def _checks(found: Explanation, folder: Path, took_s: dict[str, float | None]) -
 
 def _times(seconds: float | None, contenders: int) -> float | None:
     """Return how long all trials of so many contenders of this kind take."""
-    return None if seconds is None else seconds * contenders * TRIALS
+    return None if seconds is None else seconds * contenders * _trials()
 
 
 def _sum(parts: list[float | None]) -> float | None:

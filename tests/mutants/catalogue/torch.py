@@ -225,7 +225,7 @@ MUTANTS = [
                 ),
             )
         ],
-        {"dropout/0.3": "of two samples both", "vgg16/train": ""},
+        {"dropout/0.3": "of two samples both or the share of dropped elements", "vgg16/train": ""},
     ),
     in_nn(
         "dropout drops in evaluation, too",

@@ -101,7 +101,9 @@ def runs_chart(outcome: Outcome, width: int = WIDE) -> Chart:
     last = max(point["steps"] for point in points)
     bands = [(look.colour, [one for one in points if one["contender"] == look.label]) for look in _looks(outcome)]
     x_scale, y_scale = alt.Scale(type="log", domain=[1, last]), alt.Scale(type="log", domain=[least, most])
-    x_axis = alt.Axis(title="steps", format=",~r", values=spaced(ticks(1, last), (1, last), width / _TICK))
+    places = spaced(ticks(1, last), (1, last), width / _TICK)
+    # The last mark is at the frame's end: flush, it is whole in fonts wider than the one that the renderer measures.
+    x_axis = alt.Axis(title="steps", format=",~r", values=places, labelFlush=True)
     y_axis = alt.Axis(title="seconds", format=",~r", values=spaced(ticks(least, most), (least, most), _TALL / 20))
     x, y = alt.X("steps:Q", scale=x_scale, axis=x_axis), alt.Y("seconds:Q", scale=y_scale, axis=y_axis)
     labels = [look.label for look in _looks(outcome)]
