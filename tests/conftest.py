@@ -199,13 +199,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say which deep workloads were drawn for the frameworks that do not compute all of them."""
+    """Say which workloads were drawn for the frameworks and modes that do not compute all of them."""
     certified = any("contract/test_workloads.py" in report.nodeid for report in terminalreporter.getreports("passed"))
     if certified and not is_all() and not is_named(config):
         sys.path.append(str(ROOT / "tests" / "contract"))
         told = importlib.import_module("deep").words()
         terminalreporter.write_line(
-            f"drawn by the sources {sources()[:12]}, of the deep workloads ({VARIABLE}=all: all): {told}"
+            f"drawn by the sources {sources()[:12]}, of the workloads ({VARIABLE}=all: all): {told}"
         )
 
 

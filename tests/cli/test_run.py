@@ -86,28 +86,34 @@ def test_json_stands_alone_on_stdout(cli: Cli) -> None:
     assert "round 1 done" in said.err
 
 
-def test_a_report_is_computed_from_the_records_again(raced: tuple[Path, str]) -> None:
+def test_a_report_is_computed_from_the_records_again(
+    raced: tuple[Path, str], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`bakeoff report` finds a comparison by nothing, id, end of the id or folder, in every form."""
     folder, said = raced
     (comparison,) = (folder / "results").glob("mlp-mnist-*")
+    monkeypatch.chdir(folder)
     answer = next(line for line in said.splitlines() if line.startswith("fake is faster:"))
     for name in ([], [comparison.name], [comparison.name[-4:]], [str(comparison)]):
-        assert answer in bakeoff(folder, "report", *name).stdout
-    assert bakeoff(folder, "report", "--markdown").stdout.startswith("#")
-    told: Any = json.loads(bakeoff(folder, "report", "--json").stdout)
+        assert answer in cli("report", *name).out
+    assert cli("report", "--markdown").out.startswith("#")
+    told: Any = json.loads(cli("report", "--json").out)
     assert told["verdicts"][0]["verdict"] == "faster"
-    assert "unknown comparison 'gone'" in bakeoff(folder, "report", "gone", check=False).stderr
+    assert "unknown comparison 'gone'" in cli("report", "gone").err
 
 
-def test_reports_are_written_where_they_are_asked_for(raced: tuple[Path, str]) -> None:
+def test_reports_are_written_where_they_are_asked_for(
+    raced: tuple[Path, str], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """--html and --chart write their files, and a place that cannot be written is told with exit code 1."""
     folder, _ = raced
-    bakeoff(folder, "report", "--html", "page.html", "--chart", "race.svg")
-    assert "<html" in (folder / "page.html").read_text()
-    assert (folder / "race.svg").read_text().startswith("<svg")
-    failed = bakeoff(folder, "report", "--html", "page.html/page.html", check=False)
-    assert failed.returncode == FAILED
-    assert failed.stderr.startswith("bakeoff: cannot write page.html/page.html")
+    monkeypatch.chdir(folder)
+    assert cli("report", "--html", "page.html", "--chart", "race.svg").code == 0
+    assert "<html" in Path("page.html").read_text()
+    assert Path("race.svg").read_text().startswith("<svg")
+    failed = cli("report", "--html", "page.html/page.html")
+    assert failed.code == FAILED
+    assert failed.err.startswith("bakeoff: cannot write page.html/page.html")
 
 
 def test_nobody_certified_ends_with_1(cli: Cli) -> None:

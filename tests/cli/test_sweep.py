@@ -46,23 +46,25 @@ def test_a_sweep_ends_with_its_table_and_its_reports(swept: tuple[Path, str]) ->
     assert len(list(study.glob("*/comparison.json"))) == len(list(study.glob("*/report.html"))) == 2
 
 
-def test_a_study_is_reported_from_its_records_again(swept: tuple[Path, str]) -> None:
+def test_a_study_is_reported_from_its_records_again(
+    swept: tuple[Path, str], cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`bakeoff report` finds a study by nothing, id, its end or folder, in every form, and its comparisons too."""
     folder, said = swept
     (study,) = (folder / "results").glob("mlp-mnist-sweep-*")
+    monkeypatch.chdir(folder)
     table = said[said.index("samples/s (95 % CI)") : said.index("records ")]
     for name in ([], [study.name], [study.name[-4:]], [f"results/{study.name}"]):
-        assert table in bakeoff(folder, "report", *name).stdout
-    assert bakeoff(folder, "report", "--markdown").stdout.startswith("## fake is faster at batch size 8 and 16: 2.000x")
-    told = json.loads(bakeoff(folder, "report", "--json").stdout)
+        assert table in cli("report", *name).out
+    assert cli("report", "--markdown").out.startswith("## fake is faster at batch size 8 and 16: 2.000x")
+    told = json.loads(cli("report", "--json").out)
     assert [point["coordinates"]["batch size"] for point in told["points"]] == ["8", "16"]
-    bakeoff(folder, "report", "--html", "page.html", "--chart", "sweep.svg")
-    assert "<html" in (folder / "page.html").read_text()
-    assert (folder / "sweep.svg").read_text().startswith("<svg")
+    assert cli("report", "--html", "page.html", "--chart", "sweep.svg").code == 0
+    assert "<html" in Path("page.html").read_text()
+    assert Path("sweep.svg").read_text().startswith("<svg")
     one = Path(told["points"][1]["comparison"]["comparison"]["path"]).name
-    assert "mlp-mnist, train, batch 16" in bakeoff(folder, "report", one).stdout
-    both = bakeoff(folder, "report", study.name, one, check=False)
-    assert "a study is reported by itself" in both.stderr
+    assert "mlp-mnist, train, batch 16" in cli("report", one).out
+    assert "a study is reported by itself" in cli("report", study.name, one).err
 
 
 def test_quoted_values_keep_their_commas() -> None:

@@ -1,14 +1,11 @@
 """Which deep workloads are computed by which framework in one run of the tests, where computing all takes minutes.
 
-Shallow workloads are computed by all frameworks in every run, in their default modes; in other modes some are drawn.
-Deep ones, whose compilers work for up to a minute each, are all certified in the frameworks that are quick with them;
-of the others a part is drawn, in which there is always one that convolves, and one that does not: a recurrent one, or
-one of attention.
+All workloads are computed in every run by the frameworks that are quick with them, in their default modes. The others,
+whose compilers work for up to a minute for a deep workload, compute one of these and a part of the shallow ones; of
+shallow ones alone, so does every framework in its other modes.
 
-In a mode that is not a framework's default one value of an option is drawn, where all are tried in the default one.
-
-So it is with other tests that take a compiler's minutes: contenders with several options, per-sample gradients,
-Jittor's operators one by one, steps after a restore.
+So it is with other tests that take a compiler's minutes: the vocabulary case by case, contenders with several options,
+values of an option, per-sample gradients, several devices, steps after a restore.
 """
 
 from __future__ import annotations
@@ -25,13 +22,12 @@ from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, WORKLOADS, is_
 from tests.drawn import first, sources
 
 from bakeoff.spec.contender import parse_contender
-from bakeoff.workloads import plan
 
-CERTIFIED = {"tensorflow": 2, "jax": 1, "jittor": 1}
-"""How many of each kind are drawn for certificates. Torch and MLX take a second or two for each, and compute all."""
+SLOW = ("tensorflow", "jax", "jittor")
+"""Of the deep workloads each of these certifies one. Torch and MLX take a second or two for each, and compute all."""
 
-OTHERWISE = 1
-"""How many of each kind, among those for certificates, are asked for anything else, in every framework."""
+SHALLOW = 3
+"""Of the shallow workloads those frameworks certify one in so many."""
 
 BESIDE = 3
 """How many kinds of optimiser are tried in a mode that is not a framework's default; in that one all are."""
@@ -39,8 +35,8 @@ BESIDE = 3
 WHOLE = 5
 """How many workloads are held at full size against their independent implementation; at a small one all are."""
 
-CONVOLVING, OTHERS = 1, 2
-"""How many shallow workloads of each kind are computed in a mode that is not a framework's default."""
+BESIDE_WORKLOADS = 2
+"""How many shallow workloads are certified in a mode that is no framework's default; of one the steps are repeated."""
 
 CERTIFICATES = ("test_every_framework_computes_the_same", "test_a_model_of_a_users_own_gets_its_certificate")
 """The tests that certify workloads."""
@@ -62,7 +58,8 @@ PLANTS = ("sleep", "float64", "transposed")
 """Causes that are planted in a layer, two processes each: one is drawn for each framework."""
 
 CLIPPING = "test_per_sample_gradients_are_those_of_a_loop_over_samples"
-"""The test of per-sample gradients. Every contender computes the two small workloads, and one of the others."""
+"""The test of per-sample gradients. A contender computes one of the two small workloads, and one of the others if it
+computes them at all; those in other modes compute the first small one, or none."""
 
 SMALL_CLIPPED = ("mnist-cnn", "imdb-embed")
 
@@ -72,11 +69,16 @@ CONTENDERS_OF_OPTIONS = ("test_every_option_computes_the_same", "test_every_opti
 NAMES = ("test_outputs", "test_loss_and_gradients")
 """The tests of each name of the vocabulary: all of them but where each one's operators are compiled for seconds."""
 
-COMPILED_BY_NAME = {"jittor": 2}
+COMPILED_BY_NAME = {"jittor": 5, "jax": 3, "tensorflow": 2}
 """For such a framework, one case in so many is drawn."""
 
 SYNCED = "test_jax_clips_each_devices_samples_and_adds_noise_once"
-"""The test of per-sample gradients on two devices, half a minute for each way to keep them equal: one is drawn."""
+ON_TWO_DEVICES = "test_two_devices_compute_what_the_reference_computes_of_their_shards"
+"""Tests of several devices, up to half a minute for each way to keep them equal: of either one is drawn a framework."""
+
+OF_AN_LSTM = "test_every_kernel_of_an_lstm_computes_the_same"
+KERNEL_CASES = 2
+"""How many cases of recurrent layers each kernel of an LSTM computes."""
 
 VALUES_OF = dict.fromkeys(
     ("test_what_is_asked_is_in_force_in_all_threads", "test_the_certificate_passes_with_every_value"), "denormals"
@@ -84,29 +86,29 @@ VALUES_OF = dict.fromkeys(
 """Tests of each value of an option in each mode: a process each, and in torch Inductor for some 20 s."""
 
 
-def kinds(names: Iterable[str] = WORKLOADS) -> tuple[set[str], set[str]]:
-    """Return the deep ones among workloads that mostly convolve, and the others."""
-    deep = {name for name in names if is_deep(name)}
-    convolving = {name for name in deep if _is_convolving(name)}
-    return convolving, deep - convolving
+def of_depth(names: Iterable[str], *, deep: bool) -> set[str]:
+    """Return the deep ones among workloads, or the others."""
+    return {name for name in names if is_deep(name) == deep}
 
 
-def drawn(framework: str, count: int, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:
-    """Return the deep ones among workloads that a framework computes: so many of each kind, drawn by the seed.
+def drawn(framework: str, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:
+    """Return the deep one among workloads that a slow framework computes, drawn by the seed.
 
     What it refuses as a known hole is done at once, and stands for nothing.
     """
     holes = {work.partition("/")[0] for work in HOLES.get(framework, ())} & set(names)
-    seed = f"{seed or sources()} {framework}"
-    return holes.union(*(first(kind - holes, count, seed) for kind in kinds(names)))
+    return holes | first(of_depth(names, deep=True) - holes, 1, f"{seed or sources()} {framework}")
 
 
-def drawn_beside(framework: str, mode: str, seed: str | None = None) -> set[str]:
+def drawn_shallow(framework: str, seed: str | None = None, names: Iterable[str] = WORKLOADS) -> set[str]:
+    """Return the shallow workloads that a slow framework certifies in its default mode."""
+    shallow = of_depth(names, deep=False)
+    return first(shallow, -(-len(shallow) // SHALLOW), f"{seed or sources()} {framework}")
+
+
+def drawn_beside(framework: str, mode: str, seed: str | None = None, count: int = BESIDE_WORKLOADS) -> set[str]:
     """Return the shallow workloads that a framework computes in a mode that is not its default."""
-    shallow = [name for name in WORKLOADS if not is_deep(name)]
-    convolving = {name for name in shallow if _is_convolving(name)}
-    seed = f"{seed or sources()} {framework} {mode}"
-    return first(convolving, CONVOLVING, seed) | first(set(shallow) - convolving, OTHERS, seed)
+    return first(of_depth(WORKLOADS, deep=False), count, f"{seed or sources()} {framework} {mode}")
 
 
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
@@ -116,13 +118,15 @@ def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
         return DRAWN_BY_TEST[test](asked)
     if framework not in DECLARED or workload not in KNOWN:
         return True
-    if not is_deep(workload):
-        default = DECLARED[framework].info.options["mode"].default
-        mode = asked.get("mode", default)
-        is_certified_in_all = test == CERTIFICATES[0] and mode == default
-        return test not in IN_ALL_MODES or is_certified_in_all or workload in drawn_beside(framework, mode)
-    count = CERTIFIED.get(framework, len(KNOWN)) if test in CERTIFICATES else OTHERWISE
-    return workload in drawn(framework, count, names=WORKLOADS if workload in WORKLOADS else MODELS)
+    alike = WORKLOADS if workload in WORKLOADS else MODELS
+    if is_deep(workload):
+        return (test in CERTIFICATES and framework not in SLOW) or workload in drawn(framework, names=alike)
+    default = DECLARED[framework].info.options["mode"].default
+    mode = asked.get("mode", default)
+    if test in IN_ALL_MODES and mode != default:
+        return workload in drawn_beside(framework, mode, count=BESIDE_WORKLOADS if test in CERTIFICATES else 1)
+    is_slow = framework in SLOW and test in (*CERTIFICATES, *IN_ALL_MODES)
+    return not is_slow or workload in drawn_shallow(framework, names=alike)
 
 
 def _is_updated(asked: Mapping[str, Any]) -> bool:
@@ -138,16 +142,15 @@ def _is_at_full_size(asked: Mapping[str, Any]) -> bool:
 
 
 def _is_a_value(test: str, asked: Mapping[str, Any]) -> bool:
-    """Return whether a value of an option is tried in a mode: in the default one all are."""
-    framework, option = asked["framework"], DECLARED[asked["framework"]].info.options[VALUES_OF[test]]
-    is_default = asked["mode"] == DECLARED[framework].info.options["mode"].default
-    return is_default or asked["value"] in first(option.values, 1, f"{sources()} {framework}")
+    """Return whether a value of an option is tried in a mode."""
+    option = DECLARED[asked["framework"]].info.options[VALUES_OF[test]]
+    return asked["value"] in first(option.values, 1, f"{sources()} {asked['framework']} {asked['mode']}")
 
 
 def _is_clipped(asked: Mapping[str, Any]) -> bool:
     """Return whether a contender's per-sample gradients of a workload are computed in this run."""
-    others = set(CLIPPED) - set(SMALL_CLIPPED)
-    return asked["workload"] in {*SMALL_CLIPPED, *first(others, 1, f"{sources()} {asked['contender']}")}
+    seed, others = f"{sources()} {asked['contender']}", set(CLIPPED) - set(SMALL_CLIPPED)
+    return asked["workload"] in first(SMALL_CLIPPED, 1, seed) | first(others, 1, seed)
 
 
 def _is_chosen(asked: Mapping[str, Any]) -> bool:
@@ -164,8 +167,15 @@ def _is_named(asked: Mapping[str, Any]) -> bool:
 
 
 def _is_synced(asked: Mapping[str, Any]) -> bool:
-    """Return whether a way to keep devices equal is tried with per-sample gradients."""
-    return asked["sync"] in first(DECLARED["jax"].info.syncs, 1, sources())
+    """Return whether a way to keep a framework's devices equal is tried."""
+    framework = asked.get("framework", "jax")
+    return asked["sync"] in first(DECLARED[framework].info.syncs, 1, f"{sources()} {framework}")
+
+
+def _is_a_kernels_case(asked: Mapping[str, Any]) -> bool:
+    """Return whether a kernel of an LSTM computes a case."""
+    recurrent = [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}]
+    return asked["case"] in first(recurrent, KERNEL_CASES, f"{sources()} {asked['text']}")
 
 
 DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
@@ -173,7 +183,8 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     AT_FULL_SIZE: _is_at_full_size,
     **{test: partial(_is_a_value, test) for test in VALUES_OF},
     CLIPPING: _is_clipped,
-    SYNCED: _is_synced,
+    **dict.fromkeys((SYNCED, ON_TWO_DEVICES), _is_synced),
+    OF_AN_LSTM: _is_a_kernels_case,
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),
     **dict.fromkeys(NAMES, _is_named),
     COMPILED_ANEW: lambda _: False,
@@ -185,15 +196,8 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
 
 def words() -> str:
     """Return what was drawn for certificates."""
-    parts = [f"{name}: {', '.join(sorted(drawn(name, count)))}" for name, count in CERTIFIED.items()]
+    parts = [f"{name}: {', '.join(sorted(drawn(name) | drawn_shallow(name)))}" for name in SLOW]
     for name, mode in MODES:
         if mode != DECLARED[name].info.options["mode"].default:
-            parts.append(f"{name} {mode}, of the shallow ones: {', '.join(sorted(drawn_beside(name, mode)))}")
+            parts.append(f"{name} {mode}: {', '.join(sorted(drawn_beside(name, mode)))}")
     return "; ".join(parts)
-
-
-def _is_convolving(workload: str) -> bool:
-    """Return whether more of a workload's arrays are kernels over maps than are matrices."""
-    loaded = KNOWN[workload]
-    axes = [len(array.shape) for array in plan.parameters(loaded.build, loaded.size("reduced")).values()]
-    return axes.count(4) > axes.count(2)

@@ -16,19 +16,19 @@ from tests.drawn import first, sources
 VARIABLE = "BAKEOFF_MUTANTS"
 
 DRAWN = {
-    "torch": 12,
+    "torch": 8,
     "jax": 3,
     "tensorflow": 2,
     "mlx": 3,
     "jittor": 1,
-    "workload": 8,
+    "workload": 5,
     "clock": 1,
     "feed": 1,
     "explanation": 1,
     "processes": 1,
 }
 """How many are drawn of each framework, of the workloads' files, of the clock, of how batches are shared out, of
-explanations, and of what starts processes of its own. They take some 80 s of processor time, half of it for imports and
+explanations, and of what starts processes of its own. They take a minute of processor time, half of it for imports and
 for what is computed without a fault."""
 
 

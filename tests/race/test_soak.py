@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-TRIALS = int(os.environ.get("BAKEOFF_SOAK_TRIALS", "16"))
+TRIALS = int(os.environ.get("BAKEOFF_SOAK_TRIALS", "10"))
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120 + 4 * TRIALS)]
 
