@@ -104,7 +104,9 @@ def _unnamed(explanation: Explanation, gap: Gap, state: str) -> str:
     if known_parts(gap):
         parts = f"what is told apart of their steps is shorter in {gap.second}"
     elif not any(row.difference_s for row in gap.by_kind):
-        parts = "too few rounds were traced to tell any part of their steps apart"
+        raced = [one for one in explanation.outcome.contenders if one.label in (gap.first, gap.second)]
+        what = "traced" if all(one.step_s for one in raced) else "raced"
+        parts = f"too few rounds were {what} to tell any part of their steps apart"
     if state == "slower":
         return f"{_longer(explanation, gap)}, and it is not known why: {parts}."
     return f"{_whole(gap, state)}, and {parts}."
