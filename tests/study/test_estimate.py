@@ -135,11 +135,21 @@ def test_of_other_work_or_no_time_nothing_follows_for_a_gpu(tmp_path: Path, chan
     assert [figure.unknown for figure in told.figures] == [1] * 4
 
 
+def test_what_cannot_race_here_takes_no_part_of_the_declared_minutes(tmp_path: Path) -> None:
+    """A comparison that is left out, and a row whose framework is not here, leave the rest its own part of the time."""
+    given = published()
+    (whole,) = given.comparisons
+    absent = msgspec.structs.replace(whole, name="jittor alone", rows=("jittor",), figures=())
+    scaled = declare(msgspec.structs.replace(given, comparisons=(whole, absent)), device="cpu")
+    (told,) = foreseen(scaled, tmp_path).points
+    assert told.low_s == 60.0 * given.minutes * 2 / 4
+
+
 def test_before_a_study_its_time_is_told_by_what_it_declares_then_by_what_was_measured(tmp_path: Path) -> None:
     """Nothing known: the study's minutes, and of its full size nothing; after a run its own times, with whole runs."""
     scaled = declare(published(), device="cpu")
     (told,) = foreseen(scaled, tmp_path).points
-    assert (told.basis, told.low_s, told.high_s) == ("declared", *[60.0 * published().minutes] * 2)
+    assert (told.basis, told.low_s, told.high_s) == ("declared", *[60.0 * published().minutes * 2 / 3] * 2)
     (unknown,) = foreseen(full(), tmp_path).points
     assert (unknown.basis, unknown.high_s) == ("rough", None)
     whole = estimate([foreseen(full(), tmp_path)], CORES)

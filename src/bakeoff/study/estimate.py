@@ -253,8 +253,8 @@ def _assumptions(told: Sequence[Foreseen], watts: float | None, cores: int) -> l
 _OF_TIMES: dict[Basis, str] = {
     "measured": "Times here: what the same contenders took in earlier comparisons on this machine.",
     "declared": (
-        "Times of what was not run here before: the minutes that its study declares for two calm cores, the same at "
-        "every place."
+        "Times of what was not run here before: the minutes that its study declares for two calm cores, a part for "
+        "each contender that can race here, the same at every place."
     ),
     "counted": (
         "Times of what ran here at other sizes alone: what the same contenders took there, with steps in proportion "

@@ -307,6 +307,13 @@ def stand_in(row: PublishedRow, kind: str) -> str:
     return row.on_cpu if kind == "cpu" else row.contender
 
 
+def processor_contenders(published: PublishedStudy) -> int:
+    """Return how many contenders the scaled variant has on a processor where every framework is, by comparisons."""
+    scaled = [one for one in published.comparisons if one.scaled]
+    rows = [[_of_declared(row, one) for row in published.rows_of(one)] for one in scaled]
+    return sum(len({stand_in(row, "cpu") for row in mine} - {""}) for mine in rows)
+
+
 def _what(contender: Contender) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return what makes a contender the same in every environment."""
     return contender.framework, tuple(sorted(contender.options.items()))
