@@ -183,6 +183,25 @@ def test_tables_of_one_document_agree() -> None:
             assert inference[model, "GPU"] == transfer[model, "no switch"] <= transfer[model, "switch"]
 
 
+def test_only_gpus_that_published_figures_put_below_an_a100_are_taken_for_one() -> None:
+    """A P100 is slower than a V100 in Dai et al., and that slower than an A100 at NVIDIA; of others nothing says so."""
+    taken = {machine.name for name in names() for machine in load(name).machines if machine.within_a100}
+    assert taken == {"P100", "V100", "V100 16 GB", "A100", "A100 40 GB", "A100 80 GB"}
+    p100, v100 = figures("dai2022-table2"), figures("dai2022-table7")
+    both = [(name, row) for name, row in p100 if (name, f"{row}, 1 GPU") in v100]
+    assert len(both) == 10
+    assert all(p100[name, row] < v100[name, f"{row}, 1 GPU"] for name, row in both)
+    slow = figures("nvidia-examples", "V100 16 GB")
+    fast = figures("nvidia-examples", "A100 40 GB") | figures("nvidia-examples", "A100 80 GB")
+    same = [(slow[key], fast[key]) for key in slow if key in fast]
+    for framework in ("PyTorch", "TensorFlow"):
+        fp32, tf32 = f"{framework}, FP32", f"{framework}, TF32"
+        same += [(slow["GNMT", fp32], fast["GNMT", tf32])]
+        same += [(slow["ResNet-50, batch 128", fp32], fast["ResNet-50, batch 256", tf32])]
+    assert len(same) == 8
+    assert all(there < a100 for there, a100 in same)
+
+
 def test_claims_are_about_what_is_there() -> None:
     """The summaries of figure 1 cover the batch sizes that the document names, for the networks that it names."""
     study = load("dai2022-figure1")

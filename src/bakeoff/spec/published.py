@@ -64,11 +64,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The table or figure: "table 2"."""
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A machine that the document measured on; what the document does not state is left out."""
 
     name: str
     hardware: str
+    within_a100: str = ""
+    """By which published figures its GPU is no faster than an A100, which so takes no longer for a step; empty: by none,
+    and estimates take no step from it."""
 
 
 class PublishedRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
