@@ -70,8 +70,8 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: str
     hardware: str
     within_a100: str = ""
-    """By which published figures its GPU is no faster than an A100, which so takes no longer for a step; empty: by none,
-    and estimates take no step from it."""
+    """By which published figures its GPU is no faster than an A100, which so takes no longer for a step; empty: by
+    none, and estimates take no step from it."""
 
 
 class PublishedRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
