@@ -317,6 +317,7 @@ def test_the_page_of_published_figures_is_current(root: Path) -> None:
     ("text", "instead", "found"),
     [
         ('second = "b"', 'second = "c"', "names 'c', which is not there"),
+        ('kind = "mean"\npercent = 100', 'kind = "grows"', "grows is with the batch, and wants comparisons of several"),
         ('kind = "mean"', 'kind = "mean"\nthen = ["a"]', "then goes with more"),
         ('kind = "mean"\npercent = 100', 'kind = "within"', "within wants percent, or taken_percent"),
         ('kind = "mean"', 'kind = "mean"\nof = "overhead"', "of overhead it is most or at-least"),

@@ -243,7 +243,8 @@ within           in no comparison do they differ by more
 mostly-within    in more than half of the comparisons they do not
 mean-difference  the mean of the absolute differences is no more
 less-time        the share of the second's time that the first saves, in the mean
-grows            what the first has beyond the second grows along the comparisons, in the order in which they are named
+grows            what the first has beyond the second grows with the batch: a straight line through it rises, over the
+                 logarithm of the batch size
 """
 
 Quantity = Literal["speed", "run", "memory", "overhead"]

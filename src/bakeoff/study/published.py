@@ -107,6 +107,9 @@ def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
         found.append(f"claim {claim.text!r}: {claim.kind} wants percent, or taken_percent where the document has none")
     if claim.then and claim.of != "overhead" and claim.kind not in ("more", "within"):
         found.append(f"claim {claim.text!r}: then goes with more, as an order, and with within")
+    batches = {one.batch_size for one in study.comparisons if one.name in claim.comparisons}
+    if claim.kind == "grows" and len(batches) == 1:
+        found.append(f"claim {claim.text!r}: grows is with the batch, and wants comparisons of several batch sizes")
     if claim.of == "overhead" and claim.kind not in ("most", "at-least"):
         found.append(f"claim {claim.text!r}: of overhead it is most or at-least these percent")
     return found
