@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from functools import cache
@@ -84,6 +85,23 @@ def test_every_study_is_of_a_document_or_of_others() -> None:
         assert study.not_stated or study.notes
         assert every(study)
         assert all(one.reason for one in study.absent)
+
+
+@pytest.mark.parametrize("name", ["deepspeech-2022", "lambda-h100", "lambda-h200", "pytorch-jax-resnet50", "ttj-2021"])
+def test_a_file_that_its_repository_changed_is_cited_by_its_commit(name: str) -> None:
+    """These files had other figures at other times: their repositories tell when they had those of the study."""
+    assert re.search(r" at commit [0-9a-f]{12}\b", load(name).document.citation)
+
+
+def test_a_document_that_ran_on_a_gpu_without_its_name_ran_on_a_gpu() -> None:
+    """Of such a document the model alone is open: its rows are held against a GPU's, and against no processor's."""
+    unnamed = {
+        name: {row.device for row in load(name).rows}
+        for name in names()
+        if any(machine.hardware.startswith("a GPU") for machine in load(name).machines)
+    }
+    assert unnamed.keys() == {"pytorch-jax-resnet50", "pytorch-per-sample-grads", "shootout-table1"}
+    assert all(devices == {"gpu"} for devices in unnamed.values())
 
 
 def test_the_four_use_cases_have_every_benchmark() -> None:
