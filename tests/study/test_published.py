@@ -159,6 +159,16 @@ def test_communication_overheads_follow_from_the_speeds() -> None:
     assert found == 18
 
 
+def test_a_percent_that_is_not_printed_follows_from_the_printed_speeds() -> None:
+    """Of CNNs on one V100 the least lead is that of InceptionV3, and the claim says that it is computed."""
+    known = figures("dai2022-table7")
+    (claim,) = (one for one in load("dai2022-table7").claims if "in CNNs on one GPU" in one.text)
+    leads = {name: known[name, claim.first] / known[name, claim.second] for name in claim.comparisons}
+    assert min(leads, key=leads.__getitem__) == "inceptionv3"
+    assert claim.percent == pytest.approx(100.0 * (leads["inceptionv3"] - 1.0), abs=0.005)
+    assert "the percent are not printed there" in claim.text
+
+
 def test_a_relation_of_times_is_a_ratio_and_no_time() -> None:
     """Figures as times of one of them keep their ratio; the tutorial's percent follows from its milliseconds."""
     relations = load("opacus-pr497")
