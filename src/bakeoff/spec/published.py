@@ -353,6 +353,10 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
         """Return the rows that race in a comparison."""
         return [row for row in self.rows if declared.has(row.name)]
 
+    def is_of_parts(self) -> bool:
+        """Return whether its figures are all of what steps or graphs consist of, and none is a time."""
+        return bool(self.parts) and not any(declared.figures for declared in self.comparisons)
+
     def is_silent(self) -> bool:
         """Return whether the document says what is to be compared, and publishes nothing of it."""
         return not (self.claims or self.parts or any(declared.figures for declared in self.comparisons))
