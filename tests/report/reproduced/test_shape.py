@@ -65,15 +65,15 @@ def test_a_line_is_a_number_of_devices_where_the_document_has_it_so() -> None:
 
 
 def test_a_single_table_of_runs_has_all_its_columns(article: StudyOutcome, scaled: StudyOutcome) -> None:
-    """The article's columns are time, accuracy and four of memory; whole runs say how many steps they had."""
+    """The article has time, accuracy and four of memory in a unit each; whole runs say how many steps they had."""
     heads, *lines = cells(article)
     there = [head.removesuffix(" there") for head in heads if head.endswith(" there")]
     assert there == [
-        "time (s)", "accuracy", "initial RAM (GB)", "max RAM (GB)", "initial VRAM (GB)", "max VRAM (GB)",
+        "time (s)", "accuracy", "initial RAM", "max RAM", "initial VRAM", "max VRAM",
     ]  # fmt: skip
     assert lines[2][1] == "99.44"
-    assert lines[2][heads.index("max RAM (GB) there") :][:2] == ["3.29", "420 MB"]
-    assert lines[2][-2:] == ["17.45", "not measured"]
+    assert lines[2][heads.index("max RAM there") :][:2] == ["3.29 GB", "420 MB"]
+    assert lines[2][-2:] == ["17.45 GB", "not measured"]
     assert cells(scaled)[1][:2] == ["tensorflow", "190, 162, 206*"]
     assert cells(scaled)[3][1:] == ["228, 230", "not measured"]
 
@@ -137,7 +137,7 @@ def test_memory_is_that_of_the_table_of_memory() -> None:
     known = msgspec.structs.replace(point.outcome, contenders=contenders)
     made = msgspec.structs.replace(made, points=[msgspec.structs.replace(point, outcome=known)])
     heads, *lines = cells(made)
-    assert lines[2][heads.index("max VRAM (GB) here")] == "2.0 GB"
+    assert lines[2][heads.index("max VRAM here")] == "2.0 GB"
 
 
 @pytest.mark.parametrize("name", names())

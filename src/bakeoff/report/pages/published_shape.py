@@ -230,8 +230,11 @@ def _others(
     named = dict.fromkeys(name for one in figures.values() if one for name in one.memory_gb)
     known = {row: reproduction.contender_of(point, row) for row in figures}
     found = {
-        f"{name} (GB)": [
-            (f"{one.memory_gb[name]:g}" if one and name in one.memory_gb else "", _memory(published, known[row], name))
+        name: [
+            (
+                f"{one.memory_gb[name]:g} GB" if one and name in one.memory_gb else "",
+                _memory(published, known[row], name),
+            )
             for row, one in figures.items()
         ]
         for name in named
