@@ -15,7 +15,7 @@ from bakeoff.environments.declared import framework, frameworks
 from bakeoff.environments.options import resolve_options
 from bakeoff.race.per_sample import check_separable
 from bakeoff.spec.contender import parse_contender
-from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.spec.errors import UsageError
 from bakeoff.spec.published import RELATIVE, Declared, PublishedStudy, step_s
 from bakeoff.spec.use_cases import BENCHMARKS, USE_CASES
 from bakeoff.study.published import load, names, stand_in
@@ -129,7 +129,7 @@ def test_a_benchmark_that_there_is_not_is_told(tmp_path: Path, root: Path, befor
     shipped = root / "src" / "bakeoff" / "study" / "shipped" / "jax-vs-pytorch-1.toml"
     path = tmp_path / "own.toml"
     path.write_text(shipped.read_text().replace(before, f'{before.partition(" ")[0]} = "cora"', 1))
-    with pytest.raises(UnknownNameError, match=told):
+    with pytest.raises(UsageError, match=rf"own\.toml cannot be used as a study: {told}"):
         load(str(path))
 
 

@@ -298,6 +298,8 @@ def test_a_study_of_ones_own(tmp_path: Path) -> None:
         ("minutes = 1", 'minutes = 1\nmemory = { RAM = "not kept" }', "memory names 'RAM', which no figure has"),
         ("minutes = 1", 'minutes = 1\nsource = "hearsay"', "Invalid enum value 'hearsay'"),
         ("document = ", "document ", "Expected '='"),
+        ('id = "own"', 'id = "../own"', "id '../own' is to be a folder's name: letters, digits, dots, dashes"),
+        ('machines = [{ name = "M", hardware = "a machine" }]', "machines = []", "machines has none"),
     ],
 )
 def test_a_file_that_does_not_fit_together_is_refused(tmp_path: Path, before: str, after: str, told: str) -> None:
@@ -307,6 +309,7 @@ def test_a_file_that_does_not_fit_together_is_refused(tmp_path: Path, before: st
     path.write_text(OWN.replace(before, after, 1))
     with pytest.raises(UsageError) as raised:
         load(str(path))
+    assert str(raised.value).startswith(f"{path} cannot be used as a study: ")
     assert told in str(raised.value)
 
 

@@ -6,6 +6,7 @@ names; each row says which contender stands for it, and which one on a machine w
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import tomllib
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).with_name("shipped")
 
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Of a study: never the name of another folder than one in the results directory."""
+
 
 def names() -> list[str]:
     """Return the names of the shipped studies."""
@@ -52,10 +56,11 @@ def load(name: str) -> PublishedStudy:
         raise UnknownNameError(kind, name, names())
     try:
         study = msgspec.convert(filled(tomllib.loads(path.read_text(encoding="utf-8"))), PublishedStudy)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        problems = _problems(study)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, UsageError) as error:
         msg = f"{path} cannot be used as a study: {error}"
         raise UsageError(msg) from error
-    if problems := _problems(study):
+    if problems:
         msg = f"{path} cannot be used as a study: {'; '.join(problems)}"
         raise UsageError(msg)
     return study
@@ -63,7 +68,9 @@ def load(name: str) -> PublishedStudy:
 
 def _problems(study: PublishedStudy) -> list[str]:
     """Return what does not fit together."""
-    found = _twice("machine", [machine.name for machine in study.machines])
+    found = [] if _ID.fullmatch(study.id) else [f"id {study.id!r} is to be a folder's name: letters, digits, dots, dashes"]
+    found += [f"{kind} has none" for kind in ("machines", "rows") if not getattr(study, kind)]
+    found += _twice("machine", [machine.name for machine in study.machines])
     found += _twice("row", [row.name for row in study.rows])
     found += [] if any(one.scaled for one in study.comparisons) else ["no comparison has a scaled variant"]
     found += _twice("comparison", [declared.name for declared in study.comparisons])
