@@ -68,7 +68,7 @@ def load(name: str) -> PublishedStudy:
 
 def _problems(study: PublishedStudy) -> list[str]:
     """Return what does not fit together."""
-    found = [] if _ID.fullmatch(study.id) else [f"id {study.id!r} is to be a folder's name: letters, digits, dots, dashes"]
+    found = [] if _ID.fullmatch(study.id) else [f"id {study.id!r} names a folder: letters, digits, dots, dashes"]
     found += [f"{kind} has none" for kind in ("machines", "rows") if not getattr(study, kind)]
     found += _twice("machine", [machine.name for machine in study.machines])
     found += _twice("row", [row.name for row in study.rows])
