@@ -140,10 +140,16 @@ def test_on_several_devices_comparisons_run_side_by_side() -> None:
 
 @pytest.mark.parametrize(
     ("jobs", "devices", "ends"),
-    [([], 8, 0.0), ([(5, 1), (3, 1), (3, 1)], 2, 6.0), ([(4, 2), (1, 1), (1, 1)], 2, 5.0), ([(4, 16)], 8, 4.0)],
+    [
+        ([], 8, 0.0),
+        ([(5, 1), (3, 1), (3, 1)], 2, 6.0),
+        ([(4, 2), (1, 1), (1, 1)], 2, 5.0),
+        ([(4, 16)], 8, 8.0),
+        ([(4, 4)], 1, 16.0),
+    ],
 )
 def test_the_last_of_several_jobs(jobs: list[tuple[float, int]], devices: int, ends: float) -> None:
-    """The longest begin first; one that needs several devices waits for them; no device does two at a time."""
+    """The longest begin first; one that needs several waits for them, or shares fewer for longer."""
     assert makespan(jobs, devices) == ends
 
 

@@ -239,13 +239,13 @@ def _figure(
 def makespan(jobs: Sequence[tuple[float, int]], devices: int) -> float:
     """Return when the last of some jobs ends, each of so many seconds on so many devices, the longest begun first.
 
-    A job that wants more devices than there are takes all of them: a device can have several replicas.
+    A job that wants more devices than there are takes all of them, and so many times as long: replicas then share them.
     """
     free_at = [0.0] * devices
     ends = 0.0
     for seconds, wanted in sorted(jobs, reverse=True):
         taken = [heapq.heappop(free_at) for _ in range(min(wanted, devices))]
-        end = max(taken) + seconds
+        end = max(taken) + seconds * wanted / len(taken)
         for _ in taken:
             heapq.heappush(free_at, end)
         ends = max(ends, end)
@@ -294,9 +294,9 @@ _OF_PLACES = (
     ),
     f"An A100 takes {A100_WATTS:.0f} W all the time: its TDP (NVIDIA A100 data sheet, SXM4). Hosts are not counted.",
     (
-        f"Comparisons run side by side, one on a device. A node of the {NODES} has {NODE_GPUS} A100s (NVIDIA DGX "
-        f"A100). A job's first process runs after {JOB_START_S:.0f} s, which is bakeoff's own allowance; none waits in "
-        "a queue."
+        "Comparisons run side by side, one on a device; one with contenders on more devices than there are is taken "
+        f"for so many times as long. A node of the {NODES} has {NODE_GPUS} A100s (NVIDIA DGX A100). A job's first "
+        f"process runs after {JOB_START_S:.0f} s, which is bakeoff's own allowance; none waits in a queue."
     ),
 )
 """What is assumed of GPUs and clusters, whatever the studies."""
