@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.test_dryrun import keys
 from tests.cli.test_reproduce import STUDY
+from tests.study.test_reproduce import published
 
-from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, everything, launched
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, estimated, everything, foretold, launched
 from bakeoff.race.progress import StudyStarted
+from bakeoff.study.estimate import estimate
 from bakeoff.study.every import STATE_FILE
+from bakeoff.study.foreseen import Foreseen, ForeseenPoint
+from bakeoff.study.published import declare
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -115,6 +119,23 @@ def test_an_estimate_starts_nothing_and_states_its_assumptions(cli: Cli, two: Pa
     found = {re.sub(r"studies\[\]\.(basis|problems)\..*", r"studies[].\1", key) for key in keys(told)}
     assert found | {"studies[].problems"} == documented("json-estimate.md")
     assert not Path("results").exists()
+
+
+def test_every_comparison_that_cannot_be_had_is_told() -> None:
+    """Several with one reason are all named beside it, and counted before all studies start."""
+    asked = declare(published(), device="cpu")
+    gone = [
+        ForeseenPoint(title=title, basis="rough", low_s=0.0, high_s=0.0, problem="no memory")
+        for title in ("one", "two")
+    ]
+    told = Foreseen(study=asked, points=gone)
+    whole = estimate([told], 2)
+    said = " ".join(" ".join(estimated._lines([told], [whole], whole)).split())
+    assert f"Not counted: {asked.name}, one; {asked.name}, two: no memory" in said
+    one = Foreseen(study=asked, points=gone[:1])
+    assert foretold.sentence_of_all([one, one], None) == (
+        "2 studies, 2 comparisons, 2 of which cannot be had here: nothing is left to run."
+    )
 
 
 def test_a_cluster_gets_an_array_for_each_study(cli: Cli, two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
