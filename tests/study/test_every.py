@@ -160,6 +160,16 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(tmp_path: Path) 
     assert len(list(tmp_path.glob("*/study.json"))) == 3
 
 
+def test_a_study_without_time_has_as_many_comparisons_as_it_would_have_here(tmp_path: Path) -> None:
+    """What the scaled variant leaves out is not counted as left."""
+    given = study("a", "a")
+    (declared,) = given.comparisons
+    full_alone = msgspec.structs.replace(declared, name="at full size alone", scaled=None)
+    both = msgspec.structs.replace(given, comparisons=(declared, full_alone))
+    (state,) = ran([both], tmp_path, budget_s=1e-9).studies
+    assert (state.ended, state.done, state.comparisons) == ("left", 0, 1)
+
+
 @pytest.mark.parametrize("error", [StoreError("study.json is damaged"), PermissionError(13, "Permission denied")])
 def test_what_cannot_be_read_at_an_interrupt_hides_nothing_that_is_finished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception

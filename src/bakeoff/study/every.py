@@ -160,7 +160,7 @@ class EveryRun:
                 study, observe, results=str(self._results), resume=goes_on, launch=launch, probe_s=probe_s
             )
         except (BakeoffError, OSError) as error:
-            return _state(published, "failed", reason=str(error)), None
+            return _state(published, "failed", reason=str(error), comparisons=len(study.points)), None
         return self._judged(published, study, outcome, ""), outcome
 
     def _share_s(self, index: int) -> float | None:
@@ -189,7 +189,7 @@ class EveryRun:
                 return self._judged(published, study, judge_study(found[0]), reason)
         except (BakeoffError, OSError) as error:
             reason = f"{reason}; what is finished of it cannot be read: {error}"
-        return _state(published, "left", reason=reason)
+        return _state(published, "left", reason=reason, comparisons=len(study.points))
 
     def _judged(self, published: PublishedStudy, study: Study, outcome: StudyOutcome, reason: str) -> StudyState:
         """Return what became of a study that has a folder."""
