@@ -170,6 +170,7 @@ def test_jobs_of_another_size_are_another_study(behind: tuple[str, ...], is_same
         (("all", "--launcher", "slurm", "--dry-run", "--json"), "leave out --json"),
         (("all", "--estimate", "--resume"), "leave out --resume"),
         (("all", "--estimate", "--launcher", "slurm"), "leave out --launcher slurm"),
+        (("all", "--dry-run", "--budget", "2h"), "leave out --budget"),
         (("all", "--budget", "soon"), "--budget 'soon' is not a duration"),
         (("all", "--device", "rocm"), "rocm"),
         (("all", "nobody"), "unknown framework 'nobody'"),
