@@ -119,7 +119,7 @@ KINDS = {
     "mostly-within": "in most not further apart",
     "mean-difference": "in the mean not further apart",
     "less-time": "share of the second's time saved, in the mean",
-    "grows": "more from one to the next",
+    "grows": "more for each doubling of the batch",
 }
 """What has to be so of a claim's comparisons."""
 QUANTITIES = {"speed": "speed", "run": "speed of whole runs", "memory": "peak of memory", "overhead": "overhead"}

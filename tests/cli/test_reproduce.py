@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+import msgspec
 import pytest
 
-from bakeoff.cli import FAILED, MISUSED
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED
+from bakeoff.spec.errors import StoreError
 from bakeoff.spec.probe import ProbeAnswer
+from bakeoff.store import studies
+from bakeoff.store.folders import new_folder
 from bakeoff.study.published import SHIPPED, load, names, place_for
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
     from tests.gpu.pretended import PretendedGpus
+
+    from bakeoff.spec.study import Study
 
 pytestmark = pytest.mark.slow
 
@@ -102,6 +108,27 @@ def test_a_study_of_which_nothing_was_ranked_failed(cli: Cli, own: str, tmp_path
     said = cli("reproduce", own, "fake:wrong=loss", "--device", "cpu")
     assert said.code == FAILED
     assert "no passing certificate: loss" in " ".join(said.out.split())
+
+
+def test_ctrl_c_is_told_where_the_study_cannot_be_shown(cli: Cli, own: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that cannot be read leaves the code of an interrupt, the reason, and the command that goes on."""
+
+    def interrupted(study: Study, _observe: object, *, results: str, resume: bool) -> NoReturn:
+        assert not resume
+        folder = new_folder(Path(results), study.name)
+        studies.write(folder, msgspec.structs.replace(studies.new(study), id=folder.name))
+        raise KeyboardInterrupt
+
+    def unreadable(_folder: Path) -> NoReturn:
+        msg = "study.json is damaged"
+        raise StoreError(msg)
+
+    monkeypatch.setattr("bakeoff.study.run.run_study", interrupted)
+    monkeypatch.setattr("bakeoff.judge.study.judge_study", unreadable)
+    said = cli("reproduce", own, "--device", "cpu")
+    assert said.code == INTERRUPTED
+    assert "what is finished cannot be shown: study.json is damaged" in said.err
+    assert said.err.endswith("--resume\n")
 
 
 def test_shipped_studies_are_listed_with_their_documents(cli: Cli) -> None:

@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.test_dryrun import keys
 from tests.cli.test_reproduce import STUDY
+from tests.study.test_reproduce import published
 
-from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, everything, launched
+from bakeoff.cli import FAILED, INTERRUPTED, MISUSED, estimated, everything, foretold, launched
 from bakeoff.race.progress import StudyStarted
+from bakeoff.study.estimate import estimate
 from bakeoff.study.every import STATE_FILE
+from bakeoff.study.foreseen import Foreseen, ForeseenPoint
+from bakeoff.study.published import declare
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -44,12 +48,12 @@ def documented(page: str) -> set[str]:
 
 
 def test_all_are_run_and_what_became_of_each_is_told(cli: Cli, two: Path) -> None:
-    """Numbers and times before the start, a summary in the end, exit code 1 for the one that failed."""
+    """Numbers before the start, times of those that can race, a summary in the end, code 1 for the one that failed."""
     assert two.is_dir()
     said = cli(*ALL, "--budget", "10m", "--json")
     assert said.code == FAILED
     before = " ".join(said.err.split())
-    assert "2 studies, 2 comparisons; about 3 min, by what the study declares for two calm cores." in before
+    assert "2 studies, 2 comparisons; about 2 min, by what the study declares for two calm cores." in before
     assert "They share a budget of 10 min" in before
     assert before.index("share a budget") < before.index("study 1 of 2: quick")
     told = json.loads(said.out)
@@ -94,7 +98,7 @@ def test_ctrl_c_keeps_what_is_finished(cli: Cli, two: Path, monkeypatch: pytest.
 def test_one_study_says_its_time_before_it_starts(cli: Cli, two: Path) -> None:
     """The first run by its own minutes, with how many comparisons; the next by what the first one took."""
     first = cli("reproduce", str(two / "quick.toml"), "--device", "cpu").out
-    assert first.startswith("1 comparison; about 60 s, by what the study declares for two calm cores.")
+    assert first.startswith("1 comparison; about 40 s, by what the study declares for two calm cores.")
     second = cli("reproduce", str(two / "quick.toml"), "--device", "cpu", "--resume").out
     assert second.startswith("1 comparison, 1 of them finished: nothing is left to run.")
     told = cli("reproduce", str(two / "quick.toml"), "--device", "cpu", "--estimate").out
@@ -115,6 +119,23 @@ def test_an_estimate_starts_nothing_and_states_its_assumptions(cli: Cli, two: Pa
     found = {re.sub(r"studies\[\]\.(basis|problems)\..*", r"studies[].\1", key) for key in keys(told)}
     assert found | {"studies[].problems"} == documented("json-estimate.md")
     assert not Path("results").exists()
+
+
+def test_every_comparison_that_cannot_be_had_is_told() -> None:
+    """Several with one reason are all named beside it, and counted before all studies start."""
+    asked = declare(published(), device="cpu")
+    gone = [
+        ForeseenPoint(title=title, basis="rough", low_s=0.0, high_s=0.0, problem="no memory")
+        for title in ("one", "two")
+    ]
+    told = Foreseen(study=asked, points=gone)
+    whole = estimate([told], 2)
+    said = " ".join(" ".join(estimated._lines([told], [whole], whole)).split())
+    assert f"Not counted: {asked.name}, one; {asked.name}, two: no memory" in said
+    one = Foreseen(study=asked, points=gone[:1])
+    assert foretold.sentence_of_all([one, one], None) == (
+        "2 studies, 2 comparisons, 2 of which cannot be had here: nothing is left to run."
+    )
 
 
 def test_a_cluster_gets_an_array_for_each_study(cli: Cli, two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,6 +170,7 @@ def test_jobs_of_another_size_are_another_study(behind: tuple[str, ...], is_same
         (("all", "--launcher", "slurm", "--dry-run", "--json"), "leave out --json"),
         (("all", "--estimate", "--resume"), "leave out --resume"),
         (("all", "--estimate", "--launcher", "slurm"), "leave out --launcher slurm"),
+        (("all", "--dry-run", "--budget", "2h"), "leave out --budget"),
         (("all", "--budget", "soon"), "--budget 'soon' is not a duration"),
         (("all", "--device", "rocm"), "rocm"),
         (("all", "nobody"), "unknown framework 'nobody'"),

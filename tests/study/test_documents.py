@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections import Counter
 from functools import cache
@@ -14,7 +15,7 @@ from bakeoff.environments.declared import framework, frameworks
 from bakeoff.environments.options import resolve_options
 from bakeoff.race.per_sample import check_separable
 from bakeoff.spec.contender import parse_contender
-from bakeoff.spec.errors import UnknownNameError, UsageError
+from bakeoff.spec.errors import UsageError
 from bakeoff.spec.published import RELATIVE, Declared, PublishedStudy, step_s
 from bakeoff.spec.use_cases import BENCHMARKS, USE_CASES
 from bakeoff.study.published import load, names, stand_in
@@ -86,6 +87,23 @@ def test_every_study_is_of_a_document_or_of_others() -> None:
         assert all(one.reason for one in study.absent)
 
 
+@pytest.mark.parametrize("name", ["deepspeech-2022", "lambda-h100", "lambda-h200", "pytorch-jax-resnet50", "ttj-2021"])
+def test_a_file_that_its_repository_changed_is_cited_by_its_commit(name: str) -> None:
+    """These files had other figures at other times: their repositories tell when they had those of the study."""
+    assert re.search(r" at commit [0-9a-f]{12}\b", load(name).document.citation)
+
+
+def test_a_document_that_ran_on_a_gpu_without_its_name_ran_on_a_gpu() -> None:
+    """Of such a document the model alone is open: its rows are held against a GPU's, and against no processor's."""
+    unnamed = {
+        name: {row.device for row in load(name).rows}
+        for name in names()
+        if any(machine.hardware.startswith("a GPU") for machine in load(name).machines)
+    }
+    assert unnamed.keys() == {"pytorch-jax-resnet50", "pytorch-per-sample-grads", "shootout-table1"}
+    assert all(devices == {"gpu"} for devices in unnamed.values())
+
+
 def test_the_four_use_cases_have_every_benchmark() -> None:
     """Each use case is a study of all benchmarks, with what `use-case` has for them."""
     for number, case in USE_CASES.items():
@@ -111,7 +129,7 @@ def test_a_benchmark_that_there_is_not_is_told(tmp_path: Path, root: Path, befor
     shipped = root / "src" / "bakeoff" / "study" / "shipped" / "jax-vs-pytorch-1.toml"
     path = tmp_path / "own.toml"
     path.write_text(shipped.read_text().replace(before, f'{before.partition(" ")[0]} = "cora"', 1))
-    with pytest.raises(UnknownNameError, match=told):
+    with pytest.raises(UsageError, match=rf"own\.toml cannot be used as a study: {told}"):
         load(str(path))
 
 

@@ -11,6 +11,7 @@ from tests.study.test_reproduce import published, ran
 
 from bakeoff.race.forecast import Cost, Forecast
 from bakeoff.race.prepare import outlined
+from bakeoff.spec.published import PublishedStudy
 from bakeoff.spec.study import Study
 from bakeoff.study.estimate import (
     A100_WATTS,
@@ -63,9 +64,16 @@ def places(told: Estimate) -> dict[str, Span]:
     return {figure.place: figure.seconds for figure in told.figures}
 
 
+def slow_gpu(within_a100: str = "a page of both") -> PublishedStudy:
+    """Give published figures of a GPU that a page shows to be no faster than an A100."""
+    given = published()
+    machines = tuple(msgspec.structs.replace(one, within_a100=within_a100) for one in given.machines)
+    return msgspec.structs.replace(given, machines=machines)
+
+
 def full() -> Study:
     """Give the study at the document's size: the published steps are 32 ms and 54.5 ms, whole runs have 1000 steps."""
-    return declare(published(), full=True, device="cpu")
+    return declare(slow_gpu(), full=True, device="cpu")
 
 
 def test_only_steps_shrink_with_a_gpu() -> None:
@@ -77,7 +85,21 @@ def test_only_steps_shrink_with_a_gpu() -> None:
     as_here = 20 + 10 + 5 * 30 + repeats * (10 + 1000 * 0.01)
     assert places(told)["one A100"] == pytest.approx((faster + as_here, faster + as_here))
     assert places(told)["this machine"] == (1000.0, 1000.0)
-    assert "assumed no longer than the document's own on its GPU" in " ".join(told.assumptions)
+    said = " ".join(told.assumptions)
+    assert "assumed no longer than the document's own on its GPU: " in said
+    assert "GTX 1070 Ti: a page of both." in said
+
+
+def test_a_step_of_a_gpu_that_nothing_puts_beside_an_a100_is_taken_for_none(tmp_path: Path) -> None:
+    """Of a document of such a GPU, which may be the faster one, nothing is estimated, and that is said by its name."""
+    study = declare(slow_gpu(within_a100=""), full=True, device="cpu")
+    told = estimate([measured(study, {"fake": cost(), "fake:step_ms=2": cost()})], CORES)
+    as_here = 2 * (20 + 10 + 5 * 30 + 3 * (10 + 1000 * 0.5))
+    assert places(told)["one A100"] == pytest.approx((as_here, as_here))
+    said = " ".join(told.assumptions)
+    assert "A step on an A100 is assumed as fast as here" in said
+    assert f"no faster than an A100: {published().document.name}, table 4 (GTX 1070 Ti)." in said
+    assert [figure.unknown for figure in estimate([foreseen(study, tmp_path)], CORES).figures] == [1] * 4
 
 
 def test_scaled_down_a_step_is_assumed_as_fast_as_here() -> None:
@@ -118,28 +140,44 @@ def test_on_several_devices_comparisons_run_side_by_side() -> None:
 
 @pytest.mark.parametrize(
     ("jobs", "devices", "ends"),
-    [([], 8, 0.0), ([(5, 1), (3, 1), (3, 1)], 2, 6.0), ([(4, 2), (1, 1), (1, 1)], 2, 5.0), ([(4, 16)], 8, 4.0)],
+    [
+        ([], 8, 0.0),
+        ([(5, 1), (3, 1), (3, 1)], 2, 6.0),
+        ([(4, 2), (1, 1), (1, 1)], 2, 5.0),
+        ([(4, 16)], 8, 8.0),
+        ([(4, 4)], 1, 16.0),
+    ],
 )
 def test_the_last_of_several_jobs(jobs: list[tuple[float, int]], devices: int, ends: float) -> None:
-    """The longest begin first; one that needs several devices waits for them; no device does two at a time."""
+    """The longest begin first; one that needs several waits for them, or shares fewer for longer."""
     assert makespan(jobs, devices) == ends
 
 
 @pytest.mark.parametrize("changes", [{"other": "another network"}, {"unit": "tokens/s"}])
 def test_of_other_work_or_no_time_nothing_follows_for_a_gpu(tmp_path: Path, changes: dict[str, Any]) -> None:
     """A published step of another network, or words a second, are not taken for a step's time: it is in no figure."""
-    given = published()
+    given = slow_gpu()
     changed = [msgspec.structs.replace(one, **changes) for one in given.comparisons]
     study = declare(msgspec.structs.replace(given, comparisons=tuple(changed)), full=True, device="cpu")
     told = estimate([foreseen(study, tmp_path)], CORES)
     assert [figure.unknown for figure in told.figures] == [1] * 4
 
 
+def test_what_cannot_race_here_takes_no_part_of_the_declared_minutes(tmp_path: Path) -> None:
+    """A comparison that is left out, and a row whose framework is not here, leave the rest its own part of the time."""
+    given = published()
+    (whole,) = given.comparisons
+    absent = msgspec.structs.replace(whole, name="jittor alone", rows=("jittor",), figures=())
+    scaled = declare(msgspec.structs.replace(given, comparisons=(whole, absent)), device="cpu")
+    (told,) = foreseen(scaled, tmp_path).points
+    assert told.low_s == 60.0 * given.minutes * 2 / 4
+
+
 def test_before_a_study_its_time_is_told_by_what_it_declares_then_by_what_was_measured(tmp_path: Path) -> None:
     """Nothing known: the study's minutes, and of its full size nothing; after a run its own times, with whole runs."""
     scaled = declare(published(), device="cpu")
     (told,) = foreseen(scaled, tmp_path).points
-    assert (told.basis, told.low_s, told.high_s) == ("declared", *[60.0 * published().minutes] * 2)
+    assert (told.basis, told.low_s, told.high_s) == ("declared", *[60.0 * published().minutes * 2 / 3] * 2)
     (unknown,) = foreseen(full(), tmp_path).points
     assert (unknown.basis, unknown.high_s) == ("rough", None)
     whole = estimate([foreseen(full(), tmp_path)], CORES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import pytest
@@ -157,6 +158,36 @@ def test_an_interrupt_keeps_what_is_finished_and_resume_goes_on(tmp_path: Path) 
     assert [one.ended for one in on.studies] == ["done", "done", "done"]
     assert len(started) == 2
     assert len(list(tmp_path.glob("*/study.json"))) == 3
+
+
+def test_a_study_without_time_has_as_many_comparisons_as_it_would_have_here(tmp_path: Path) -> None:
+    """What the scaled variant leaves out is not counted as left."""
+    given = study("a", "a")
+    (declared,) = given.comparisons
+    full_alone = msgspec.structs.replace(declared, name="at full size alone", scaled=None)
+    both = msgspec.structs.replace(given, comparisons=(declared, full_alone))
+    (state,) = ran([both], tmp_path, budget_s=1e-9).studies
+    assert (state.ended, state.done, state.comparisons) == ("left", 0, 1)
+
+
+@pytest.mark.parametrize("error", [StoreError("study.json is damaged"), PermissionError(13, "Permission denied")])
+def test_what_cannot_be_read_at_an_interrupt_hides_nothing_that_is_finished(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    """Where the folder of the study that Ctrl-C ended cannot be read, that is told in words beside those finished."""
+
+    def unreadable(_folder: Path) -> NoReturn:
+        raise error
+
+    def interrupt(event: StudyEvent | Event) -> None:
+        if isinstance(event, StudyStarted) and event.study.name == "b":
+            monkeypatch.setattr("bakeoff.study.every.judge_study", unreadable)
+            raise KeyboardInterrupt
+
+    every = ran([study("a", "a", 1), study("b", "b", 2)], tmp_path, observe=interrupt)
+    assert [one.ended for one in every.studies] == ["done", "left"]
+    assert every.studies[1].reason == f"interrupted; what is finished of it cannot be read: {error}"
+    assert json.loads((tmp_path / STATE_FILE).read_text()) == json.loads(msgspec.json.encode(every))
 
 
 def test_a_budget_is_shared_by_documents_that_had_nothing(tmp_path: Path) -> None:

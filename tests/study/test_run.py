@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 import time
 from pathlib import Path
@@ -144,3 +145,15 @@ def test_a_damaged_study_is_named(swept: Swept) -> None:
     (folder / "study.json").write_text("{")
     with pytest.raises(StoreError, match=r"study\.json is damaged"):
         judge_study(folder)
+
+
+def test_a_study_without_a_state_for_each_point_is_damaged(swept: Swept) -> None:
+    """A study.json that has lost states is named where it is read, and --resume passes over it as over others."""
+    outcome = swept("fake", "fake:step_ms=2")
+    file = Path(outcome.path, "study.json")
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps(content | {"states": content["states"][:1]}))
+    with pytest.raises(StoreError, match=r"study\.json is damaged: 2 points have 1 states"):
+        judge_study(file.parent)
+    with pytest.raises(UsageError, match="run it without --resume"):
+        swept("fake", "fake:step_ms=2", resume=True)

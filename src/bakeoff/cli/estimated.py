@@ -62,13 +62,22 @@ def _lines(told: Sequence[Foreseen], each: Sequence[Estimate], whole: Estimate) 
             [one.study.name, *(_time(figure) for figure in mine.figures)] for one, mine in zip(told, each, strict=True)
         ]
         said += ["", *columns(names, indent=INDENT)]
-    problems = {point.problem: f"{one.study.name}, {point.title}" for one in told for point in one.points}
-    for problem, where in problems.items():
-        said += wrapped(f"Not counted: {where}: {problem}") if problem else []
+    for problem, where in _problems(told).items():
+        said += wrapped(f"Not counted: {'; '.join(where)}: {problem}")
     said += ["", "What this rests on:"]
     for assumption in whole.assumptions:
         said += wrapped(assumption, "- ")
     return [*said, "", "Nothing was started or written."]
+
+
+def _problems(told: Sequence[Foreseen]) -> dict[str, list[str]]:
+    """Return the comparisons that cannot be had, by the reason."""
+    found: dict[str, list[str]] = {}
+    for one in told:
+        for point in one.points:
+            if point.problem:
+                found.setdefault(point.problem, []).append(f"{one.study.name}, {point.title}")
+    return found
 
 
 def _size(told: Foreseen) -> str:

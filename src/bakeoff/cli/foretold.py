@@ -28,8 +28,7 @@ def sentence(told: Foreseen) -> str:
     open_points = [one for one in told.points if not one.problem]
     said = count(len(told.study.points), "comparison")
     said += f", {told.finished} of them finished" if told.finished else ""
-    cannot = len(told.points) - len(open_points)
-    said += f", {cannot} of which cannot be had here" if cannot else ""
+    said += _gone(len(told.points) - len(open_points))
     if not open_points:
         return f"{said}: nothing is left to run."
     return f"{said}; {span(told.low_s, told.high_s)}, {_basis(open_points)}{_budget(told.study.budget_s)}."
@@ -43,11 +42,17 @@ def sentence_of_all(told: Sequence[Foreseen], budget_s: float | None) -> str:
     done = sum(one.finished for one in told)
     finished = f", {done} of them finished" if done else ""
     points = [point for one in told for point in one.points if not point.problem]
-    said = f"{len(told)} studies, {count(comparisons, 'comparison')}{finished}"
+    cannot = sum(len(one.points) for one in told) - len(points)
+    said = f"{len(told)} studies, {count(comparisons, 'comparison')}{finished}{_gone(cannot)}"
     if not points:
         return f"{said}: nothing is left to run."
     low_s, high_s = sum(one.low_s for one in told), together(one.high_s for one in told)
     return f"{said}; {span(low_s, high_s)}, {_basis(points)}{_budget(budget_s)}."
+
+
+def _gone(cannot: int) -> str:
+    """Return how many comparisons cannot be had here; empty where all can."""
+    return f", {cannot} of which cannot be had here" if cannot else ""
 
 
 def _basis(points: Sequence[ForeseenPoint]) -> str:

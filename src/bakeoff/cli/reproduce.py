@@ -167,6 +167,9 @@ class _Asked:
             flags = ", ".join(f"--{name.replace('_', '-')}" for name in alone) or "--launcher slurm"
             msg = f"--estimate tells of the whole, and starts nothing: leave out {flags}"
             raise UsageError(msg)
+        if given["dry_run"] and given["budget"] is not None and self.is_all:
+            msg = "--dry-run of all tells of each study by itself, and a --budget is shared by all: leave out --budget"
+            raise UsageError(msg)
         if given["dry_run"] and given["json"] and self.is_all and given["launcher"] == HERE:
             msg = "--dry-run --json tells of one study: name one, or take --estimate --json for all"
             raise UsageError(msg)

@@ -36,21 +36,34 @@ def noting(observer: "Observer", places: list[str]) -> "Observer":
 def race(study: "Study", results: str, *, resume: bool, json: bool) -> "StudyOutcome":
     """Run a study and show it; after Ctrl-C show the points that are finished, say how to go on, and end."""
     from bakeoff.cli.progress import shown
-    from bakeoff.judge.study import judge_study
-    from bakeoff.store import studies
     from bakeoff.study.run import run_study
 
     try:
         with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
             outcome = run_study(study, observer, results=results, resume=resume)
     except KeyboardInterrupt as interrupt:
-        found = studies.latest_like(Path(results), study)
-        if found is not None:
-            folder, _ = found
-            begun = judge_study(folder)
-            if begun.outcomes:
-                showing.show(begun, json=json)
-            sys.stderr.write(f"interrupted; {going_on(str(folder), study.command)}\n")
+        _tell_begun(study, results, json=json)
         raise typer.Exit(code_of(interrupt)) from None
     showing.show(outcome, json=json)
     return outcome
+
+
+def _tell_begun(study: "Study", results: str, *, json: bool) -> None:
+    """Show what is finished of a study that was interrupted, or say why it cannot be shown, and say how to go on."""
+    from bakeoff.judge.study import judge_study
+    from bakeoff.report.called import pasteable
+    from bakeoff.spec.errors import BakeoffError
+    from bakeoff.spec.text import plain
+    from bakeoff.store import studies
+
+    found = studies.latest_like(Path(results), study)
+    if found is None:
+        return
+    folder, _ = found
+    try:
+        begun = judge_study(folder)
+        if begun.outcomes:
+            showing.show(begun, json=json)
+    except BakeoffError as error:
+        sys.stderr.write(f"what is finished cannot be shown: {plain(pasteable(str(error)))}\n")
+    sys.stderr.write(f"interrupted; {going_on(str(folder), study.command)}\n")

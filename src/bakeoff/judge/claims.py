@@ -94,6 +94,8 @@ def _read(claim: Claim, points: list[PointOutcome], left_out: str) -> _Reading:
     """Return what a claim rests on; nothing, where a row that it needs can never be measured here."""
     if claim.unmeasured or not points:
         return _Reading(claim, points, frozenset(), [], claim.unmeasured or left_out)
+    if claim.kind == "grows" and len({one.point.request.batch_size for one in points}) == 1:
+        return _Reading(claim, points, frozenset(), [], "one batch size alone shows no growth")
     terms = [_Term(point, *pair) for point in points for pair in _pairs(claim)]
     asked = [term for term in terms if _is_asked(term)]
     gone = "; ".join(sorted({hole(point, row) for point in points for row in claim.rows} - {""}))
@@ -214,17 +216,21 @@ def _found(read: _Reading, together: int) -> tuple[Standing, Interval | None]:
     nothing: Standing = "inconclusive" if read.reason == _CONTRADICTED else "not measured"
     if not read.estimates or (read.reason and read.claim.kind not in _EVERY):
         return nothing, None
-    value = quantity(read.claim, read.estimates, together)
-    outcome = next(one.outcome for one in read.points if one.outcome)
-    standing = standing_of(read.claim, value, outcome.comparison.procedure.margin)
+    outcomes = [one.outcome for one in read.points if one.outcome]
+    value = quantity(read.claim, read.estimates, together, [one.comparison.batch_size for one in outcomes])
+    standing = standing_of(read.claim, value, outcomes[0].comparison.procedure.margin)
     # One comparison is enough to refute what is said of each, whatever the others would have shown.
     return (standing, value) if not read.reason or standing == "does not hold" else (nothing, None)
 
 
-def quantity(claim: Claim, estimates: Sequence[Estimate], together: int) -> Interval:
-    """Return the one quantity that decides a claim, as a logarithm, with its interval among `together`."""
+def quantity(claim: Claim, estimates: Sequence[Estimate], together: int, batches: Sequence[int] = ()) -> Interval:
+    """Return the one quantity that decides a claim, as a logarithm, with its interval among `together`.
+
+    `batches` are the batch sizes of the estimates, at least two different ones: what grows does so with them.
+    """
     if claim.kind in _SUMS:
-        return interval_of(combined(estimates, _SUMS[claim.kind](len(estimates))), together)
+        weights = _rising(batches) if claim.kind == "grows" else [1.0 / len(estimates)] * len(estimates)
+        return interval_of(combined(estimates, weights), together)
     found = [interval_of(one, together) for one in estimates]
     apart = [_distance(one) for one in found]
     if claim.kind == "more":
@@ -250,21 +256,20 @@ def _distance(interval: Interval) -> Interval:
     return Interval(estimate=abs(interval.estimate), low=low, high=max(abs(interval.low), abs(interval.high)))
 
 
-def _even(count: int) -> list[float]:
-    """Return the weights of a mean."""
-    return [1.0 / count] * count
+def _rising(batches: Sequence[int]) -> list[float]:
+    """Return the weights of the slope of the straight line through values over the logarithm of their batches.
 
-
-def _rising(count: int) -> list[float]:
-    """Return the weights of the slope of a straight line through equally spaced values, a step."""
-    places = [place - (count - 1) / 2.0 for place in range(count)]
-    whole = sum(place**2 for place in places)
-    return [place / whole if whole else 0.0 for place in places]
+    The slope is that for a doubling; the line is that of the least squares.
+    """
+    places = [math.log2(batch) for batch in batches]
+    middle = fmean(places)
+    whole = sum((place - middle) ** 2 for place in places)
+    return [(place - middle) / whole for place in places]
 
 
 _EVERY = ("more", "most", "within")
 """Kinds that say something of each comparison."""
-_SUMS: dict[str, Callable[[int], list[float]]] = {"mean": _even, "less-time": _even, "grows": _rising}
+_SUMS = ("mean", "less-time", "grows")
 """Kinds whose quantity is a weighted sum of independent comparisons, with an interval of its own."""
 
 

@@ -131,6 +131,13 @@ def epoch_compiled(whole: WholeRuns | None, epoch: int) -> int | None:
     return max((one for run in runs for one in run.compilations[epoch - 1 : epoch] if one is not None), default=None)
 
 
+def accuracies(whole: WholeRuns | None) -> tuple[float | None, float | None]:
+    """Return the median accuracy after whole runs, on held-out data and on what was trained on; None is not known."""
+    runs = whole.runs if whole else []
+    held_out = middle([run.accuracy for run in runs if run.accuracy is not None])
+    return held_out, middle([run.training_accuracy for run in runs if run.training_accuracy is not None])
+
+
 def middle(values: Sequence[float]) -> float | None:
     """Return the median; None where there are no values."""
     return statistics.median(values) if values else None

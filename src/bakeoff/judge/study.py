@@ -11,9 +11,8 @@ from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.explanation import Profile
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.profile import profiles_of
-from bakeoff.spec.errors import BakeoffError, StoreError
+from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.study import Point, Study
-from bakeoff.store.files import STUDY_FILE
 from bakeoff.store.results import read_records
 from bakeoff.store.studies import read
 
@@ -60,9 +59,6 @@ class StudyOutcome(msgspec.Struct, frozen=True, kw_only=True):
 def judge_study(folder: Path) -> StudyOutcome:
     """Return the outcome of the study in a folder, every comparison judged from its own records."""
     stored = read(folder)
-    if len(stored.states) != len(stored.study.points):
-        msg = f"{folder / STUDY_FILE} is damaged: {len(stored.study.points)} points have {len(stored.states)} states"
-        raise StoreError(msg)
     return StudyOutcome(
         study=stored.study,
         id=stored.id,

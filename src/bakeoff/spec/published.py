@@ -64,11 +64,14 @@ class Document(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The table or figure: "table 2"."""
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Machine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A machine that the document measured on; what the document does not state is left out."""
 
     name: str
     hardware: str
+    within_a100: str = ""
+    """By which published figures its GPU is no faster than an A100, which so takes no longer for a step; empty: by
+    none, and estimates take no step from it."""
 
 
 class PublishedRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -240,7 +243,8 @@ within           in no comparison do they differ by more
 mostly-within    in more than half of the comparisons they do not
 mean-difference  the mean of the absolute differences is no more
 less-time        the share of the second's time that the first saves, in the mean
-grows            what the first has beyond the second grows along the comparisons, in the order in which they are named
+grows            what the first has beyond the second grows with the batch: a straight line through it rises, over the
+                 logarithm of the batch size
 """
 
 Quantity = Literal["speed", "run", "memory", "overhead"]
@@ -348,6 +352,10 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     def rows_of(self, declared: Declared) -> list[PublishedRow]:
         """Return the rows that race in a comparison."""
         return [row for row in self.rows if declared.has(row.name)]
+
+    def is_of_parts(self) -> bool:
+        """Return whether its figures are all of what steps or graphs consist of, and none is a time."""
+        return bool(self.parts) and not any(declared.figures for declared in self.comparisons)
 
     def is_silent(self) -> bool:
         """Return whether the document says what is to be compared, and publishes nothing of it."""

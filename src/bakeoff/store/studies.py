@@ -64,8 +64,12 @@ def write(folder: Path, stored: StudyFile) -> None:
 
 
 def read(folder: Path) -> StudyFile:
-    """Return the study of a folder; raise StoreError with the reason."""
-    return read_as(StudyFile, folder / STUDY_FILE)
+    """Return the study of a folder; raise StoreError with the reason, such as points without a state."""
+    found = read_as(StudyFile, folder / STUDY_FILE)
+    if len(found.states) != len(found.study.points):
+        msg = f"{folder / STUDY_FILE} is damaged: {len(found.study.points)} points have {len(found.states)} states"
+        raise StoreError(msg)
+    return found
 
 
 def studies(results: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from bakeoff.judge.epochs import length_of
-from bakeoff.judge.reproduction import published_step_s
+from bakeoff.judge.reproduction import machine_of, published_step_s
 from bakeoff.race.forecast import SMALL_CONTENDER_S
 from bakeoff.race.stages.rounds import BLOCK, FENCED, TURNS
 from bakeoff.spec.published import RELATIVE
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bakeoff.race.forecast import Forecast
-    from bakeoff.spec.published import Declared, PublishedStudy
+    from bakeoff.spec.published import Machine
     from bakeoff.study.foreseen import Basis, Foreseen
 
 CORE_WATTS = 6.25
@@ -161,22 +161,40 @@ def _runs_s(told: Forecast, start_s: float, step_s: float) -> float:
     return 0.0 if length is None else told.comparison.procedure.repeats * (start_s + length.steps * step_s)
 
 
+class _Step(NamedTuple):
+    """A published step on a GPU."""
+
+    machine: Machine
+    contender: str
+    """That stands for its row."""
+    seconds: float
+
+
 def _published_steps_s(study: Foreseen, point: ForeseenPoint) -> dict[str, float]:
-    """Return the time of a step on the document's GPU by the contender that stands for the row; at full size alone."""
+    """Return by contender the shortest published step on a GPU that is no faster than an A100."""
+    found: dict[str, float] = {}
+    for step in _gpu_steps(study, point):
+        if step.machine.within_a100:
+            found[step.contender] = min(step.seconds, found.get(step.contender, step.seconds))
+    return found
+
+
+def _gpu_steps(study: Foreseen, point: ForeseenPoint) -> list[_Step]:
+    """Return what the document published of the same steps on GPUs; nothing where they are smaller here."""
     here = study.study.reproduces
-    if here is None or here.scaled:
-        return {}
-    declared = next(one for one in here.published.comparisons if one.name == point.title)
+    if here is None or here.scaled or point.problem:
+        return []
+    published = here.published
+    declared = next(one for one in published.comparisons if one.name == point.title)
     rows = next(one.rows for one in study.study.points if one.title == point.title)
-    found = {row: _row_step_s(here.published, declared, row) for row in rows}
-    return {rows[row]: step_s for row, step_s in found.items() if step_s is not None}
-
-
-def _row_step_s(published: PublishedStudy, declared: Declared, row: str) -> float | None:
-    """Return a row's shortest published step on a GPU; None where the document has none, or one of other work."""
-    if published.row(row).device != "gpu" or declared.other or published.unit_of(declared) in RELATIVE:
-        return None
-    return min((published_step_s(published, declared, one) for one in declared.figures if one.row == row), default=None)
+    if declared.other or published.unit_of(declared) in RELATIVE:
+        return []
+    machines = {machine.name: machine for machine in published.machines}
+    return [
+        _Step(machines[machine_of(published, one)], rows[one.row], published_step_s(published, declared, one))
+        for one in declared.figures
+        if one.row in rows and published.row(one.row).device == "gpu"
+    ]
 
 
 def _devices(point: ForeseenPoint) -> int:
@@ -221,13 +239,13 @@ def _figure(
 def makespan(jobs: Sequence[tuple[float, int]], devices: int) -> float:
     """Return when the last of some jobs ends, each of so many seconds on so many devices, the longest begun first.
 
-    A job that wants more devices than there are takes all of them: a device can have several replicas.
+    A job that wants more devices than there are takes all of them, and so many times as long: replicas then share them.
     """
     free_at = [0.0] * devices
     ends = 0.0
     for seconds, wanted in sorted(jobs, reverse=True):
         taken = [heapq.heappop(free_at) for _ in range(min(wanted, devices))]
-        end = max(taken) + seconds
+        end = max(taken) + seconds * wanted / len(taken)
         for _ in taken:
             heapq.heappush(free_at, end)
         ends = max(ends, end)
@@ -246,15 +264,15 @@ def _assumptions(told: Sequence[Foreseen], watts: float | None, cores: int) -> l
     bases = {point.basis for study in told for point in study.points if not point.problem}
     said = [text for basis, text in _OF_TIMES.items() if basis in bases]
     if bases & {"measured", "counted", "rough"}:
-        said.append(_of_steps(told))
+        said += _of_steps(told)
     return [*said, *_OF_PLACES, _of_power(watts, cores)]
 
 
 _OF_TIMES: dict[Basis, str] = {
     "measured": "Times here: what the same contenders took in earlier comparisons on this machine.",
     "declared": (
-        "Times of what was not run here before: the minutes that its study declares for two calm cores, the same at "
-        "every place."
+        "Times of what was not run here before: the minutes that its study declares for two calm cores, a part for "
+        "each contender that can race here, the same at every place."
     ),
     "counted": (
         "Times of what ran here at other sizes alone: what the same contenders took there, with steps in proportion "
@@ -276,9 +294,9 @@ _OF_PLACES = (
     ),
     f"An A100 takes {A100_WATTS:.0f} W all the time: its TDP (NVIDIA A100 data sheet, SXM4). Hosts are not counted.",
     (
-        f"Comparisons run side by side, one on a device. A node of the {NODES} has {NODE_GPUS} A100s (NVIDIA DGX "
-        f"A100). A job's first process runs after {JOB_START_S:.0f} s, which is bakeoff's own allowance; none waits in "
-        "a queue."
+        "Comparisons run side by side, one on a device; one with contenders on more devices than there are is taken "
+        f"for so many times as long. A node of the {NODES} has {NODE_GPUS} A100s (NVIDIA DGX A100). A job's first "
+        f"process runs after {JOB_START_S:.0f} s, which is bakeoff's own allowance; none waits in a queue."
     ),
 )
 """What is assumed of GPUs and clusters, whatever the studies."""
@@ -294,21 +312,43 @@ def _of_power(watts: float | None, cores: int) -> str:
     )
 
 
-def _of_steps(told: Sequence[Foreseen]) -> str:
+def _of_steps(told: Sequence[Foreseen]) -> list[str]:
     """Return what is assumed of a step's time on an A100."""
-    with_steps = [
-        study for study in told if any(_published_steps_s(study, point) for point in study.points if not point.problem)
-    ]
-    as_here = "A step on an A100 is assumed as fast as here, which makes these figures upper bounds."
-    if not with_steps:
-        return as_here
-    documents = []
-    for study in with_steps:
+    taken, left = (_documents(told, within=within) for within in (True, False))
+    said = ["A step on an A100 is assumed as fast as here, which makes these figures upper bounds."]
+    if taken:
+        said = [
+            (
+                "A step on an A100 is assumed no longer than the document's own on its GPU: "
+                f"{'; '.join(taken)}. Without such a figure it is assumed as fast as here."
+            ),
+            f"That no such GPU is faster than an A100 is known by this. {'; '.join(_grounds(told))}.",
+        ]
+    if left:
+        said.append(
+            "Not estimated from a document whose GPU nothing published shows to be no faster than an A100: "
+            f"{'; '.join(left)}."
+        )
+    return said
+
+
+def _documents(told: Sequence[Foreseen], *, within: bool) -> list[str]:
+    """Return the documents with steps on GPUs that are no faster than an A100, or on others, each with these GPUs."""
+    found: dict[str, dict[str, None]] = {}
+    for study, step in _all_gpu_steps(told):
         here = study.study.reproduces
-        assert here is not None
-        machines = ", ".join(machine.name for machine in here.published.machines)
-        documents.append(f"{here.published.document.name}, {here.published.document.number} ({machines})")
-    return (
-        "A step on an A100 is assumed no longer than the document's own on its GPU: "
-        f"{'; '.join(dict.fromkeys(documents))}. Without such a figure it is assumed as fast as here."
-    )
+        if here is not None and bool(step.machine.within_a100) == within:
+            document = f"{here.published.document.name}, {here.published.document.number}"
+            found.setdefault(document, {})[step.machine.name] = None
+    return [f"{document} ({', '.join(machines)})" for document, machines in found.items()]
+
+
+def _grounds(told: Sequence[Foreseen]) -> list[str]:
+    """Return by what each GPU whose steps are taken is no faster than an A100."""
+    machines = [step.machine for _, step in _all_gpu_steps(told) if step.machine.within_a100]
+    return list(dict.fromkeys(f"{machine.name}: {machine.within_a100}" for machine in machines))
+
+
+def _all_gpu_steps(told: Sequence[Foreseen]) -> list[tuple[Foreseen, _Step]]:
+    """Return every published step of the same work on a GPU, with its study."""
+    return [(study, step) for study in told for point in study.points for step in _gpu_steps(study, point)]

@@ -160,7 +160,7 @@ class EveryRun:
                 study, observe, results=str(self._results), resume=goes_on, launch=launch, probe_s=probe_s
             )
         except (BakeoffError, OSError) as error:
-            return _state(published, "failed", reason=str(error)), None
+            return _state(published, "failed", reason=str(error), comparisons=len(study.points)), None
         return self._judged(published, study, outcome, ""), outcome
 
     def _share_s(self, index: int) -> float | None:
@@ -175,16 +175,21 @@ class EveryRun:
         return left_s / len({one.document.name for one in self._wanted} - before)
 
     def _begun(self, published: PublishedStudy, reason: str) -> StudyState:
-        """Return what there is of a study that was not run to its end, for this reason."""
-        left = _state(published, "left", reason=reason)
+        """Return what there is of a study that was not run to its end, for this reason.
+
+        What cannot be read is part of the reason, and no error: this is called while Ctrl-C ends everything.
+        """
         try:
             study = self._declare(published)
         except UsageError as error:
             return _state(published, "not here", reason=str(error))
-        found = studies.latest_like(self._results, study)
-        if found is None or not (self._resume or found[1].created_at >= self._every.began_at):
-            return left
-        return self._judged(published, study, judge_study(found[0]), reason)
+        try:
+            found = studies.latest_like(self._results, study)
+            if found is not None and (self._resume or found[1].created_at >= self._every.began_at):
+                return self._judged(published, study, judge_study(found[0]), reason)
+        except (BakeoffError, OSError) as error:
+            reason = f"{reason}; what is finished of it cannot be read: {error}"
+        return _state(published, "left", reason=reason, comparisons=len(study.points))
 
     def _judged(self, published: PublishedStudy, study: Study, outcome: StudyOutcome, reason: str) -> StudyState:
         """Return what became of a study that has a folder."""

@@ -13,6 +13,7 @@ from bakeoff.race.other_size import by_other_size
 from bakeoff.race.prepare import outlined
 from bakeoff.spec.errors import BakeoffError
 from bakeoff.spec.study import Study
+from bakeoff.study.published import processor_contenders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +24,8 @@ Basis = Literal["measured", "declared", "counted", "rough"]
 """What a time is known from.
 
 measured  what the same contenders took in comparisons of the same work on this machine
-declared  the study's own `minutes`, for two calm cores, shared equally by its scaled comparisons
+declared  the study's own `minutes`, for two calm cores, shared equally by all contenders that race in it there; those
+          that cannot race here take none of them
 counted   what they took with other sizes of the same model, steps in proportion to their counted operations
 rough     none of these: about what a small network takes, and more for a large one
 """
@@ -88,7 +90,7 @@ def _foreseen(study: Study, index: int, before: Earlier) -> ForeseenPoint:
         return _by_costs(point.title, "measured", told)
     here = study.reproduces
     if here is not None and here.scaled:
-        share_s = here.published.minutes * MINUTE_S / len(study.points)
+        share_s = here.published.minutes * MINUTE_S * len(told.labels) / max(1, processor_contenders(here.published))
         return ForeseenPoint(title=point.title, basis="declared", low_s=share_s, high_s=share_s, forecast=told)
     counted = by_other_size(told, before)
     if counted is not None:

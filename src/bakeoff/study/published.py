@@ -6,6 +6,7 @@ names; each row says which contender stands for it, and which one on a machine w
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import tomllib
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).with_name("shipped")
 
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+"""Of a study: never the name of another folder than one in the results directory."""
+
 
 def names() -> list[str]:
     """Return the names of the shipped studies."""
@@ -52,10 +56,11 @@ def load(name: str) -> PublishedStudy:
         raise UnknownNameError(kind, name, names())
     try:
         study = msgspec.convert(filled(tomllib.loads(path.read_text(encoding="utf-8"))), PublishedStudy)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        problems = _problems(study)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError, UsageError) as error:
         msg = f"{path} cannot be used as a study: {error}"
         raise UsageError(msg) from error
-    if problems := _problems(study):
+    if problems:
         msg = f"{path} cannot be used as a study: {'; '.join(problems)}"
         raise UsageError(msg)
     return study
@@ -63,7 +68,9 @@ def load(name: str) -> PublishedStudy:
 
 def _problems(study: PublishedStudy) -> list[str]:
     """Return what does not fit together."""
-    found = _twice("machine", [machine.name for machine in study.machines])
+    found = [] if _ID.fullmatch(study.id) else [f"id {study.id!r} names a folder: letters, digits, dots, dashes"]
+    found += [f"{kind} has none" for kind in ("machines", "rows") if not getattr(study, kind)]
+    found += _twice("machine", [machine.name for machine in study.machines])
     found += _twice("row", [row.name for row in study.rows])
     found += [] if any(one.scaled for one in study.comparisons) else ["no comparison has a scaled variant"]
     found += _twice("comparison", [declared.name for declared in study.comparisons])
@@ -107,6 +114,9 @@ def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
         found.append(f"claim {claim.text!r}: {claim.kind} wants percent, or taken_percent where the document has none")
     if claim.then and claim.of != "overhead" and claim.kind not in ("more", "within"):
         found.append(f"claim {claim.text!r}: then goes with more, as an order, and with within")
+    batches = {one.batch_size for one in study.comparisons if one.name in claim.comparisons}
+    if claim.kind == "grows" and len(batches) == 1:
+        found.append(f"claim {claim.text!r}: grows is with the batch, and wants comparisons of several batch sizes")
     if claim.of == "overhead" and claim.kind not in ("most", "at-least"):
         found.append(f"claim {claim.text!r}: of overhead it is most or at-least these percent")
     return found
@@ -305,6 +315,13 @@ def _given(
 def stand_in(row: PublishedRow, kind: str) -> str:
     """Return the contender that stands for a row on a kind of device; empty where none can."""
     return row.on_cpu if kind == "cpu" else row.contender
+
+
+def processor_contenders(published: PublishedStudy) -> int:
+    """Return how many contenders the scaled variant has on a processor where every framework is, by comparisons."""
+    scaled = [one for one in published.comparisons if one.scaled]
+    rows = [[_of_declared(row, one) for row in published.rows_of(one)] for one in scaled]
+    return sum(len({stand_in(row, "cpu") for row in mine} - {""}) for mine in rows)
 
 
 def _what(contender: Contender) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -8,10 +8,13 @@ from tests.report.reproduced.test_reproduced import section_of
 from tests.report.shown import data_of, printed
 
 from bakeoff.judge.explanation import Part, Profile
+from bakeoff.judge.reproduced_parts import NO_GRAPH, part_lines
 from bakeoff.judge.study import PointOutcome, StudyOutcome
 from bakeoff.report.pages import page_of
+from bakeoff.report.pictures.bars import bars_chart
 from bakeoff.spec.explained import GraphStage
 from bakeoff.spec.verdict import Interval
+from bakeoff.study.published import load
 
 ROWS = {"TensorFlow": "tensorflow", "XLA, by JAX": "jax", "torch.compile": "torch:mode=compiled"}
 FOUR = ("pruning", "constant folding", "arithmetic", "dependency")
@@ -104,3 +107,25 @@ def test_classes_of_what_is_removed_stand_beside_table_6() -> None:
         "its compiler names nodes anew, so that none of them is known to be gone"
     )
     assert data_of(made)["graphs"][0]["stages"][1]["removed"] == {"expensive": 1, "cheap": 4, "no op": 55}
+
+
+def test_a_graph_without_nodes_has_no_shares() -> None:
+    """A compiler that had nothing to do leaves a reason in place of a share, and no error."""
+    made = table("dai2022-figure4", {"all four passes": "tensorflow"})
+    empty = [
+        msgspec.structs.replace(one, profiles=[profile("tensorflow", [graph((), 0, 0, 0)])]) for one in made.points
+    ]
+    found = part_lines(msgspec.structs.replace(made, points=empty), load("dai2022-figure4"))
+    holes = {(one.measured, one.hole) for one in found if one.row == "all four passes"}
+    assert holes == {(None, NO_GRAPH)}
+
+
+def test_speeds_beside_a_figure_of_nodes_do_not_pass_for_that_figure() -> None:
+    """Figure 4 is of nodes, whose tables have its numbers; speeds without each pass are ours, and are said to be."""
+    made = table("dai2022-figure4", {"all four passes": "tensorflow", "none of the four": "torch"})
+    first, *_ = page_of(made).sections
+    assert first.title == "Speed of a step in each row here, which figure 4 of Dai et al. 2022 does not have"
+    title = bars_chart(made, load("dai2022-figure4")).to_dict(validate=False)["title"]
+    assert title["text"] == "Beside Dai et al. 2022, figure 4, which has no speeds"
+    shown = {section.title for section in page_of(made).sections}
+    assert "Share of the nodes that pruning takes away" in shown

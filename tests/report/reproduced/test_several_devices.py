@@ -96,7 +96,7 @@ def test_another_network_confirms_nothing() -> None:
     made = study("pytorch-per-sample-grads", rows, {}, scaled=False, device="cpu")
     (pair,) = pairs(made, load("pytorch-per-sample-grads"))
     assert pair.published == pytest.approx(88.86 / 8.64)
-    assert (pair.ranking, pair.reason) == ("inconclusive", "hardware not stated there, another network")
+    assert (pair.ranking, pair.reason) == ("inconclusive", "other hardware, another network")
     (table,) = (section.tables[0] for section in page_of(made).sections if section.title.startswith("mnist-cnn"))
     assert table.lines[0].cells[:3] == ["vmap", "8.64 ms a step", "8.64 ms"]
 

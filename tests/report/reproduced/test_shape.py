@@ -12,8 +12,10 @@ from tests.report.reproduced.test_several_devices import table7
 
 from bakeoff.report.forms.pictures import render
 from bakeoff.report.pages import page_of
+from bakeoff.report.pages.published_caption import caption
 from bakeoff.report.pages.published_shape import shape_table
 from bakeoff.report.pictures.bars import bars_finding, speeds_here, speeds_there
+from bakeoff.spec.contender import parse_contender
 from bakeoff.study.published import load, names
 
 if TYPE_CHECKING:
@@ -43,6 +45,15 @@ def test_a_line_is_a_model_where_the_document_has_it_so() -> None:
     ]  # fmt: skip
 
 
+def test_versions_stand_once_above_the_table(figure: StudyOutcome) -> None:
+    """A document's versions are those of its frameworks, not of each row; several of one framework have their rows."""
+    assert "; tensorflow 1.15.2, torch 1.4.0. " in caption(figure, load("dai2022-figure1"))[0]
+    rows = {"PyTorch": "torch", "TensorFlow": "tensorflow"}
+    made = study("dlperf-2020", rows, {}, scaled=True, device="cpu")
+    said = caption(made, load("dlperf-2020"))[0]
+    assert "; torch 1.6 (PyTorch), torch 1.5 (PyTorch, NVIDIA's container), tensorflow 2.3 (TensorFlow), " in said
+
+
 def test_a_line_is_a_number_of_devices_where_the_document_has_it_so() -> None:
     """Table 7 has a line for each framework and number of GPUs, and a column for each model; its blanks stay blank."""
     heads, *lines = cells(table7())
@@ -54,15 +65,15 @@ def test_a_line_is_a_number_of_devices_where_the_document_has_it_so() -> None:
 
 
 def test_a_single_table_of_runs_has_all_its_columns(article: StudyOutcome, scaled: StudyOutcome) -> None:
-    """The article's columns are time, accuracy and four of memory; whole runs say how many steps they had."""
+    """The article has time, accuracy and four of memory in a unit each; whole runs say how many steps they had."""
     heads, *lines = cells(article)
     there = [head.removesuffix(" there") for head in heads if head.endswith(" there")]
     assert there == [
-        "time (s)", "accuracy", "initial RAM (GB)", "max RAM (GB)", "initial VRAM (GB)", "max VRAM (GB)",
+        "time (s)", "accuracy", "initial RAM", "max RAM", "initial VRAM", "max VRAM",
     ]  # fmt: skip
     assert lines[2][1] == "99.44"
-    assert lines[2][heads.index("max RAM (GB) there") :][:2] == ["3.29", "420 MB"]
-    assert lines[2][-2:] == ["17.45", "not measured"]
+    assert lines[2][heads.index("max RAM there") :][:2] == ["3.29 GB", "420 MB"]
+    assert lines[2][-2:] == ["17.45 GB", "not measured"]
     assert cells(scaled)[1][:2] == ["tensorflow", "190, 162, 206*"]
     assert cells(scaled)[3][1:] == ["228, 230", "not measured"]
 
@@ -126,7 +137,7 @@ def test_memory_is_that_of_the_table_of_memory() -> None:
     known = msgspec.structs.replace(point.outcome, contenders=contenders)
     made = msgspec.structs.replace(made, points=[msgspec.structs.replace(point, outcome=known)])
     heads, *lines = cells(made)
-    assert lines[2][heads.index("max VRAM (GB) here")] == "2.0 GB"
+    assert lines[2][heads.index("max VRAM here")] == "2.0 GB"
 
 
 @pytest.mark.parametrize("name", names())
@@ -143,7 +154,8 @@ def test_the_caption_tells_what_differs_and_what_is_silent(name: str) -> None:
     sections = page_of(made).sections
     said = " ".join(sections[int(has_figures)].words)
     assert all(machine.hardware in said for machine in published.machines)
-    assert all(f"{row.name} {row.version}" in said for row in published.rows if row.version)
+    versions = {(parse_contender(row.contender).framework, row.version) for row in published.rows if row.version}
+    assert all(f"{framework} {version}" in said for framework, version in versions)
     assert "Measured here on AMD EPYC" in said
     assert all(text in said for text in published.not_stated)
     if has_figures:

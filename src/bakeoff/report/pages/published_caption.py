@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bakeoff.judge import reproduction
 from bakeoff.report.units import listed
 from bakeoff.report.words import machine_line, machines_line, packages
+from bakeoff.spec.contender import parse_contender
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,12 +22,10 @@ def caption(study: StudyOutcome, published: PublishedStudy) -> list[str]:
     here = study.study.reproduces
     assert here is not None
     machines = "; ".join(machine.hardware for machine in published.machines)
-    versions = dict.fromkeys(f"{row.name} {row.version}" for row in published.rows if row.version)
-    with_versions = f"; {', '.join(versions)}" if versions else "; versions not stated"
     if published.is_silent():
         said = [f"Meant there for {machines}; no figures are published. {_sentence(published.method)}"]
     else:
-        said = [f"Published on {machines}{with_versions}. {_sentence(published.method)}"]
+        said = [f"Published on {machines}; {_versions(published)}. {_sentence(published.method)}"]
         said.append(f"Compile time there: {published.compile_time}; step times here never hold it.")
     if study.outcomes:
         said.append(f"Measured here on {_here(study.outcomes)}, device {here.device}. {_contenders(study, published)}.")
@@ -34,6 +33,21 @@ def caption(study: StudyOutcome, published: PublishedStudy) -> list[str]:
         there = f"; the published ran on {listed(one.name for one in published.machines)}"
         said.append(f"Scaled down: {smaller}{'' if published.is_silent() else there}.")
     return [*said, *(f"The document leaves open: {text}" for text in published.not_stated)]
+
+
+def _versions(published: PublishedStudy) -> str:
+    """Return the versions that the document states, each once: with its rows where a framework has several."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for row in published.rows:
+        if row.version:
+            framework = parse_contender(row.contender).framework
+            found.setdefault(framework, {}).setdefault(row.version, []).append(row.name)
+    told = [
+        f"{framework} {version}" + (f" ({'; '.join(rows)})" if len(versions) > 1 else "")
+        for framework, versions in found.items()
+        for version, rows in versions.items()
+    ]
+    return ", ".join(told) or "versions not stated"
 
 
 def _here(outcomes: Sequence[Outcome]) -> str:

@@ -106,7 +106,7 @@ def _quantity(one: Judged) -> str:
         "at-least": "largest of",
         "within": "furthest apart of",
         "mostly-within": "what more than half keep within, of",
-        "grows": "from one to the next of",
+        "grows": "for each doubling of the batch, over",
     }.get(one.claim.kind, "mean of")
     return f"{named} {one.intervals}: "
 

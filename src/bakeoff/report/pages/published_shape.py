@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from bakeoff.judge import reproduction
-from bakeoff.judge.epochs import epoch_times, length_of, middle
+from bakeoff.judge.epochs import accuracies, epoch_times, length_of
 from bakeoff.judge.reproduced_memory import ELSE, held_bytes
 from bakeoff.report.page import Line, Table
 from bakeoff.report.standings import ratio_text, shown_interval, throughput
@@ -230,8 +230,11 @@ def _others(
     named = dict.fromkeys(name for one in figures.values() if one for name in one.memory_gb)
     known = {row: reproduction.contender_of(point, row) for row in figures}
     found = {
-        f"{name} (GB)": [
-            (f"{one.memory_gb[name]:g}" if one and name in one.memory_gb else "", _memory(published, known[row], name))
+        name: [
+            (
+                f"{one.memory_gb[name]:g} GB" if one and name in one.memory_gb else "",
+                _memory(published, known[row], name),
+            )
             for row, one in figures.items()
         ]
         for name in named
@@ -250,8 +253,6 @@ def _memory(published: PublishedStudy, known: ContenderOutcome | None, name: str
 
 def _accuracy(known: ContenderOutcome | None) -> str:
     """Return the accuracy after our whole runs: on held-out data, or else on what was trained on."""
-    runs: list[Any] = known.whole.runs if known and known.whole else []
-    held_out = middle([run.accuracy for run in runs if run.accuracy is not None])
-    trained_on = middle([run.training_accuracy for run in runs if run.training_accuracy is not None])
+    held_out, trained_on = accuracies(known.whole if known else None)
     found = trained_on if held_out is None else held_out
     return _NOTHING if found is None else f"{found:.3f}"

@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from bakeoff.judge import reproduction
-from bakeoff.judge.epochs import length_of, middle
+from bakeoff.judge.epochs import accuracies, length_of, middle
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.pages.published_epochs import epochs_table
 from bakeoff.report.pages.published_memory import memory_table
@@ -160,7 +160,7 @@ def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
         "Communication overhead": overheads_table(study, published),
         "Whole runs": _runs(study, published),
         "Memory": memory_table(study, published),
-        "Accuracy": _accuracy(study, published),
+        "Accuracy": _accuracies(study, published),
         "What bakeoff has nothing for": _absent(published),
     }
     return [Section(title=title, tables=[table]) for title, table in tables.items() if table.lines]
@@ -204,7 +204,7 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
     return Table(heads, lines)
 
 
-def _accuracy(study: StudyOutcome, published: PublishedStudy) -> Table:
+def _accuracies(study: StudyOutcome, published: PublishedStudy) -> Table:
     """Return the published accuracy beside the one after our whole runs, where the document states it."""
     lines = []
     for declared, point in reproduction.both(study, published):
@@ -212,10 +212,8 @@ def _accuracy(study: StudyOutcome, published: PublishedStudy) -> Table:
             if figure.accuracy is None:
                 continue
             known = reproduction.contender_of(point, figure.row)
-            runs = known.whole.runs if known and known.whole else []
-            held_out = middle([run.accuracy for run in runs if run.accuracy is not None])
-            trained_on = middle([run.training_accuracy for run in runs if run.training_accuracy is not None])
-            here = [UNKNOWN if share is None else f"{share:.3f}" for share in (held_out, trained_on)]
+            found = accuracies(known.whole if known else None)
+            here = [UNKNOWN if share is None else f"{share:.3f}" for share in found]
             lines.append(Line([f"{declared.name}, {figure.row}", f"{figure.accuracy:g}", *here]))
     return Table(["accuracy", "published", "on held-out data here", "on the batches trained on here"], lines)
 

@@ -86,6 +86,8 @@ def _whole(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
     if not (table.lines or picture):
         return []
     title = f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured"
+    if published.is_of_parts():  # The document's own figure is of these, and stands in their tables.
+        title = f"Speed of a step in each row here, which {number} of {published.document.name} does not have"
     return [Section(title=title, tables=[table] if table.lines else [], picture=picture)]
 
 

@@ -183,7 +183,8 @@ def _title(study: StudyOutcome, published: PublishedStudy) -> Any:
         f"measured: {here.device}{scaled}",
         f"bar: {bar}, with its 95 % interval; {axes}",
     ]
-    return alt.Title(f"{published.document.name}, {published.document.number}", subtitle=lines)
+    name = f"{published.document.name}, {published.document.number}"
+    return alt.Title(f"Beside {name}, which has no speeds" if published.is_of_parts() else name, subtitle=lines)
 
 
 # --- Drawing ------------------------------------------------------------------------------------------------------
