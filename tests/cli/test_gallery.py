@@ -222,6 +222,20 @@ def test_nothing_private_leaves_the_machine_unless_it_is_asked_for(cli: Cli, res
     }
 
 
+def test_a_log_that_changed_is_packed_again_where_logs_are_packed(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """With --no-redact a worker's log belongs to what a page is made of; where no log is packed, the page stays."""
+    one = results / "mlp-mnist-07d5"
+    for folder, more, anew in (("site", (), 0), ("open", ("--no-redact",), 1)):
+        check(cli("gallery", str(one), "-o", folder, *more), "1 page, 1 made")
+        with (one / "r01-torch" / "stderr.log").open("a") as log:
+            log.write(f"one more line for {folder}\n")
+        check(cli("gallery", str(one), "-o", folder, *more), f"1 page, {anew} made")
+    with tarfile.open(page(tmp_path / "open", "mlp-mnist") / "records.tar.gz") as archive:
+        packed = archive.extractfile("r01-torch/stderr.log")
+        assert packed is not None
+        assert packed.read().endswith(b"one more line for open\n")
+
+
 def test_records_are_copied_or_linked_or_left_out(cli: Cli, results: Path, tmp_path: Path) -> None:
     """--records link leads to the folder itself, --records none to nothing; neither keeps an archive."""
     one = str(results / "mlp-mnist-07d5")

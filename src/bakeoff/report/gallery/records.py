@@ -48,11 +48,12 @@ def packed(one: Found, redaction: Redaction | None) -> bytes:
     return archive(members, ARCHIVE)
 
 
-def digest(one: Found) -> str:
-    """Return a hash of all that a page about it depends on: every record, and the sizes of its arrays."""
+def digest(one: Found, *, has_logs: bool) -> str:
+    """Return a hash of all that a page depends on: every record, sizes of arrays, and the logs that its archive has."""
     found = hashlib.sha256()
+    logs = files(one, (".log",)) if has_logs else ()
     # A study's page depends on its comparisons.
-    for path in _files(one.folder, (".json", ".npz"), is_deep=True):
+    for path in (*_files(one.folder, (".json", ".npz"), is_deep=True), *logs):
         name = path.relative_to(one.folder).as_posix()
         try:
             said = str(path.lstat().st_size).encode() if path.suffix == ".npz" else read_bounded(path)

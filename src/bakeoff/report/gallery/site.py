@@ -67,7 +67,8 @@ class Site(NamedTuple):
         """Return a hash of all that the page of an undertaking depends on; `parts` are a study's comparisons."""
         ways = [self.title, self.records, self._records(one), self.using is not None]
         about = [one.kind, one.study, one.is_explained, [part.slug for part in parts]]
-        depends = [VERSION, bakeoff.__version__, *ways, *about, digest(one)]
+        records = digest(one, has_logs=self._has_archive(one) and self.using is None)
+        depends = [VERSION, bakeoff.__version__, *ways, *about, records]
         return hashlib.sha256(msgspec.json.encode(depends)).hexdigest()
 
     def make(self, one: Found, parts: Sequence[Found], outcome: Undertaken, made_of: str) -> Card:
@@ -80,9 +81,13 @@ class Site(NamedTuple):
         if picture := small(page, said):
             contents[made.CARD_FILE] = picture.svg
             card = msgspec.structs.replace(card, picture=picture.title, width=picture.width, height=picture.height)
-        if self.records == "copy" and one.kind != "explanation":
+        if self._has_archive(one):
             contents[ARCHIVE_FILE] = packed(one, redaction)
         return made.write(self.folder, made.Entry(made_of=made_of, card=card, files={}), contents).card
+
+    def _has_archive(self, one: Found) -> bool:
+        """Return whether records are packed beside a page; an explanation leads to those of its comparison."""
+        return self.records == "copy" and one.kind != "explanation"
 
     def write_list(self, cards: Iterable[Card]) -> None:
         """Write the list of these cards, the newest first, with its style and its script."""
