@@ -236,6 +236,26 @@ def test_a_log_that_changed_is_packed_again_where_logs_are_packed(cli: Cli, resu
         assert packed.read().endswith(b"one more line for open\n")
 
 
+def test_folders_that_are_called_alike_without_names_stay_apart(
+    cli: Cli, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two folders of records that differ in who they are named for are both in the archive, and called so in it."""
+    monkeypatch.setenv("USER", "zoe")
+    monkeypatch.setenv("LOGNAME", "zara")
+    one = results / "mlp-mnist-07d5"
+    for name in ("notes-zara", "notes-zoe"):
+        (one / name).mkdir()
+        (one / name / "said.json").write_text(json.dumps({"name": name}))
+    check(cli("gallery", str(one), "-o", "site"), "1 page, 1 made")
+    with tarfile.open(page(tmp_path / "site", "mlp-mnist") / "records.tar.gz") as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    found = {path.parent.name: path.read_text() for path in (tmp_path / "unpacked").glob("notes*/said.json")}
+    assert {name: json.loads(said)["name"] for name, said in found.items()} == {
+        "notes-user": "notes-user",
+        "notes-user (2)": "notes-user (2)",
+    }
+
+
 def test_records_are_copied_or_linked_or_left_out(cli: Cli, results: Path, tmp_path: Path) -> None:
     """--records link leads to the folder itself, --records none to nothing; neither keeps an archive."""
     one = str(results / "mlp-mnist-07d5")

@@ -63,6 +63,12 @@ def digest(one: Found, *, has_logs: bool) -> str:
     return found.hexdigest()
 
 
+def folders(one: Found) -> list[str]:
+    """Return the names of all folders that its archive has, each once: they have to stay apart in it."""
+    inner = (path.relative_to(one.folder).parts[:-1] for path in files(one, _REDACTED))
+    return list(dict.fromkeys(name for names in inner for name in names))
+
+
 def files(one: Found, endings: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files of an undertaking's records, in a stable order; no link is followed."""
     return _files(one.folder, endings, is_deep=one.kind != "study")

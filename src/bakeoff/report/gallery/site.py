@@ -19,7 +19,7 @@ from bakeoff.report.forms.marks import HTML, SOURCE
 from bakeoff.report.gallery import made
 from bakeoff.report.gallery.card import Undertaken, card_of
 from bakeoff.report.gallery.picture import small
-from bakeoff.report.gallery.records import ARCHIVE_FILE, digest, packed
+from bakeoff.report.gallery.records import ARCHIVE_FILE, digest, folders, packed
 from bakeoff.report.pages import page_of
 from bakeoff.report.pictures.colours import PAPER
 from bakeoff.report.redacted import Redaction
@@ -73,7 +73,7 @@ class Site(NamedTuple):
 
     def make(self, one: Found, parts: Sequence[Found], outcome: Undertaken, made_of: str) -> Card:
         """Write the page of an undertaking with all that belongs to it, and return its card."""
-        redaction = Redaction(self.using, outcome) if self.using else None
+        redaction = Redaction(self.using, outcome, folders(one)) if self.using else None
         said = _leading(outcome, redaction.of(outcome) if redaction else outcome, parts)
         page = page_of(said)
         card = card_of(page, said, one.slug, one.study)
