@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -267,6 +268,42 @@ def test_records_are_copied_or_linked_or_left_out(cli: Cli, results: Path, tmp_p
     check(cli("gallery", one, "-o", "site", "--records", "none"), "1 made")
     assert "raw records" not in path.read_text()
     assert not list((tmp_path / "site").rglob("*.tar.gz"))
+
+
+def test_what_a_page_is_called_and_shows_of_its_folder_has_no_names(
+    cli: Cli, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is named for somebody names no page; a link, which has to lead there, is told of at the start."""
+    monkeypatch.setenv("USER", "zoe")
+    folder = (results / "mlp-mnist-07d5").rename(results / "zoe-07d5")
+    said = cli("gallery", str(folder), "-o", "site")
+    check(said, "1 page, 1 made")
+    assert "stands in its page as it is" not in said.err
+    for name, known in content(tmp_path / "site").items():
+        assert "zoe" not in name
+        assert name.endswith(".gz") or b"zoe" not in known, name
+    check(cli("gallery", str(folder), "-o", "linked", "--records", "link"), "stands in its page as it is")
+    text = (page(tmp_path / "linked", "user-07d5") / "index.html").read_text()
+    assert ">user-07d5<" in text
+    said = cli("gallery", str(folder), "-o", "open", "--records", "link", "--no-redact")
+    assert "stands in its page as it is" not in said.err
+    assert ">zoe-07d5<" in (page(tmp_path / "open", "zoe-07d5") / "index.html").read_text()
+
+
+def test_a_folder_that_is_removed_meanwhile_ends_nothing(
+    cli: Cli, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A race that still runs removes its caches while a gallery reads; the page is made of what is there."""
+    (results / "mlp-mnist-07d5" / "r02-jax" / "cache").mkdir()
+    listed = Path.iterdir
+
+    def vanishing(path: Path) -> Iterator[Path]:
+        if path.name == "cache":
+            raise FileNotFoundError(path)
+        return iter(listed(path))
+
+    monkeypatch.setattr(Path, "iterdir", vanishing)
+    check(cli("gallery", str(results / "mlp-mnist-07d5"), "-o", "site"), "1 page, 1 made")
 
 
 def test_an_interrupted_gallery_is_whole_and_goes_on(

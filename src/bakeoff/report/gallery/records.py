@@ -76,7 +76,11 @@ def files(one: Found, endings: tuple[str, ...]) -> Iterator[Path]:
 
 def _files(folder: Path, endings: tuple[str, ...], *, is_deep: bool) -> Iterator[Path]:
     """Yield the files with these endings in a folder and, where it is deep, in those within."""
-    for path in sorted(folder.iterdir()):
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError:  # Removed meanwhile, as by a race that still runs: what judges the records says what is missing.
+        return
+    for path in inside:
         if path.is_symlink() or path.name.startswith("."):
             continue
         if path.is_dir():

@@ -24,6 +24,7 @@ from bakeoff.report.pages import page_of
 from bakeoff.report.pictures.colours import PAPER
 from bakeoff.report.redacted import Redaction
 from bakeoff.report.units import count, listed
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,7 +113,8 @@ class Site(NamedTuple):
     def _page(self, one: Found, page: Page) -> str:
         """Return the report of an undertaking, as it stands in the gallery."""
         records = self._records(one)
-        said = one.folder.name if self.records == "link" else ARCHIVE_FILE
+        named = self.using.text(one.folder.name) if self.using else one.folder.name
+        said = plain(named) if self.records == "link" else ARCHIVE_FILE
         note = ", without names of people, machines and folders" if self.records == "copy" and self.using else ""
         return rendered(
             "gallery_page.html.j2",
@@ -131,7 +133,7 @@ class Site(NamedTuple):
         if self.records == "copy":
             return f"../{one.slug.removesuffix('-why')}/{ARCHIVE_FILE}" if one.kind == "explanation" else ARCHIVE_FILE
         here = self.folder.resolve() / made.PAGES / one.slug
-        return quote(Path(os.path.relpath(one.folder.resolve(), here)).as_posix()) + "/"
+        return quote(os.fsencode(Path(os.path.relpath(one.folder.resolve(), here)).as_posix())) + "/"
 
 
 def data(cards: Sequence[Card]) -> bytes:
