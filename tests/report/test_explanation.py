@@ -334,3 +334,19 @@ def test_causes_stand_in_every_form(explained: Explanation) -> None:
     cause = Cause(label="torch", name="denormals", said="24 % of the first moment is denormal", numbers={"share": 0.24})
     made = msgspec.structs.replace(explained, causes=[cause])
     assert all(cause.said in text for text in (printed(made, 200), markdown(made), json_text(made)))
+
+
+@pytest.mark.parametrize(
+    ("label", "why"),
+    [
+        ("torch", "no contender with a profile is faster"),
+        ("jax", "every faster contender has it, too, and at least half as much"),
+        ("jittor", "there is no profile of it"),
+    ],
+)
+def test_why_a_cause_explains_no_gap_is_true_of_its_contender(explained: Explanation, label: str, why: str) -> None:
+    """Of the fastest nobody else is said to have it, and of one without a profile no gap is known."""
+    cause = Cause(label=label, name="page faults", said=f"{label}: 9 page faults a step.", numbers={"faults": 9.0})
+    text = markdown(msgspec.structs.replace(explained, causes=[cause]))
+    assert f"Seen too, and no cause of a gap, since {why}: {label}: 9 page faults a step." in text
+    assert text.count("Seen too") == 1
