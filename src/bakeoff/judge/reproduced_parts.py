@@ -117,6 +117,8 @@ def _of_passes(stages: Sequence[GraphStage], of: PartOf) -> float | str:
     A pass may add nodes, such as constants: its share is then below 0.
     """
     before = _nodes(stages[0])
+    if not before:
+        return NO_GRAPH
     if of == "removed":
         return (before - _nodes(_whole(stages))) / before
     counts = {stage.passes: _nodes(stage) for stage in stages}
