@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.report.conftest import verdict
 from tests.report.explained.conftest import SUSPECTS, explained, gap, kinds_alone, nobody, unexplained
 from tests.report.shown import data_of, json_text, markdown, printed
 from tests.report.test_jsonform import paths
@@ -152,6 +153,21 @@ def test_a_pair_needs_two_profiles(nobody: Explanation) -> None:
     """Without a profile nothing is explained, and it is said why."""
     assert headline(nobody) == "Nothing is explained: no contender has a profile."
     assert "torch has no profile (no profiler on this device)." in printed(nobody)
+
+
+def test_profiles_of_no_common_round_make_no_pair(explained: Explanation) -> None:
+    """Whoever was traced in other rounds is held against nobody, and that is what is said."""
+    apart = msgspec.structs.replace(explained, gaps=[], suspects=[])
+    said = "Nothing is explained: of torch, jax and tensorflow no two were traced in the same round."
+    assert headline(apart) == said
+    assert page_of(apart).unpictured == ("No two contenders were traced in the same round.",)
+
+
+def test_a_race_that_the_longer_step_has_won_has_a_verdict(explained: Explanation) -> None:
+    """Medians and pairs of rounds may disagree: then both are said, and not that the race says nothing."""
+    won = msgspec.structs.replace(explained.outcome, verdicts=[verdict("jax", "torch", "faster", 0.9, 0.88, 0.92)])
+    said = headline(msgspec.structs.replace(explained, outcome=won))
+    assert said.startswith("jax has won the race against torch, although its median step is longer; jax spends ")
 
 
 def test_every_kind_of_operation_has_words(explained: Explanation) -> None:
