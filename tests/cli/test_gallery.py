@@ -179,6 +179,15 @@ def test_what_cannot_be_read_is_said_and_left_out(cli: Cli, results: Path, tmp_p
     assert len(rows(tmp_path / "site")) == 3
 
 
+def test_comparisons_of_a_study_without_a_page_stand_for_themselves(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """A study that cannot be read hides none of its comparisons from the list, and no page leads to one of its own."""
+    (results / "sweep-4f2a" / "study.json").write_text("{")
+    check(cli("gallery", str(results), "-o", "site"), "left out: ", "study.json", "2 pages, 2 made")
+    assert [card["study"] for card in rows(tmp_path / "site")] == ["", ""]
+    assert "Its study" not in (page(tmp_path / "site", "mlp-mnist-4f2b") / "index.html").read_text()
+    check(cli("gallery", str(results), "-o", "site"), "2 pages, 0 made, 2 as they were")
+
+
 def test_where_no_page_can_be_made_no_list_is_written(cli: Cli, results: Path, tmp_path: Path) -> None:
     """A single comparison that is damaged is an error with its reason, not a list of nothing."""
     (results / "mlp-mnist-07d5" / "comparison.json").write_text("{")

@@ -112,11 +112,15 @@ def _make(site: "Site", found: "list[Found]") -> None:
         if one.kind == "comparison":
             parts.setdefault(one.study, []).append(one)
     cards: dict[str, Card] = {}
+    lost: set[str] = set()
     anew = 0
     try:
         for number, one in enumerate(found, 1):
-            card, is_new = _card(site, one, parts.get(one.slug, []), before.get(one.slug))
+            # Without a page a study stands for none of its comparisons, and no way leads to it.
+            here = one._replace(study="") if one.study in lost else one
+            card, is_new = _card(site, here, parts.get(one.slug, []), before.get(one.slug))
             if card is None:
+                lost.add(one.slug)
                 kept = [slug for slug in before if slug not in wanted and _stem(slug) == _stem(one.slug)]
                 cards |= {slug: before[slug].card for slug in kept}
                 continue
