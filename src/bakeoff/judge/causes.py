@@ -311,7 +311,7 @@ def _clocks(seen: _Seen) -> Cause | None:
     if slowed:
         mhz = [state.clock_mhz for state in seen.one.gpu if state.clock_mhz is not None]
         rounds = f"{len(slowed):,} of {_count(len(seen.one.gpu), 'round')}"
-        said = f"the GPU's clock was held down in {rounds}: {', '.join(sorted(set().union(*slowed)))}"
+        said = f"the GPU's clock was held down in {rounds}: {', '.join(sorted({why for one in slowed for why in one}))}"
         return _cause(seen, CLOCKS, said, {"clock_mhz": statistics.fmean(mhz)} if mhz else {})
     mine = _calm_clock_mhz(seen.timed)
     if mine is None or seen.highest_mhz is None or mine >= seen.highest_mhz * (1.0 - CLOCK_SHARE):

@@ -51,7 +51,7 @@ def packed(one: Found, redaction: Redaction | None) -> bytes:
 def digest(one: Found, *, has_logs: bool) -> str:
     """Return a hash of all that a page depends on: every record, sizes of arrays, and the logs that its archive has."""
     found = hashlib.sha256()
-    logs = files(one, (".log",)) if has_logs else ()
+    logs: Iterator[Path] = files(one, (".log",)) if has_logs else iter(())
     # A study's page depends on its comparisons.
     for path in (*_files(one.folder, (".json", ".npz"), is_deep=True), *logs):
         name = path.relative_to(one.folder).as_posix()
