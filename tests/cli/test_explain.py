@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.race.inline import InlineWorker
 
-from bakeoff.cli import FAILED
+from bakeoff.cli import FAILED, INTERRUPTED
 from bakeoff.race import conductor, counterfactual, explaining
 from bakeoff.spec.request import Request
 from bakeoff.store.files import read_comparison
@@ -114,3 +114,18 @@ def test_a_dry_run_tells_what_a_comparison_lacks(comparison: Path, cli: Cli) -> 
     assert "fake and fake:planted_ms=0.5 race again beside fake:planted_ms=0.5 with planted_ms=0, " in traced
     assert cli("explain").code == 0
     assert "No race of suspects is lacking." in cli("explain", "--dry-run").out
+
+
+def test_what_is_pasted_to_go_on_names_the_folder_as_one_word(
+    comparison: Path, cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder with a space in its name is quoted where the command is told that goes on."""
+    folder = comparison.rename(comparison.parent / "two words")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(explaining, "complete", interrupted)
+    said = cli("explain", str(folder))
+    assert said.code == INTERRUPTED
+    assert f"explain '{folder}'" in said.err

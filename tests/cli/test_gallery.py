@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -178,6 +179,15 @@ def test_what_cannot_be_read_is_said_and_left_out(cli: Cli, results: Path, tmp_p
     assert len(rows(tmp_path / "site")) == 3
 
 
+def test_comparisons_of_a_study_without_a_page_stand_for_themselves(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """A study that cannot be read hides none of its comparisons from the list, and no page leads to one of its own."""
+    (results / "sweep-4f2a" / "study.json").write_text("{")
+    check(cli("gallery", str(results), "-o", "site"), "left out: ", "study.json", "2 pages, 2 made")
+    assert [card["study"] for card in rows(tmp_path / "site")] == ["", ""]
+    assert "Its study" not in (page(tmp_path / "site", "mlp-mnist-4f2b") / "index.html").read_text()
+    check(cli("gallery", str(results), "-o", "site"), "2 pages, 0 made, 2 as they were")
+
+
 def test_where_no_page_can_be_made_no_list_is_written(cli: Cli, results: Path, tmp_path: Path) -> None:
     """A single comparison that is damaged is an error with its reason, not a list of nothing."""
     (results / "mlp-mnist-07d5" / "comparison.json").write_text("{")
@@ -222,6 +232,40 @@ def test_nothing_private_leaves_the_machine_unless_it_is_asked_for(cli: Cli, res
     }
 
 
+def test_a_log_that_changed_is_packed_again_where_logs_are_packed(cli: Cli, results: Path, tmp_path: Path) -> None:
+    """With --no-redact a worker's log belongs to what a page is made of; where no log is packed, the page stays."""
+    one = results / "mlp-mnist-07d5"
+    for folder, more, anew in (("site", (), 0), ("open", ("--no-redact",), 1)):
+        check(cli("gallery", str(one), "-o", folder, *more), "1 page, 1 made")
+        with (one / "r01-torch" / "stderr.log").open("a") as log:
+            log.write(f"one more line for {folder}\n")
+        check(cli("gallery", str(one), "-o", folder, *more), f"1 page, {anew} made")
+    with tarfile.open(page(tmp_path / "open", "mlp-mnist") / "records.tar.gz") as archive:
+        packed = archive.extractfile("r01-torch/stderr.log")
+        assert packed is not None
+        assert packed.read().endswith(b"one more line for open\n")
+
+
+def test_folders_that_are_called_alike_without_names_stay_apart(
+    cli: Cli, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two folders of records that differ in who they are named for are both in the archive, and called so in it."""
+    monkeypatch.setenv("USER", "zoe")
+    monkeypatch.setenv("LOGNAME", "zara")
+    one = results / "mlp-mnist-07d5"
+    for name in ("notes-zara", "notes-zoe"):
+        (one / name).mkdir()
+        (one / name / "said.json").write_text(json.dumps({"name": name}))
+    check(cli("gallery", str(one), "-o", "site"), "1 page, 1 made")
+    with tarfile.open(page(tmp_path / "site", "mlp-mnist") / "records.tar.gz") as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    found = {path.parent.name: path.read_text() for path in (tmp_path / "unpacked").glob("notes*/said.json")}
+    assert {name: json.loads(said)["name"] for name, said in found.items()} == {
+        "notes-user": "notes-user",
+        "notes-user (2)": "notes-user (2)",
+    }
+
+
 def test_records_are_copied_or_linked_or_left_out(cli: Cli, results: Path, tmp_path: Path) -> None:
     """--records link leads to the folder itself, --records none to nothing; neither keeps an archive."""
     one = str(results / "mlp-mnist-07d5")
@@ -233,6 +277,42 @@ def test_records_are_copied_or_linked_or_left_out(cli: Cli, results: Path, tmp_p
     check(cli("gallery", one, "-o", "site", "--records", "none"), "1 made")
     assert "raw records" not in path.read_text()
     assert not list((tmp_path / "site").rglob("*.tar.gz"))
+
+
+def test_what_a_page_is_called_and_shows_of_its_folder_has_no_names(
+    cli: Cli, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is named for somebody names no page; a link, which has to lead there, is told of at the start."""
+    monkeypatch.setenv("USER", "zoe")
+    folder = (results / "mlp-mnist-07d5").rename(results / "zoe-07d5")
+    said = cli("gallery", str(folder), "-o", "site")
+    check(said, "1 page, 1 made")
+    assert "stands in its page as it is" not in said.err
+    for name, known in content(tmp_path / "site").items():
+        assert "zoe" not in name
+        assert name.endswith(".gz") or b"zoe" not in known, name
+    check(cli("gallery", str(folder), "-o", "linked", "--records", "link"), "stands in its page as it is")
+    text = (page(tmp_path / "linked", "user-07d5") / "index.html").read_text()
+    assert ">user-07d5<" in text
+    said = cli("gallery", str(folder), "-o", "open", "--records", "link", "--no-redact")
+    assert "stands in its page as it is" not in said.err
+    assert ">zoe-07d5<" in (page(tmp_path / "open", "zoe-07d5") / "index.html").read_text()
+
+
+def test_a_folder_that_is_removed_meanwhile_ends_nothing(
+    cli: Cli, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A race that still runs removes its caches while a gallery reads; the page is made of what is there."""
+    (results / "mlp-mnist-07d5" / "r02-jax" / "cache").mkdir()
+    listed = Path.iterdir
+
+    def vanishing(path: Path) -> Iterator[Path]:
+        if path.name == "cache":
+            raise FileNotFoundError(path)
+        return iter(listed(path))
+
+    monkeypatch.setattr(Path, "iterdir", vanishing)
+    check(cli("gallery", str(results / "mlp-mnist-07d5"), "-o", "site"), "1 page, 1 made")
 
 
 def test_an_interrupted_gallery_is_whole_and_goes_on(

@@ -57,12 +57,12 @@ def busy(cores: float, faults: float = 0.0) -> BlockCounters:
 @pytest.mark.parametrize(
     ("changed", "name", "said"),
     [
-        ({"late": EARLY}, "denormals", "50% of its first moment are denormal numbers after 10 steps"),
+        ({"late": EARLY}, "denormals", "50% of the numbers in its first moment are denormal after 10 steps"),
         ({"late": LATE}, "denormals", "a step takes 1.52x as long then; the steps that were raced are earlier"),
         ({"counters": busy(1.8, 1180.0)}, "page faults", "1,180 page faults a step, which may take some 21% of it"),
         ({"counters": busy(1.1)}, "waiting threads", "2 threads keep 1.10 cores busy"),
         ({"light": LIGHT}, "memory bandwidth", "60 MB beyond the caches, which takes 60% of its time"),
-        ({"gpu": [SLOWED]}, "clocks", "held down: heat"),
+        ({"gpu": [SLOWED]}, "clocks", "held down in 1 of 1 round: heat"),
     ],
 )
 def test_each_cause_is_named_with_its_numbers(changed: dict[str, Any], name: str, said: str) -> None:
@@ -132,6 +132,28 @@ def test_what_a_busy_machine_hides_is_said_not_to_have_been_looked_for(share: fl
     assert one.names == ["host-bound steps"]
 
 
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ([0.9], "the machine was busy in 1 of 1 block"),
+        ([0.9, 0.0], "the machine was busy in 1 of 2 blocks"),
+        ([None, 0.0], "what other processes took is not known of 1 of 2 blocks"),
+        (
+            [0.9, None, None],
+            "the machine was busy in 1 of 3 blocks, and what other processes took is not known of 2 of 3 blocks",
+        ),
+    ],
+)
+def test_blocks_that_were_busy_and_blocks_that_nobody_knows_of_are_told_apart(
+    shares: list[float | None], said: str
+) -> None:
+    """Why causes were not looked for is said with both numbers: few busy blocks alone would be no reason."""
+    (one,) = unjudged(
+        outcome([timed("torch", 10.0)], []), [record("torch", *(beside(share, 0.19) for share in shares))]
+    )
+    assert one.reason == said
+
+
 def test_a_cause_says_which_faster_contender_is_without_it() -> None:
     """What both sides of a gap have explains nothing of it, unless one has it twice as much; the faster one's never."""
     steps = [row("convolution", 8.0, 10.0)]
@@ -150,6 +172,22 @@ def test_threads_that_wait_most_of_the_time_are_no_cause_that_both_sides_have() 
     )
     assert sets_apart(many, "few", [few, many])
     assert not sets_apart(few, "many", [few, many])
+
+
+def test_the_lower_of_two_clocks_is_a_cause_beside_the_higher() -> None:
+    """Of clocks that are both below a third one's, that counts by how much they are; of slowed GPUs nothing does."""
+    low, lower, slowed, slower = (
+        Cause(label=label, name="clocks", said="", numbers=numbers)
+        for label, numbers in (
+            ("low", {"clock_mhz": 2400.0, "highest_mhz": 2600.0}),
+            ("lower", {"clock_mhz": 1000.0, "highest_mhz": 2600.0}),
+            ("slowed", {"clock_mhz": 1900.0}),
+            ("slower", {"clock_mhz": 900.0}),
+        )
+    )
+    assert sets_apart(lower, "low", [low, lower])
+    assert not sets_apart(low, "lower", [low, lower])
+    assert not sets_apart(slowed, "slower", [slowed, slower])
 
 
 def test_blocks_that_others_disturbed_are_left_out() -> None:
@@ -204,6 +242,9 @@ def test_programs_that_are_compiled_within_timed_blocks_are_counted() -> None:
     """None should be; a block that tells nothing counts none."""
     (cause,) = found(records=[record("torch", block(compilations=2), block(compilations=None))])
     assert (cause.name, cause.numbers) == ("recompilation", {"programs": 2, "steps": 20})
+    assert "2 programs were compiled within 20 timed steps" in cause.said
+    (cause,) = found(records=[record("torch", block(compilations=1, steps_ns=[100]))])
+    assert "1 program was compiled within 1 timed step," in cause.said
     assert found(records=[record("torch", block(compilations=0)), record("calm", block())]) == []
 
 

@@ -15,12 +15,13 @@ from tests.race.conftest import race, request_of  # noqa: F401 - fixtures
 from tests.race.inline import InlineWorker
 from tests.report.conftest import outcome
 
-from bakeoff.judge.checks import read_checks
+from bakeoff.judge.checks import Checks, Link, read_checks, write_checks
 from bakeoff.judge.explained import explain
 from bakeoff.judge.explanation import Explanation
-from bakeoff.race import conductor, counterfactual
+from bakeoff.race import conductor, counterfactual, forecast_why
 from bakeoff.race.counterfactual import check, gaps_to_fastest
 from bakeoff.race.stages import explain as stage
+from bakeoff.spec.errors import StoreError
 from bakeoff.store.files import write_end
 
 ROUNDS = 3
@@ -121,3 +122,24 @@ def test_a_race_that_was_cut_short_goes_on(checked: Any, request_of: Any) -> Non
     assert len(list(raced.glob(f"r{ROUNDS:02d}-*"))) == 2 + len(link.labels)
     assert counterfactual.is_checked(folder)
     assert explain(folder).suspects[0].status == "confirmed"
+
+
+def test_a_dry_run_foresees_the_races_alone_that_are_not_done(checked: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two gaps one was raced to its end: the other's race is foreseen, and none where both are done."""
+    monkeypatch.setattr(forecast_why, "ROUNDS", ROUNDS)
+    planted = (f"fake:{SCRIPT},planted_ms={ms}" for ms in ("0.5", "1"))
+    folder = Path(checked(f"fake:{SCRIPT}", *planted).outcome.path)
+    assert forecast_why.forecast_why(folder).checks == []
+    _, cut = read_checks(folder).links
+    write_end(folder / "checks" / cut.comparison, "budget")
+    told = forecast_why.forecast_why(folder)
+    assert told.traces == 0
+    assert [(one.first, one.second) for one in told.checks or []] == [(cut.first, cut.second)]
+
+
+@pytest.mark.parametrize("place", ["..", ".", "../elsewhere", "/elsewhere", "race/within"])
+def test_a_race_that_lies_elsewhere_is_never_read(tmp_path: Path, place: str) -> None:
+    """What a stranger's file calls a race is a folder beside it, or the file is damaged."""
+    write_checks(tmp_path, Checks(links=[Link(first="a", second="b", suspects=[], comparison=place)]))
+    with pytest.raises(StoreError, match="is no folder beside it"):
+        read_checks(tmp_path)

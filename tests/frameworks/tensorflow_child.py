@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import numpy as np
 
 from bakeoff.frameworks.engine import Model
-from bakeoff.spec.batch import labelled
+from bakeoff.spec.batch import ArraySpec, Batch, labelled
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.optimizer import SGD, Adam, AdamW, RMSprop
 from bakeoff.spec.workload import Size
@@ -135,6 +136,51 @@ def passes(engine: Engine) -> dict[str, Any]:
     grappler.switch("none")
     tf.config.optimizer.set_experimental_options({grappler.PASSES["folding"].switch: True})
     return found | {"planted": grappler.setting()}
+
+
+def build_collecting(nn: Any, size: Size) -> Any:
+    """Make a model of one layer, whose ReLU is in what it collects alone."""
+    del size
+
+    class Net(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = nn.Linear(3, 3)
+
+        def collect(self, x: Any) -> dict[str, Any]:
+            return {"seen": nn.relu(self.first(x["x"]) + x["noise"])}
+
+        def forward(self, x: Any) -> Any:
+            return self.first(x["seen"])
+
+    return Net()
+
+
+def collecting(engine: Engine) -> dict[str, Any]:
+    """Trace steps that collect; return how far each mode tells them, and which of its graphs' nodes are known."""
+    from bakeoff.frameworks.tensorflow.tracing import Tracer
+
+    row = ArraySpec(shape=(3,))
+    size = Size(batch_size=2, inputs={"x": row, "noise": row}, classes=3, collected={"seen": row}, updates=2)
+    made = Model(
+        build=build_collecting,
+        loss=lambda nn, outputs, targets: nn.cross_entropy(outputs, targets),
+        size=size,
+        optimizer=SGD(learning_rate=0.1),
+        weights={"first.weight": np.eye(3), "first.bias": np.zeros(3)},
+    )
+    ones = np.ones((2, 3), np.float32)
+    found = {}
+    for mode in ("graph", "compiled"):
+        tracer = Tracer()
+        scoped = msgspec.structs.replace(made, build=tracer.scoped(build_collecting))
+        step = engine.build(scoped, "train", OPTIONS | {"mode": mode})
+        tracer.attach(step)
+        step.run(step.prepare(Batch({"x": ones, "noise": ones}, {"y": np.zeros(2, np.int32)})))
+        step.wait()
+        names = "\n".join(tracer.graph())
+        found[mode] = [tracer.level, tracer.reason, "F.relu" in names, "gradient_tape" in names]
+    return found
 
 
 if __name__ == "__main__":

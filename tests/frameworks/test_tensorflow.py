@@ -86,3 +86,12 @@ def test_grapplers_passes_are_counted_one_by_one(passes: Any) -> None:
     # A convolution and a product, forward and backward, and no pass may take one away.
     assert before["expensive"] == after["expensive"] + removed["expensive"] >= 5
     assert removed["no op"] > 0
+
+
+def test_both_functions_of_a_step_that_collects_are_read_or_none_is() -> None:
+    """As graphs both are known; compiled, where two programs have the same names, there is no profile, and why."""
+    told = ask("collecting")
+    graph, compiled = told["graph"], told["compiled"]
+    assert graph == ["layers", "", True, True]
+    assert compiled[0] == "none"
+    assert "a step that collects is two programs" in compiled[1]

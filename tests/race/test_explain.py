@@ -16,6 +16,7 @@ from bakeoff.judge.explanation import Explanation
 from bakeoff.judge.gap import less_in
 from bakeoff.race import conductor
 from bakeoff.race.again import request_again
+from bakeoff.race.forecast_why import forecast_why
 from bakeoff.race.stages import explain as stage
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.store.files import read_comparison, read_end, read_record
@@ -164,3 +165,9 @@ def test_waiting_for_batches_is_a_part_of_its_own(explained: Any) -> None:
     (gap,) = explained("fake", "fake:input=per-step,input_ms=0.5").gaps
     assert (gap.by_kind[0].kind, gap.by_kind[0].told_apart) == ("input wait", True)
     assert gap.by_kind[0].second_s == pytest.approx(0.0005)
+
+
+def test_what_is_never_traced_again_is_not_foreseen(explained: Any) -> None:
+    """One that could see nothing in its first trial has no second one, so that a dry run tells of none."""
+    told = forecast_why(Path(explained("fake", "fake:trace_level=none").outcome.path))
+    assert (told.traces, told.checks) == (0, [])

@@ -41,6 +41,11 @@ def test_a_convolution_that_is_not_computed_is_refused() -> None:
     assert light is not None
     assert light.is_refused
     assert "multiplies at least 1,000 million times" in light.finding
+    assert "(float32 on cpu, 2 threads; a, 2026-11-22)" in light.finding
+    alone = msgspec.structs.replace(PEAK, threads="1")
+    light = light_of(CONVOLUTION, alone, CONVOLUTION.least_macs / 2.1 / PEAK.macs_per_s)
+    assert light is not None
+    assert "(float32 on cpu, 1 thread; a, 2026-11-22)" in light.finding
 
 
 @pytest.mark.parametrize(("times", "is_refused"), [(0.9, False), (1.9, False), (2.1, True)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.report.conftest import verdict
 from tests.report.explained.conftest import SUSPECTS, explained, gap, kinds_alone, nobody, unexplained
 from tests.report.shown import data_of, json_text, markdown, printed
 from tests.report.test_jsonform import paths
@@ -155,6 +156,21 @@ def test_a_pair_needs_two_profiles(nobody: Explanation) -> None:
     """Without a profile nothing is explained, and it is said why."""
     assert headline(nobody) == "Nothing is explained: no contender has a profile."
     assert "torch has no profile (no profiler on this device)." in printed(nobody)
+
+
+def test_profiles_of_no_common_round_make_no_pair(explained: Explanation) -> None:
+    """Whoever was traced in other rounds is held against nobody, and that is what is said."""
+    apart = msgspec.structs.replace(explained, gaps=[], suspects=[])
+    said = "Nothing is explained: of torch, jax and tensorflow no two were traced in the same round."
+    assert headline(apart) == said
+    assert page_of(apart).unpictured == ("No two contenders were traced in the same round.",)
+
+
+def test_a_race_that_the_longer_step_has_won_has_a_verdict(explained: Explanation) -> None:
+    """Medians and pairs of rounds may disagree: then both are said, and not that the race says nothing."""
+    won = msgspec.structs.replace(explained.outcome, verdicts=[verdict("jax", "torch", "faster", 0.9, 0.88, 0.92)])
+    said = headline(msgspec.structs.replace(explained, outcome=won))
+    assert said.startswith("jax has won the race against torch, although its median step is longer; jax spends ")
 
 
 def test_every_kind_of_operation_has_words(explained: Explanation) -> None:
@@ -337,3 +353,19 @@ def test_causes_stand_in_every_form(explained: Explanation) -> None:
     cause = Cause(label="torch", name="denormals", said="24 % of the first moment is denormal", numbers={"share": 0.24})
     made = msgspec.structs.replace(explained, causes=[cause])
     assert all(cause.said in text for text in (printed(made, 200), markdown(made), json_text(made)))
+
+
+@pytest.mark.parametrize(
+    ("label", "why"),
+    [
+        ("torch", "no contender with a profile is faster"),
+        ("jax", "every faster contender has it, too, and at least half as much"),
+        ("jittor", "there is no profile of it"),
+    ],
+)
+def test_why_a_cause_explains_no_gap_is_true_of_its_contender(explained: Explanation, label: str, why: str) -> None:
+    """Of the fastest nobody else is said to have it, and of one without a profile no gap is known."""
+    cause = Cause(label=label, name="page faults", said=f"{label}: 9 page faults a step.", numbers={"faults": 9.0})
+    text = markdown(msgspec.structs.replace(explained, causes=[cause]))
+    assert f"Seen too, and no cause of a gap, since {why}: {label}: 9 page faults a step." in text
+    assert text.count("Seen too") == 1

@@ -10,8 +10,10 @@ import pytest
 from tests.race.inline import InlineWorker
 from tests.study.test_reproduce import NO_PROBE_S, published
 
-from bakeoff.judge.reproduced_parts import NO_GRAPH, part_lines
+from bakeoff.judge.reproduced_parts import NO_GRAPH, NO_PASSES, NONE_REMOVED, NOT_FOLLOWED, part_lines
 from bakeoff.judge.study import StudyOutcome
+from bakeoff.report.pages import published_parts
+from bakeoff.spec.explained import GraphStage
 from bakeoff.spec.published import PublishedPart, PublishedStudy
 from bakeoff.store.files import read_record
 from bakeoff.study.published import declare, load
@@ -100,6 +102,48 @@ def test_a_figure_of_no_row_stands_beside_each(folder: Path) -> None:
     assert {line.hole for line in copies} == {
         "a processor computes where the batch already lies, so that nothing is copied to a device"
     }
+
+
+def with_stages(outcome: StudyOutcome, *stages: GraphStage) -> StudyOutcome:
+    """Give a study in which whoever tells of a graph tells these stages."""
+    points = [
+        msgspec.structs.replace(
+            point,
+            profiles=[
+                msgspec.structs.replace(one, stages=list(stages)) if one.stages else one for one in point.profiles
+            ],
+        )
+        for point in outcome.points
+    ]
+    return msgspec.structs.replace(outcome, points=points)
+
+
+@pytest.mark.parametrize("passes", [("all passes",), ("pruning", "constant folding")])
+def test_a_compiler_that_tells_no_pass_apart_has_no_figure_for_one(folder: Path, passes: tuple[str, ...]) -> None:
+    """Where a graph is told before all passes and after them alone, it is said why a single one has no figure."""
+    before = GraphStage(nodes={"expensive": 10, "cheap": 20, "no op": 70})
+    after = GraphStage(passes=passes, nodes={"expensive": 10, "cheap": 15})
+    outcome = with_stages(ran(folder, resume=True), before, after)
+    lines = {line.of: line for line in part_lines(outcome, study()) if line.row == "tensorflow"}
+    assert {lines["pruning"].hole, lines["constant folding"].hole, lines["dependency"].hole} == {NO_PASSES}
+    assert (lines["no op"].measured, lines["no op"].hole) == (None, NOT_FOLLOWED)
+    removed = lines["removed"].measured
+    assert removed is not None
+    assert removed.mean == pytest.approx(0.75)
+    (told,) = (one for one in published_parts.parts(outcome, study()) if one.title == "Figures that are missing")
+    assert any(word.startswith("No figure of tensorflow (") and word.endswith(f": {NO_PASSES}.") for word in told.words)
+
+
+def test_a_graph_without_nodes_and_passes_that_take_none_are_no_figure(folder: Path) -> None:
+    """Of nothing there is no share: neither of an empty graph, nor among no nodes that are gone."""
+    outcome = ran(folder, resume=True)
+    empty = with_stages(outcome, GraphStage(nodes={}), GraphStage(passes=("pruning",), nodes={}))
+    lines = {line.of: line.hole for line in part_lines(empty, study()) if line.row == "tensorflow"}
+    assert (lines["removed"], lines["pruning"]) == (NO_GRAPH, NO_GRAPH)
+    before = GraphStage(nodes={"cheap": 20})
+    same = with_stages(outcome, before, GraphStage(passes=("pruning",), nodes={"cheap": 20}, removed={"cheap": 0}))
+    lines = {line.of: line.hole for line in part_lines(same, study()) if line.row == "tensorflow"}
+    assert (lines["no op"], lines["pruning"]) == (NONE_REMOVED, "")
 
 
 def test_traces_that_are_missing_are_made_when_it_is_resumed(folder: Path, tmp_path: Path) -> None:

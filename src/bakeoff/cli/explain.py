@@ -2,6 +2,7 @@
 
 # ruff: noqa: ARG001 (typer gives the parameters in the context, too, where `_asked` reads them by their names)
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -176,7 +177,7 @@ def _of_comparison(params: dict[str, Any], *, recorded: bool, json: bool) -> "Ex
             with shown(sys.stderr if json else sys.stdout, live=not json) as observer:
                 complete(folder, observer, budget_s=budget_s, data=params["data"])
         except KeyboardInterrupt as interrupt:
-            sys.stderr.write(f"interrupted; go on with\n  {pasteable(f'bakeoff explain {folder}')}\n")
+            sys.stderr.write(f"interrupted; go on with\n  {pasteable(f'bakeoff explain {shlex.quote(str(folder))}')}\n")
             raise typer.Exit(code_of(interrupt)) from None
     with told_if_absurd():
         return explained.explain(folder)

@@ -20,6 +20,11 @@ RECORDS = ("copy", "link", "none")
 _EVERY = 25
 """Pages between two lines about how far it is: some tens of seconds."""
 
+_LINKED = (
+    "--records link: the path of each folder of records stands in its page as it is, for readers who see these "
+    "folders; for all others take --records copy or --records none"
+)
+
 
 def gallery(
     results: Annotated[
@@ -65,7 +70,10 @@ def gallery(
 
     how = _records(records)
     renderer()  # Raises what there is to raise before the first page.
-    found, lost = found_in(map(Path, results), output)
+    using = sharing_redactor() if redact else None
+    if how == "link" and redact:
+        typer.echo(_LINKED, err=True)
+    found, lost = found_in(map(Path, results), output, using.text if using else str)
     for sentence in lost:
         _warn(sentence)
     if not found:
@@ -73,7 +81,7 @@ def gallery(
         msg = f"no comparison in {where}: run one first (bakeoff run mlp-mnist), or name other folders of results"
         raise UsageError(msg)
     made.check(output, [one.slug for one in found], force=force)
-    site = Site(output, title, how, sharing_redactor() if redact else None)
+    site = Site(output, title, how, using)
     _make(site, found)
 
 
@@ -104,11 +112,15 @@ def _make(site: "Site", found: "list[Found]") -> None:
         if one.kind == "comparison":
             parts.setdefault(one.study, []).append(one)
     cards: dict[str, Card] = {}
+    lost: set[str] = set()
     anew = 0
     try:
         for number, one in enumerate(found, 1):
-            card, is_new = _card(site, one, parts.get(one.slug, []), before.get(one.slug))
+            # Without a page a study stands for none of its comparisons, and no way leads to it.
+            here = one._replace(study="") if one.study in lost else one
+            card, is_new = _card(site, here, parts.get(one.slug, []), before.get(one.slug))
             if card is None:
+                lost.add(one.slug)
                 kept = [slug for slug in before if slug not in wanted and _stem(slug) == _stem(one.slug)]
                 cards |= {slug: before[slug].card for slug in kept}
                 continue

@@ -127,6 +127,9 @@ def sets_apart(cause: Cause, other: str, causes: Sequence[Cause]) -> bool:
 
 def _much(cause: Cause) -> float:
     """Return how much there is of a cause: of threads that wait or spin the share of their time, else its counter."""
+    if cause.name == CLOCKS:  # By how much it is lower; of a GPU that was slowed nobody tells.
+        mhz = cause.numbers.get("clock_mhz", 0.0)
+        return cause.numbers.get("highest_mhz", mhz) - mhz
     threads, cores = cause.numbers.get("threads"), cause.numbers.get("cores_used")
     if threads and cores is not None:
         explained = threads if cause.name == WAITING else cause.numbers.get("cores_explained", 0.0)
@@ -146,10 +149,20 @@ def unjudged(outcome: Outcome, records: Iterable[Record]) -> list[Unjudged]:
         threads = _Seen(one, mine, None, 0.0, None, None).threads
         names = [*((WAITING, SPINNING) if threads >= _SEVERAL else ()), HOST]
         names += [CLOCKS] if clock_mhz(mine) is not None else []
-        disturbed = sum(is_flagged(block.signals) for block in blocks)
-        busy = f"{BUSY} in {disturbed:,} of {len(blocks):,} blocks"
-        found.append(Unjudged(label=one.label, names=names, reason=busy if disturbed else UNTOLD))
+        found.append(Unjudged(label=one.label, names=names, reason=_why_unjudged(blocks)))
     return found
+
+
+def _why_unjudged(blocks: Sequence[Block]) -> str:
+    """Return in how many blocks others were busy, and of how many nobody knows; these are half of all or more."""
+    disturbed = sum(is_flagged(block.signals) for block in blocks)
+    unknown = sum(block.signals.foreign_share is None for block in blocks)
+    whole = _count(len(blocks), "block")
+    if unknown == len(blocks):
+        return UNTOLD
+    said = [f"{BUSY} in {disturbed:,} of {whole}"] if disturbed else []
+    said += [f"what other processes took is not known of {unknown:,} of {whole}"] if unknown else []
+    return ", and ".join(said)
 
 
 def _spent_s(gaps: Sequence[Gap], label: str, kind: str) -> float | None:
@@ -186,15 +199,17 @@ def _denormals(seen: _Seen) -> Cause | None:
     early = {name: count.share for name, count in late.early.items() if count.share >= MANY}
     if early:
         name, share = max(early.items(), key=lambda item: item[1])
-        said = f"{_percent(share)} of its {name} are denormal numbers after {late.early_step:,} steps of training"
+        steps = _count(late.early_step, "step")
+        said = f"{_percent(share)} of the numbers in its {name} are denormal after {steps} of training"
         return _cause(seen, DENORMALS, said, {"early_share": share, "early_step": late.early_step})
     held = late.denormal()
     if not held or late.ratio is None or late.ratio.low <= 1.0:
         return None
     name, share = max(held.items(), key=lambda item: item[1])
+    steps = _count(late.late_step, "step")
     said = (
-        f"{_percent(share)} of its {name} are denormal numbers after {late.late_step:,} steps of training, and a step "
-        f"takes {late.ratio.estimate:.2f}x as long then; the steps that were raced are earlier"
+        f"{_percent(share)} of the numbers in its {name} are denormal after {steps} of training, "
+        f"and a step takes {late.ratio.estimate:.2f}x as long then; the steps that were raced are earlier"
     )
     return _cause(
         seen, DENORMALS, said, {"late_share": share, "late_step": late.late_step, "late": late.ratio.estimate}
@@ -209,8 +224,9 @@ def _faults(seen: _Seen) -> Cause | None:
     share = faults * FAULT_S / seen.step_s
     if share < FAULTS_SHARE:
         return None
+    many = three_digits(faults)
     said = (
-        f"{three_digits(faults)} page faults a step, which may take some {_percent(min(1.0, share))} of it "
+        f"{many} page fault{'' if many == '1' else 's'} a step, which may take some {_percent(min(1.0, share))} of it "
         f"(estimated at {FAULT_S * 1e6:.1f} µs each): the system hands out memory within steps"
     )
     return _cause(seen, FAULTS, said, {"faults_per_step": faults, "estimated_share": share})
@@ -252,7 +268,8 @@ def _recompiling(seen: _Seen) -> Cause | None:
     if not programs:
         return None
     steps = sum(len(block.steps_ns) for block in blocks)
-    said = f"{programs:,} programs were compiled within {steps:,} timed steps, where none should be"
+    was = "was" if programs == 1 else "were"
+    said = f"{_count(programs, 'program')} {was} compiled within {_count(steps, 'timed step')}, where none should be"
     return _cause(seen, COMPILING, said, {"programs": programs, "steps": steps})
 
 
@@ -290,10 +307,11 @@ def _bandwidth(seen: _Seen) -> Cause | None:
 
 def _clocks(seen: _Seen) -> Cause | None:
     """Return that its clock was lower than it could be."""
-    slowed = sorted({why for state in seen.one.gpu for why in state.slowed} - {POWER_LIMIT, BY_HAND})
+    slowed = [held for state in seen.one.gpu if (held := set(state.slowed) - {POWER_LIMIT, BY_HAND})]
     if slowed:
         mhz = [state.clock_mhz for state in seen.one.gpu if state.clock_mhz is not None]
-        said = f"the GPU's clock was held down: {', '.join(slowed)}"
+        rounds = f"{len(slowed):,} of {_count(len(seen.one.gpu), 'round')}"
+        said = f"the GPU's clock was held down in {rounds}: {', '.join(sorted({why for one in slowed for why in one}))}"
         return _cause(seen, CLOCKS, said, {"clock_mhz": statistics.fmean(mhz)} if mhz else {})
     mine = _calm_clock_mhz(seen.timed)
     if mine is None or seen.highest_mhz is None or mine >= seen.highest_mhz * (1.0 - CLOCK_SHARE):
@@ -318,6 +336,11 @@ _FINDERS: tuple[Callable[[_Seen], Cause | None], ...] = (
 def _cause(seen: _Seen, name: str, said: str, numbers: dict[str, float]) -> Cause:
     """Return a cause of one contender."""
     return Cause(label=seen.one.label, name=name, said=f"{seen.one.label}: {said}.", numbers=numbers)
+
+
+def _count(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 block", "7 blocks"."""
+    return f"{number:,} {noun if number == 1 else f'{noun}s'}"
 
 
 def _percent(share: float) -> str:

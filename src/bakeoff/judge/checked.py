@@ -249,7 +249,7 @@ def _of_counters(one: Suspect, said: str, check: Check) -> tuple[Status, str]:
     shown = {cause.label for cause in check.causes if cause.name == one.cause}
     for unjudged in check.unjudged:
         if one.cause in unjudged.names and unjudged.label in (check.second, check.labels.get(one.switch, "")):
-            return "hypothesis", f"{said}, but {one.cause} was not looked for: {unjudged.reason}"
+            return "hypothesis", f"{said}, but nobody could look for {one.cause}: {unjudged.reason}"
     if check.second not in shown:
         return "hypothesis", f"{said}, but the counters of this race do not show {one.cause} without it"
     if check.labels.get(one.switch, "") in shown:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -18,7 +19,6 @@ from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from bakeoff.judge.explanation import Explanation, Gap
 
@@ -62,9 +62,17 @@ def write_checks(folder: Path, checks: Checks) -> None:
 
 
 def read_checks(folder: Path) -> Checks:
-    """Return what was checked of the comparison in a folder; nothing where there is no such file."""
+    """Return what was checked of the comparison in a folder; nothing where there is no such file.
+
+    Raises StoreError for a file that is damaged, or that names a race elsewhere.
+    """
     path = folder / CHECKS_FOLDER / CHECKS_FILE
-    return read_as(Checks, path) if path.exists() else Checks()
+    found = read_as(Checks, path) if path.exists() else Checks()
+    for link in found.links:
+        if link.comparison == ".." or link.comparison != Path(link.comparison).name:
+            msg = f"{path} is damaged: {link.comparison!r} is no folder beside it"
+            raise StoreError(msg)
+    return found
 
 
 def are_noted(folder: Path) -> bool:

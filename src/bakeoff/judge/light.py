@@ -205,7 +205,7 @@ def beyond_cache_bytes(work: Work, peak: Peak) -> int:
 def _finding(light: Light, step_s: float) -> str:
     """Return that a step is faster than the peak of products allows, or than that of memory."""
     peak = light.peak
-    where = f"{peak.precision} on {peak.device}, {peak.threads} threads"
+    where = f"{peak.precision} on {peak.device}, {peak.threads} thread{'' if peak.threads == '1' else 's'}"
     if light.bytes_share is not None and light.bytes_share == light.least_share:
         amount = f"moves at least {light.beyond_cache_bytes / 1e6:,.4g} MB beyond the caches"
         rate = f"{(peak.bytes_per_s or 0.0) / 1e9:,.3g} GB/s of memory ({peak.bytes_by})"

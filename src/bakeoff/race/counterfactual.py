@@ -59,7 +59,7 @@ def check(
     write_checks(folder, Checks(links=links))
     if request.budget_s is not None and request.budget_s < PROCESS_S:
         return
-    watch, lacking = Stopwatch(request.budget_s), [place for place, link in enumerate(links) if _lacks(link, folder)]
+    watch, lacking = Stopwatch(request.budget_s), [place for place, link in enumerate(links) if lacks(link, folder)]
     # The widest gap is what was asked about, so that its race begins while there is most time.
     lacking.sort(key=lambda place: -gaps[place].gap_s)
     for number, place in enumerate(lacking):
@@ -79,7 +79,7 @@ def check(
 
 def is_checked(folder: Path) -> bool:
     """Return whether the suspects of the comparison in a folder were looked for, and all raced and traced."""
-    return are_noted(folder) and not any(_lacks(link, folder) for link in read_checks(folder).links)
+    return are_noted(folder) and not any(lacks(link, folder) for link in read_checks(folder).links)
 
 
 def lacks_traces(folder: Path) -> bool:
@@ -89,7 +89,7 @@ def lacks_traces(folder: Path) -> bool:
     return any(isinstance(wish, Wanted) for wish in wishes)
 
 
-def _lacks(link: Link, folder: Path) -> bool:
+def lacks(link: Link, folder: Path) -> bool:
     """Return whether suspects are still to be raced, or their race to be traced; one that is gone lacks nothing."""
     race = folder / CHECKS_FOLDER / link.comparison
     if link.is_open or _is_cut(link, folder):

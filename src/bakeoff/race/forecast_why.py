@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from bakeoff.judge.checks import read_checks
 from bakeoff.judge.explained import explain
-from bakeoff.judge.profile import traced_rounds, why_untraced
+from bakeoff.judge.profile import traced_rounds
 from bakeoff.judge.rounds import own_ns
 from bakeoff.judge.suspects import MOST_ROWS
 from bakeoff.race import counterfactual
 from bakeoff.race.again import request_again
 from bakeoff.race.planned import Planned
-from bakeoff.race.stages.explain import ROUNDS
+from bakeoff.race.stages.explain import ROUNDS, is_traceable
+from bakeoff.race.stages.stage import State
 from bakeoff.store.results import finished, of_contender, of_purpose, read_records
 
 if TYPE_CHECKING:
@@ -97,7 +99,9 @@ def forecast_why(folder: Path) -> WhyForecast:
     """
     found = explain(folder)
     records = list(read_records(folder).records.values())
-    plans = [one.plan for one in found.outcome.contenders if one.status == "ranked" and not why_untraced(one.plan)]
+    state = State(found.outcome.comparison, folder, folder)
+    ranked = [one.plan for one in found.outcome.contenders if one.status == "ranked"]
+    plans = [plan for plan in ranked if is_traceable(state, plan)]
     lacking = {plan.contender.label: ROUNDS - len(traced_rounds(records, plan.contender.label)) for plan in plans}
     took_s = {label: _trial_s(records, label) for label in lacking}
     traces = sum(lacking.values())
@@ -118,7 +122,11 @@ def _checks(found: Explanation, folder: Path, took_s: dict[str, float | None]) -
     if counterfactual.is_checked(folder):
         return []
     request = request_again(folder, found.outcome.comparison, budget_s=None)
-    links = [counterfactual.link_of(found, gap, request) for gap in counterfactual.gaps_to_fastest(found)]
+    known = {(link.first, link.second): link for link in read_checks(folder).links if link.comparison}
+    links = [
+        known.get((gap.first, gap.second)) or counterfactual.link_of(found, gap, request)
+        for gap in counterfactual.gaps_to_fastest(found)
+    ]
     return [
         Check(
             first=link.first,
@@ -127,7 +135,7 @@ def _checks(found: Explanation, folder: Path, took_s: dict[str, float | None]) -
             seconds=_sum([_times(took_s.get(link.first), 1), _times(took_s.get(link.second), 1 + len(link.labels))]),
         )
         for link in links
-        if link.labels
+        if link.labels and counterfactual.lacks(link, folder)
     ]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -19,6 +19,9 @@ from bakeoff.judge.search import SearchOutcome
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.spec.keys import is_secret, without_keys
 from bakeoff.store.studies import LOG_ENDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Kind = TypeVar("Kind", bound=msgspec.Struct)
 
@@ -83,10 +86,10 @@ def _quoted(word: str) -> str:
 class Redaction:
     """Takes the same words out of all that one outcome holds."""
 
-    def __init__(self, using: Redactor, outcome: msgspec.Struct) -> None:
-        """Take what redacts, and the outcome, whose contenders have to keep names of their own."""
+    def __init__(self, using: Redactor, outcome: msgspec.Struct, names: Iterable[str] = ()) -> None:
+        """Take what redacts, and the outcome, whose contenders have to keep names of their own; so have `names`."""
         self._using = using
-        self._labels = _apart(_labels(outcome), using)
+        self._labels = _apart(list(dict.fromkeys([*_labels(outcome), *names])), using)
         known = "|".join(map(re.escape, sorted(self._labels, key=len, reverse=True)))
         self._known = re.compile(f"({known})") if known else None
 

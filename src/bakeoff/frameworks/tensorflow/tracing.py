@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 
 EAGER = "in mode=eager TensorFlow's gradients have no names that tell their layers; mode=graph has them"
 
+TWO_PROGRAMS = (
+    "with mode=compiled a step that collects is two programs of XLA, whose instructions have the same names in a "
+    "profile; mode=graph has its layers"
+)
+TWO_FUNCTIONS = (
+    "The step is two functions, one that collects and one that updates: what is counted of its graph is of the second."
+)
+
 NODES = (
     "A node that Grappler has fused is in the layer whose weight it takes, one without a scope in that of its inputs."
 )
@@ -63,6 +71,7 @@ class Tracer:
         self._layers: dict[str, str] = {}
         self._open: Callable[[str], Any] = tf.name_scope
         self._first: FirstCall | None = None
+        self._collecting: FirstCall | None = None
         self._origins: dict[str, Origin] | None = None
         self._facts: dict[str, float | int | str] = {}
         self._stages: list[GraphStage] = []
@@ -89,8 +98,11 @@ class Tracer:
         if not hasattr(step._run, "experimental_get_tracing_count"):
             self.level, self.reason = "kinds", EAGER
             self._open = tf.profiler.experimental.Trace
+        elif hasattr(step, "_collect") and step._run._jit_compile:
+            self.level, self.reason = "none", TWO_PROGRAMS
         else:
             self._first = FirstCall(step)
+            self._collecting = FirstCall(step, "_collect") if hasattr(step, "_collect") else None
         if (optimizer := getattr(step, "_optimizer", None)) is not None:
             optimizer.apply = scopes.within(self._scope, OPTIMIZER, optimizer.apply)
             step._loss_of = scopes.within(self._scope, LAYER + LOSS, step._loss_of)
@@ -107,11 +119,21 @@ class Tracer:
         return Trace(
             steps=nodes.steps(seen),
             events=self._read(step, seen),
-            notes=[NODES if self._origins is None else NOTE] if self.level == "layers" else [],
+            notes=self._notes(),
             facts=self._facts,
             stages=self._stages,
             files=[str(file.relative_to(folder)) for file in files],
         )
+
+    def _notes(self) -> list[str]:
+        """Return what a reader has to know."""
+        rules = [NODES if self._origins is None else NOTE] if self.level == "layers" else []
+        return [*rules, *([TWO_FUNCTIONS] if self._collecting is not None else [])]
+
+    def graph(self) -> dict[str, nodes.Node]:
+        """Return the nodes that Grappler has made of the step, of a step that collects those of both its functions."""
+        graphs = [one.graph for one in (self._collecting, self._first) if one is not None]
+        return {name: node for graph in graphs for name, node in graph.items()}
 
     def _read(self, step: Any, seen: list[nodes.Seen]) -> list[Event]:
         """Return the events in the words that all frameworks share."""
@@ -121,7 +143,7 @@ class Tracer:
             self._facts = self._first.facts()
             if self.counts and grappler.setting() == DEFAULT:  # with another setting it is not what has run
                 self._stages = self._stages or self._first.stages()
-            return nodes.read(seen, self._first.graph, self._layers)
+            return nodes.read(seen, self.graph(), self._layers)
         if self._origins is None:
             self._compiled(step._run, self._first.arguments)
         return nodes.read_compiled(seen, self._origins or {})
@@ -172,15 +194,15 @@ class Tracer:
 
 
 class FirstCall:
-    """The function that is timed, with run metadata at its first call."""
+    """A function of a step, by default the one that is timed, with run metadata at its first call."""
 
-    def __init__(self, step: Any) -> None:
+    def __init__(self, step: Any, name: str = "_run") -> None:
         """Take the place of the step's function until it was called."""
-        self._step, self._run = step, step._run
+        self._step, self._name, self._run = step, name, getattr(step, name)
         self._before = 0
         self.arguments: tuple[Any, ...] = ()
         self.graph: dict[str, nodes.Node] = {}
-        step._run = self
+        setattr(step, name, self)
 
     def __getattr__(self, name: str) -> Any:
         """Return what the function itself has."""
@@ -188,7 +210,8 @@ class FirstCall:
 
     def __call__(self, *args: Any) -> Any:
         """Call the function, and note the graphs that it has become."""
-        self._step._run, self.arguments = self._run, args
+        setattr(self._step, self._name, self._run)
+        self.arguments = args
         context.enable_run_metadata()
         try:
             found = self._run(*args)

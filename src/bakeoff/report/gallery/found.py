@@ -18,7 +18,7 @@ from bakeoff.store.reading import decoded, read_bounded
 from bakeoff.store.searches import SEARCH_FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
 Kind = Literal["comparison", "study", "reproduction", "search", "acceptance", "explanation"]
@@ -72,11 +72,12 @@ class _Begun(msgspec.Struct, frozen=True):
     plan: _Plan = _Plan()
 
 
-def found_in(places: Iterable[Path], without: Path) -> tuple[list[Found], list[str]]:
+def found_in(places: Iterable[Path], without: Path, named: Callable[[str], str] = str) -> tuple[list[Found], list[str]]:
     """Return what lies in these places, each thing once, and a sentence for each folder that has nothing of bakeoff's.
 
     A place is a results directory, or the folder of one comparison, study, search or acceptance; `without` is passed
-    over. Raises UsageError for a place that is no folder.
+    over. `named` says how the name of a folder may stand in that of its page. Raises UsageError for a place that is no
+    folder.
     """
     found: dict[str, Found] = {}
     lost = []
@@ -92,7 +93,7 @@ def found_in(places: Iterable[Path], without: Path) -> tuple[list[Found], list[s
             if kind is None:
                 lost.append(f"{plain(str(folder))} holds nothing of bakeoff's")
                 continue
-            for one in _with_parts(kind, folder):
+            for one in _with_parts(kind, folder, named):
                 found.setdefault(one.slug, one)
     return list(found.values()), lost
 
@@ -107,15 +108,15 @@ def _kind(folder: Path) -> Kind | None:
     return next((kind for name, kind in FILES.items() if (folder / name).is_file()), None)
 
 
-def _with_parts(kind: Kind, folder: Path) -> list[Found]:
+def _with_parts(kind: Kind, folder: Path, named: Callable[[str], str]) -> list[Found]:
     """Return what lies in a folder, its explanation, and a study's comparisons."""
-    whole = Found(kind, folder, _slug(folder, kind))
+    whole = Found(kind, folder, _slug(folder, kind, named))
     if kind == "comparison":
         return _with_why(whole)
     if kind != "study":
         return [whole]
     parts = sorted(path.parent for path in folder.glob(f"*/{COMPARISON_FILE}"))
-    inner = [Found("comparison", part, _slug(part, "comparison"), study=whole.slug) for part in parts]
+    inner = [Found("comparison", part, _slug(part, "comparison", named), study=whole.slug) for part in parts]
     return [whole, *(one for part in inner for one in _with_why(part))]
 
 
@@ -127,7 +128,7 @@ def _with_why(one: Found) -> list[Found]:
     return [explained, explained.why]
 
 
-def _slug(folder: Path, kind: Kind) -> str:
+def _slug(folder: Path, kind: Kind, named: Callable[[str], str]) -> str:
     """Return a folder's name with six digits that tell it from others of that name; "" for the date of a damaged one.
 
     A folder's name ends in four random digits, which two of ten thousand comparisons may well have in common.
@@ -139,4 +140,4 @@ def _slug(folder: Path, kind: Kind) -> str:
     except (OSError, ValueError, StoreError):
         created_at = ""
     name = os.path.basename(os.path.abspath(folder))  # noqa: PTH100, PTH119 - of a folder that is called "."
-    return f"{clean(name)}-{hashlib.sha256(f'{name} {created_at}'.encode(errors='replace')).hexdigest()[:6]}"
+    return f"{clean(named(name))}-{hashlib.sha256(f'{name} {created_at}'.encode(errors='replace')).hexdigest()[:6]}"

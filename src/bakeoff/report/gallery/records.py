@@ -48,11 +48,12 @@ def packed(one: Found, redaction: Redaction | None) -> bytes:
     return archive(members, ARCHIVE)
 
 
-def digest(one: Found) -> str:
-    """Return a hash of all that a page about it depends on: every record, and the sizes of its arrays."""
+def digest(one: Found, *, has_logs: bool) -> str:
+    """Return a hash of all that a page depends on: every record, sizes of arrays, and the logs that its archive has."""
     found = hashlib.sha256()
+    logs: Iterator[Path] = files(one, (".log",)) if has_logs else iter(())
     # A study's page depends on its comparisons.
-    for path in _files(one.folder, (".json", ".npz"), is_deep=True):
+    for path in (*_files(one.folder, (".json", ".npz"), is_deep=True), *logs):
         name = path.relative_to(one.folder).as_posix()
         try:
             said = str(path.lstat().st_size).encode() if path.suffix == ".npz" else read_bounded(path)
@@ -62,6 +63,12 @@ def digest(one: Found) -> str:
     return found.hexdigest()
 
 
+def folders(one: Found) -> list[str]:
+    """Return the names of all folders that its archive has, each once: they have to stay apart in it."""
+    inner = (path.relative_to(one.folder).parts[:-1] for path in files(one, _REDACTED))
+    return list(dict.fromkeys(name for names in inner for name in names))
+
+
 def files(one: Found, endings: tuple[str, ...]) -> Iterator[Path]:
     """Yield the files of an undertaking's records, in a stable order; no link is followed."""
     return _files(one.folder, endings, is_deep=one.kind != "study")
@@ -69,7 +76,11 @@ def files(one: Found, endings: tuple[str, ...]) -> Iterator[Path]:
 
 def _files(folder: Path, endings: tuple[str, ...], *, is_deep: bool) -> Iterator[Path]:
     """Yield the files with these endings in a folder and, where it is deep, in those within."""
-    for path in sorted(folder.iterdir()):
+    try:
+        inside = sorted(folder.iterdir())
+    except OSError:  # Removed meanwhile, as by a race that still runs: what judges the records says what is missing.
+        return
+    for path in inside:
         if path.is_symlink() or path.name.startswith("."):
             continue
         if path.is_dir():

@@ -19,11 +19,12 @@ from bakeoff.report.forms.marks import HTML, SOURCE
 from bakeoff.report.gallery import made
 from bakeoff.report.gallery.card import Undertaken, card_of
 from bakeoff.report.gallery.picture import small
-from bakeoff.report.gallery.records import ARCHIVE_FILE, digest, packed
+from bakeoff.report.gallery.records import ARCHIVE_FILE, digest, folders, packed
 from bakeoff.report.pages import page_of
 from bakeoff.report.pictures.colours import PAPER
 from bakeoff.report.redacted import Redaction
 from bakeoff.report.units import count, listed
+from bakeoff.spec.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -67,12 +68,13 @@ class Site(NamedTuple):
         """Return a hash of all that the page of an undertaking depends on; `parts` are a study's comparisons."""
         ways = [self.title, self.records, self._records(one), self.using is not None]
         about = [one.kind, one.study, one.is_explained, [part.slug for part in parts]]
-        depends = [VERSION, bakeoff.__version__, *ways, *about, digest(one)]
+        records = digest(one, has_logs=self._has_archive(one) and self.using is None)
+        depends = [VERSION, bakeoff.__version__, *ways, *about, records]
         return hashlib.sha256(msgspec.json.encode(depends)).hexdigest()
 
     def make(self, one: Found, parts: Sequence[Found], outcome: Undertaken, made_of: str) -> Card:
         """Write the page of an undertaking with all that belongs to it, and return its card."""
-        redaction = Redaction(self.using, outcome) if self.using else None
+        redaction = Redaction(self.using, outcome, folders(one)) if self.using else None
         said = _leading(outcome, redaction.of(outcome) if redaction else outcome, parts)
         page = page_of(said)
         card = card_of(page, said, one.slug, one.study)
@@ -80,9 +82,13 @@ class Site(NamedTuple):
         if picture := small(page, said):
             contents[made.CARD_FILE] = picture.svg
             card = msgspec.structs.replace(card, picture=picture.title, width=picture.width, height=picture.height)
-        if self.records == "copy" and one.kind != "explanation":
+        if self._has_archive(one):
             contents[ARCHIVE_FILE] = packed(one, redaction)
         return made.write(self.folder, made.Entry(made_of=made_of, card=card, files={}), contents).card
+
+    def _has_archive(self, one: Found) -> bool:
+        """Return whether records are packed beside a page; an explanation leads to those of its comparison."""
+        return self.records == "copy" and one.kind != "explanation"
 
     def write_list(self, cards: Iterable[Card]) -> None:
         """Write the list of these cards, the newest first, with its style and its script."""
@@ -107,7 +113,8 @@ class Site(NamedTuple):
     def _page(self, one: Found, page: Page) -> str:
         """Return the report of an undertaking, as it stands in the gallery."""
         records = self._records(one)
-        said = one.folder.name if self.records == "link" else ARCHIVE_FILE
+        named = self.using.text(one.folder.name) if self.using else one.folder.name
+        said = plain(named) if self.records == "link" else ARCHIVE_FILE
         note = ", without names of people, machines and folders" if self.records == "copy" and self.using else ""
         return rendered(
             "gallery_page.html.j2",
@@ -126,7 +133,7 @@ class Site(NamedTuple):
         if self.records == "copy":
             return f"../{one.slug.removesuffix('-why')}/{ARCHIVE_FILE}" if one.kind == "explanation" else ARCHIVE_FILE
         here = self.folder.resolve() / made.PAGES / one.slug
-        return quote(Path(os.path.relpath(one.folder.resolve(), here)).as_posix()) + "/"
+        return quote(os.fsencode(Path(os.path.relpath(one.folder.resolve(), here)).as_posix())) + "/"
 
 
 def data(cards: Sequence[Card]) -> bytes:

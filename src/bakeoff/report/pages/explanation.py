@@ -39,13 +39,19 @@ def page(explanation: Explanation) -> Page:
         beside=machine_line(outcome),
         trust=f"{same_work(outcome)}. {_traced(explanation)}",
         sections=_sections(explanation),
-        unpictured=("No two contenders have a profile.",),
+        unpictured=(_unpictured(explanation),),
         measured=measured_line(outcome.contenders, comparison.bakeoff, comparison.created_at),
         command=f"bakeoff explain {shlex.quote(outcome.path)}",
         path=outcome.path,
         prefix=PREFIX,
         data=_data(explanation),
     )
+
+
+def _unpictured(explanation: Explanation) -> str:
+    """Return why there is no picture, where there is none."""
+    several = len([one for one in explanation.profiles if one.level != "none"]) > 1
+    return f"No two contenders {'were traced in the same round' if several else 'have a profile'}."
 
 
 def _traced(explanation: Explanation) -> str:

@@ -121,19 +121,31 @@ def causes(explanation: Explanation) -> list[Section]:
     apart = [one for one in explanation.causes if one.against or not explanation.gaps]
     lines = [Line([one.label, one.name, one.said.removeprefix(f"{one.label}: ")]) for one in apart]
     table = Table(["contender", "cause", "what the counters say"], lines, words=3, keys=2)
-    words = [*_in_both(explanation), *map(_not_looked_for, explanation.unjudged)]
+    words = [*_in_no_gap(explanation), *map(_not_looked_for, explanation.unjudged)]
     title = "Causes beside operations"
     if lines:
         return [Section(title=title, tables=[table]), *([Section(words=words)] if words else [])]
     return [Section(title=title, words=words)] if words else []
 
 
-def _in_both(explanation: Explanation) -> list[str]:
-    """Return the causes that are seen on both sides of each gap, or on the faster one alone, in a sentence."""
-    said = [one.said.rstrip(".") for one in explanation.causes if explanation.gaps and not one.against]
-    return [f"Seen too, and no cause of a gap, since no faster one is without: {'; '.join(said)}."] if said else []
+def _in_no_gap(explanation: Explanation) -> list[str]:
+    """Return the causes that explain no gap, in a sentence for each reason."""
+    found: dict[str, list[str]] = {}
+    for one in explanation.causes:
+        if explanation.gaps and not one.against:
+            found.setdefault(_why_in_none(explanation, one.label), []).append(one.said.rstrip("."))
+    return [f"Seen too, and no cause of a gap, since {why}: {'; '.join(said)}." for why, said in found.items()]
+
+
+def _why_in_none(explanation: Explanation, label: str) -> str:
+    """Return why a cause that a contender has explains none of its gaps."""
+    if any(gap.second == label for gap in explanation.gaps):
+        return "every faster contender has it, too, and at least half as much"
+    if any(gap.first == label for gap in explanation.gaps):
+        return "no contender with a profile is faster"
+    return "there is no profile of it"
 
 
 def _not_looked_for(one: Unjudged) -> str:
     """Return which causes were not looked for in a contender, and why."""
-    return f"{one.label}: not looked for: {listed(one.names)}: {one.reason}."
+    return f"{one.label}: {listed(one.names)} were not looked for: {one.reason}."

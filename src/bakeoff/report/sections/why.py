@@ -62,7 +62,9 @@ def _no_pair(explanation: Explanation) -> str:
     known = [one.label for one in explanation.profiles if one.level != "none"]
     if not known:
         return "no contender has a profile"
-    return f"{listed(known)} alone has a profile, and a gap has two sides" if len(known) == 1 else "no pair was raced"
+    if len(known) == 1:
+        return f"{known[0]} alone has a profile, and a gap has two sides"
+    return f"of {listed(known)} no two were traced in the same round"
 
 
 def _cause(explanation: Explanation, gap: Gap) -> str:
@@ -84,9 +86,11 @@ def _cause(explanation: Explanation, gap: Gap) -> str:
 
 
 def _whole(gap: Gap, state: str) -> str:
-    """Return what the race says of two contenders of which none is slower."""
+    """Return what the race says of two contenders, of which the one with the longer step is not slower."""
     if state == "equal":
         return f"{gap.first} and {gap.second} are practically equal"
+    if state == "faster":
+        return f"{gap.second} has won the race against {gap.first}, although its median step is longer"
     return f"The race of {gap.first} and {gap.second} {'is undecided' if state == 'undecided' else 'has no verdict'}"
 
 
