@@ -4,7 +4,7 @@
 
 A contender has 18 parts (6 kinds of operations in each of 3 layers), which differ by 3 % between its 5 traced
 processes; its raced rounds differ by 2 %, and "level" is by how much other processes change the machine besides, for
-both of a pair alike. All rows of a table are held to 2.5 % together, both tables of a pair to 5 %; rows below 0.5 % of
+both of a pair alike. Both tables of a pair and what the race knows are held to 5 % together; rows below 0.5 % of
 a step are not.
 "False" is any row of equals that is told apart, as a share of pairs; "found" is a tenth of the step that only the
 second has, told apart by its kind and by its layer. Shares in percent.

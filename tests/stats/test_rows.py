@@ -10,7 +10,7 @@ import pytest
 from bakeoff.judge import gap
 from bakeoff.judge.gap import Side, gap_of
 from bakeoff.spec.explained import OperationKind, Share, Traced
-from bakeoff.stats.rows import LEVEL, Spread, raced, spread_of, told_apart
+from bakeoff.stats.rows import DRAWS, LEVEL, Raced, Shares, raced, told_apart
 
 if TYPE_CHECKING:
     from bakeoff.judge.explanation import Gap
@@ -24,7 +24,9 @@ LOUD = np.exp(np.random.default_rng(5).normal(0, 0.2, 11))
 LAYERS = ("stem", "body", "head")
 
 
-def side(label: str, drawn: np.random.Generator, *, step_s: float = 0.01, extra: float = 0.0) -> Side:
+def side(
+    label: str, drawn: np.random.Generator, *, step_s: float = 0.01, extra: float = 0.0, levels: Any = LOUD
+) -> Side:
     """Give a contender whose processes differ by 3 % in each part and by 2 % in each round's step.
 
     `extra` is a part of the step that only this one has, in the head.
@@ -42,7 +44,7 @@ def side(label: str, drawn: np.random.Generator, *, step_s: float = 0.01, extra:
         whole = sum(share for *_, share in parts)
         shares = [Share(kind=kind, phase="forward", layer=layer, share=one / whole) for kind, layer, one in parts]
         traced[number] = Traced(level="layers", shares=shares)
-    rounds_s = {number: LOUD[number] * step_s * float(np.exp(drawn.normal(0, 0.02))) for number in range(1, 11)}
+    rounds_s = {number: levels[number] * step_s * float(np.exp(drawn.normal(0, 0.02))) for number in range(1, 11)}
     return Side(label, float(np.median(list(rounds_s.values()))), rounds_s, traced)
 
 
@@ -68,18 +70,29 @@ def test_what_differs_is_told_apart_and_rows_have_the_gap_as_their_sum() -> None
             assert sum(row.second_s - row.first_s for row in rows) == pytest.approx(one.gap_s)
         (row,) = [row for row in one.by_kind if row.kind == "data movement"]
         assert row.difference_s is not None
-        assert row.difference_s.estimate == row.second_s - row.first_s
+        assert row.difference_s.estimate == pytest.approx(row.second_s - row.first_s)
         assert row.told_apart == (row.difference_s.low > 0)
+
+
+CALM = Raced(1.0, 1.0, ratio_error=0.0, scale_error=0.0, freedom=9)
+"""A race that knows both steps: a second each."""
+
+
+def row(mean: float, *, error: float = 1.0, rounds: int = 400) -> Shares:
+    """Give shares whose difference has this mean and this standard error; so many that they are as good as normal."""
+    spread = error * rounds**0.5 * ((rounds - 1) / rounds) ** 0.5
+    return Shares([0.0] * rounds, [mean + spread * sign for sign in (-1, 1) for _ in range(rounds // 2)])
 
 
 def test_the_level_falls_with_each_row_that_is_told_apart() -> None:
     """Holm: the smallest chance is held to the level over all rows, and the first that fails ends it."""
-    # With many degrees of freedom the chances are those of the normal distribution: 2.81, 2.5 and 2.0 errors.
-    spreads = [Spread(1.0, 1e6)] * 3
-    found = told_apart([2.0, 2.81, 2.5], spreads, scale=1.0, tested=[True] * 3, level=0.015)
-    assert [one.told_apart for one in found] == [False, True, False]
-    found = told_apart([2.0, 2.81, 2.5], spreads, scale=1.0, tested=[False, True, True], level=0.03)
+    # Of 4 % over three rows a third is 2.49 errors, of the other two a half is 2.33; with 400 values a hundredth more.
+    rows = [row(2.0), row(2.6), row(2.2)]
+    assert [one.told_apart for one in told_apart(rows, CALM, tested=[True] * 3)] == [False, True, False]
+    found = told_apart(rows, CALM, tested=[False, True, True])
     assert [one.told_apart for one in found] == [False, True, True]
+    # Of two tables each has half.
+    assert [one.told_apart for one in told_apart(rows, CALM, tested=[True] * 3, tables=2)] == [False] * 3
     for one in found[1:]:
         assert one.interval is not None
         assert one.interval.low > 0
@@ -87,44 +100,86 @@ def test_the_level_falls_with_each_row_that_is_told_apart() -> None:
 
 def test_rounding_is_no_difference_and_few_rounds_have_no_interval() -> None:
     """Parts that are equal but for the last digit of a sum are equal, however little they vary."""
-    (same, other) = told_apart([1e-16, 0.5], [Spread(0.0, 4.0)] * 2, scale=1.0, tested=[True] * 2, level=0.05)
+    (same, other) = told_apart([row(1e-16, error=0.0), row(0.5, error=0.0)], CALM, tested=[True] * 2)
     assert (same.told_apart, other.told_apart) == (False, True)
-    assert raced([(1.0, 2.0)] * 2) is None
-    assert spread_of([1.0, 2.0], (1.0, 1.0), raced([(1.0, 2.0)] * 3)) is None
-    (unknown,) = told_apart([0.5], [None], scale=1.0, tested=[True], level=0.05)
-    assert unknown == (None, False)
+    assert raced([(1.0, 2.0)] * 2, (1.0, 2.0)) is None
+    nothing = (None, False)
+    assert told_apart([Shares([0.1] * 2, [0.5] * 2)], CALM, tested=[True]) == [nothing]
+    assert told_apart([row(0.5)], None, tested=[True]) == [nothing]
+    assert told_apart([], CALM, tested=[]) == []
 
 
 def test_both_sources_of_variation_count() -> None:
-    """Variances add up; degrees of freedom are those of the less known one, or more."""
-    calm, noisy = [10.0] * 4, [1.0, 2.0, 3.0]
-    still = raced([(1.0, 2.0)] * 4)
-    shares = spread_of(noisy, (1.0, 1.0), still)
-    assert shares is not None
-    assert (shares.error, shares.freedom) == pytest.approx(((1 / 3) ** 0.5, 2))
-    drawn = np.random.default_rng(3).normal(10, 1, (40, 2))
-    steps = spread_of(calm, (0.0, 1.0), raced([(a, b) for a, b in drawn]))
-    assert steps is not None
-    assert steps.freedom == pytest.approx(39)
-    # Of many normal values a median varies by pi / 2 more than a mean.
-    assert steps.error == pytest.approx((np.pi / 2 / 40) ** 0.5, rel=0.3)
+    """Distances of shares and of the step's ratio are at right angles; the level of both widens what is left."""
+    shares, still = Shares([0.0] * 400, row(0.5, error=0.02).second), Shares([0.2] * 400, [0.5] * 400)
+    (alone,), (none,) = (told_apart([one], CALM, tested=[True]) for one in (shares, still))
+    assert alone.interval is not None
+    assert none.interval is not None
+    width = alone.interval.high - 0.5
+    # 4 % are 2.06 errors.
+    assert width == pytest.approx(2.06 * 0.02, rel=0.01)
+    assert (none.interval.low, none.interval.high) == pytest.approx((0.3, 0.3))
+    (raced_alone,) = told_apart([still], CALM._replace(ratio_error=0.1, freedom=10**6), tested=[True])
+    assert raced_alone.interval is not None
+    assert raced_alone.interval.low == pytest.approx(0.3 - 0.5 * (1 - np.exp(-0.2054)), rel=1e-3)
+    assert raced_alone.interval.high == pytest.approx(0.3 + 0.5 * (np.exp(0.2054) - 1), rel=1e-3)
+    (scaled,) = told_apart([still], CALM._replace(scale_error=0.1, freedom=10**6), tested=[True])
+    assert scaled.interval is not None
+    assert (scaled.interval.low, scaled.interval.high) == pytest.approx((0.3 / 1.294, 0.3 * 1.294), rel=1e-3)
+
+
+def test_the_first_is_as_good_as_the_second() -> None:
+    """Contenders that change places have the same interval with its sign turned."""
+    shares = Shares([0.2, 0.21, 0.19, 0.2, 0.22], [0.5, 0.52, 0.49, 0.5, 0.53])
+    known = Raced(1.0, 1.3, ratio_error=0.05, scale_error=0.0, freedom=4)
+    (one,) = told_apart([shares], known, tested=[True])
+    (other,) = told_apart(
+        [Shares(shares.second, shares.first)], known._replace(first_s=1.3, second_s=1.0), tested=[True]
+    )
+    assert one.interval is not None
+    assert other.interval is not None
+    assert (one.told_apart, other.told_apart) == (True, True)
+    assert (other.interval.low, other.interval.high) == pytest.approx((-one.interval.high, -one.interval.low))
+
+
+def test_all_intervals_hold_together_as_often_as_they_say() -> None:
+    """Of equals whose rounds are calm, every row of both tables has no difference in its interval, in 95 % of pairs."""
+    drawn = np.random.default_rng(8)
+    calm = np.ones(11)
+    found = [gap_of(side("a", drawn, levels=calm), side("b", drawn, levels=calm)) for _ in range(RUNS)]
+    intervals = [[row.difference_s for row in (*one.by_kind, *one.by_layer)] for one in found]
+    missed = sum(any(one is None or not one.low <= 0 <= one.high for one in of_a_pair) for of_a_pair in intervals)
+    assert missed / RUNS <= LEVEL + 0.011
+
+
+def test_a_part_that_is_far_larger_is_told_apart_on_a_loud_machine() -> None:
+    """Few rounds that differ by a half, for each by itself, hide no part that takes a third and that one alone has."""
+    drawn = np.random.default_rng(9)
+    found = []
+    for _ in range(20):
+        levels = [np.exp(drawn.normal(0, 0.5, 11)) for _ in range(2)]
+        pair = side("a", drawn, levels=levels[0]), side("b", drawn, step_s=0.03, extra=0.3, levels=levels[1])
+        found.append(gap_of(*pair))
+    assert sum("data movement" in told(one) for one in found) == 20
 
 
 def test_a_loud_machine_that_slows_both_alike_is_no_difference() -> None:
-    """Equal rounds at any level: medians of both move together, so that equal shares of them differ by nothing."""
-    pairs = [(level, level) for level in (1.0, 1.3, 0.9, 2.0, 1.1)]
-    found = spread_of([0.0] * 5, (-0.5, 0.5), raced(pairs))
-    assert found is not None
-    assert found.error == 0
+    """Equal rounds at any level: medians of both move together, so that their ratio is known, and no level is."""
+    known = raced([(level, level) for level in (1.0, 1.3, 0.9, 2.0, 1.1)], (1.1, 1.1))
+    assert known is not None
+    assert known.ratio_error == 0
+    assert known.scale_error > 0.1
 
 
 def test_a_small_number_of_rounds_is_not_taken_for_many() -> None:
-    """The medians of rounds that are drawn again vary by (n - 1) / n of what those of new rounds do."""
-    known = raced([(1.0, 2.0), (1.2, 2.1), (0.9, 1.8), (1.1, 2.3)])
+    """The medians of rounds that are drawn again vary by (n - 1) / n of what those of new rounds do; n - 1 are free."""
+    pairs = [(1.0, 2.0), (1.2, 2.1), (0.9, 1.8), (1.1, 2.3)]
+    known = raced(pairs, (1.05, 2.05))
     assert known is not None
-    found = spread_of([0.1] * 4, (0.0, 1.0), known)
-    assert found is not None
-    assert found.error**2 == pytest.approx(float(np.var(known.medians[:, 1])) * 4 / 3)
+    drawn = np.random.default_rng(0).integers(4, size=(DRAWS, 4))
+    error = np.std(np.log(np.median(np.asarray(pairs)[drawn, 0], axis=1))) * (4 / 3) ** 0.5
+    assert known.scale_error == pytest.approx(error)
+    assert known.freedom == 3
 
 
 def test_small_rows_are_shown_and_each_table_has_half_of_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,10 +193,10 @@ def test_small_rows_are_shown_and_each_table_has_half_of_the_error(monkeypatch: 
     monkeypatch.setattr(gap, "told_apart", noted)
     drawn = np.random.default_rng(4)
     found = gap_of(side("a", drawn), side("b", drawn, extra=0.009))
-    assert [given["level"] for given in asked] == [LEVEL / 2] * 2
-    (row,) = [row for row in found.by_kind if row.kind == "data movement"]
-    assert 0.0 < row.second_s < 2 * gap.LEAST_SHARE * found.second_s
-    assert not row.told_apart
+    assert [given["tables"] for given in asked] == [2] * 2
+    (small,) = [one for one in found.by_kind if one.kind == "data movement"]
+    assert 0.0 < small.second_s < 2 * gap.LEAST_SHARE * found.second_s
+    assert not small.told_apart
     assert [sum(given["tested"]) for given in asked] == [len(SHARES), len(LAYERS)]
 
 

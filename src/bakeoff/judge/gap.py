@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bakeoff.judge.explanation import Gap, Row
 from bakeoff.judge.profile import traced_rounds
 from bakeoff.judge.rounds import kept_blocks, steps_by_round
-from bakeoff.stats.rows import LEVEL, raced, spread_of, told_apart
+from bakeoff.stats.rows import Shares, raced, told_apart
 from bakeoff.store.results import of_purpose
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.explained import OperationKind, Phase, Share, Traced
     from bakeoff.spec.record import Record
     from bakeoff.spec.verdict import Interval
-    from bakeoff.stats.rows import Raced, Spread
+    from bakeoff.stats.rows import Raced
 
 LEAST_SHARE = 0.005
 """Of a step, on the mean of both sides: smaller rows are shown and not held to be told apart, since no switch that
@@ -32,7 +32,7 @@ saves less could be seen in a race. The mean says nothing of a difference, so th
 experiments", PNAS 107, 2010)."""
 
 TABLES = 2
-"""By kind and by layer: each has half of the error."""
+"""By kind and by layer: each has half of the error that the race leaves."""
 
 
 class Side(NamedTuple):
@@ -137,13 +137,12 @@ def _rows(first: Side, second: Side, rounds: Sequence[int], place_of: Callable[[
     places = list(dict.fromkeys((*parts[0], *parts[1])))
     both = [(parts[0].get(place, nothing), parts[1].get(place, nothing)) for place in places]
     times = [tuple(_time(part, side) for part, side in zip(pair, (first, second), strict=True)) for pair in both]
-    step_s, known = (first.step_s + second.step_s) / 2.0, _raced(first, second)
+    step_s = (first.step_s + second.step_s) / 2.0
     found = told_apart(
-        [after - before for before, after in times],
-        [_spread(first, second, pair, known) for pair in both],
-        scale=step_s,
+        [Shares(before.shares, after.shares) for before, after in both],
+        _raced(first, second),
         tested=[sum(pair) / 2.0 >= LEAST_SHARE * step_s for pair in times],
-        level=LEVEL / TABLES,
+        tables=TABLES,
     )
     rows = [
         Row(
@@ -183,17 +182,11 @@ def _time(part: Part, side: Side) -> float:
     return statistics.fmean(part.shares) * side.step_s
 
 
-def _spread(first: Side, second: Side, pair: tuple[Part, Part], known: Raced | None) -> Spread | None:
-    """Return how sure a row's difference is."""
-    before, after = pair
-    traced = [b * second.step_s - a * first.step_s for a, b in zip(before.shares, after.shares, strict=True)]
-    return spread_of(traced, (-statistics.fmean(before.shares), statistics.fmean(after.shares)), known)
-
-
 def _raced(first: Side, second: Side) -> Raced | None:
     """Return how sure both step times are, by the rounds that both ran."""
     numbers = sorted(first.rounds_s.keys() & second.rounds_s.keys())
-    return raced([(first.rounds_s[number], second.rounds_s[number]) for number in numbers])
+    pairs = [(first.rounds_s[number], second.rounds_s[number]) for number in numbers]
+    return raced(pairs, (first.step_s, second.step_s))
 
 
 def _inferred(pair: tuple[Part, Part], sides: tuple[Side, Side], whole_s: float) -> float:
