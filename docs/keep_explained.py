@@ -11,13 +11,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from bakeoff.acceptance.redacted import sharing_redactor
 from bakeoff.judge.explained import explain
 from bakeoff.report.forms.json import to_json
 from bakeoff.report.forms.markdown import to_markdown
 from bakeoff.report.forms.pictures import DRAWING
 from bakeoff.report.gallery.found import Found
-from bakeoff.report.gallery.records import packed
+from bakeoff.report.gallery.records import folders, packed
 from bakeoff.report.pages import page_of
 from bakeoff.report.redacted import Redaction
 from bakeoff.store.files import write_atomically
@@ -36,13 +38,16 @@ As data: [{name}.json]({name}.json), which [the JSON of an explanation](../../js
 
 def contents(name: str, folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the files of an explanation: how each name ends, and its content."""
-    explanation = explain(folder)
-    redaction = Redaction(sharing_redactor(), explanation)
-    page = page_of(redaction.of(explanation))
+    explanation, found = explain(folder), Found("comparison", folder, name)
+    redaction = Redaction(sharing_redactor(), explanation, folders(found))
+    said = redaction.of(explanation)
+    # Without its folder a comparison is called by its id, by which whoever has its records explains it again.
+    outcome = msgspec.structs.replace(said.outcome, path=said.outcome.comparison.id)
+    page = page_of(msgspec.structs.replace(said, outcome=outcome))
     yield ".md", (to_markdown([page]).rstrip() + ABOUT.format(name=name)).encode()
     yield ".json", (to_json([page]) + "\n").encode()
     yield ".svg", DRAWING.write([page], KEPT)
-    yield ".tar.gz", packed(Found("comparison", folder, name), redaction)
+    yield ".tar.gz", packed(found, redaction)
 
 
 def main(asked: list[str]) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from asking import answer
-from tests.drawn import first, is_all, sources
 
 from bakeoff.environments.declared import frameworks
 from bakeoff.environments.options import resolve_options
@@ -18,8 +17,7 @@ SCENARIOS = {"torch": "train", "tensorflow": "train", "jax": "infer"}
 PARAMETERS = {"torch": 23_528_522, "tensorflow": 23_555_082, "jax": 23_555_082}
 """keras.applications' ResNet50 has a bias in every convolution."""
 
-MODELS = pytest.mark.parametrize("name", SCENARIOS if is_all() else sorted(first(SCENARIOS, 1, sources())))
-"""One is drawn by the sources: a compiler works for half a minute for each."""
+MODELS = pytest.mark.parametrize("name", SCENARIOS)
 pytestmark = pytest.mark.timeout(400)
 
 

@@ -298,7 +298,7 @@ def test_a_study_of_ones_own(tmp_path: Path) -> None:
         ("minutes = 1", 'minutes = 1\nmemory = { RAM = "not kept" }', "memory names 'RAM', which no figure has"),
         ("minutes = 1", 'minutes = 1\nsource = "hearsay"', "Invalid enum value 'hearsay'"),
         ("document = ", "document ", "Expected '='"),
-        ('id = "own"', 'id = "../own"', "id '../own' names a folder: letters, digits, dots, dashes"),
+        ('id = "own"', 'id = "../own"', "id '../own' is to be a folder's name of letters, digits, dots"),
         ('machines = [{ name = "M", hardware = "a machine" }]', "machines = []", "machines has none"),
     ],
 )

@@ -322,7 +322,7 @@ def _of_steps(told: Sequence[Foreseen]) -> list[str]:
                 "A step on an A100 is assumed no longer than the document's own on its GPU: "
                 f"{'; '.join(taken)}. Without such a figure it is assumed as fast as here."
             ),
-            f"That no such GPU is faster than an A100 is known by this. {'; '.join(_grounds(told))}.",
+            f"Why none of these GPUs is faster than an A100: {'; '.join(_grounds(told))}.",
         ]
     if left:
         said.append(

@@ -41,6 +41,7 @@ SHIPPED = Path(__file__).with_name("shipped")
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Of a study: never the name of another folder than one in the results directory."""
+_ID_SAID = "a folder's name of letters, digits, dots, dashes and underscores, a letter or digit first"
 
 
 def names() -> list[str]:
@@ -68,7 +69,7 @@ def load(name: str) -> PublishedStudy:
 
 def _problems(study: PublishedStudy) -> list[str]:
     """Return what does not fit together."""
-    found = [] if _ID.fullmatch(study.id) else [f"id {study.id!r} names a folder: letters, digits, dots, dashes"]
+    found = [] if _ID.fullmatch(study.id) else [f"id {study.id!r} is to be {_ID_SAID}"]
     found += [f"{kind} has none" for kind in ("machines", "rows") if not getattr(study, kind)]
     found += _twice("machine", [machine.name for machine in study.machines])
     found += _twice("row", [row.name for row in study.rows])
