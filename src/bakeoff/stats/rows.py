@@ -10,8 +10,8 @@ with Welch and Satterthwaite's degrees of freedom.
 A step time is a factor: what is not known of it moves a part by a share of that part. So the end of an interval is at
 the distance that both have together, the quantile times the error of the shares, and the longer side's part times what
 the quantile times the error of the ratio's logarithm makes of it (intervals from those of their parts: G. Y. Zou and A.
-Donner). A part that only one contender has is then told apart however little is known of the step, while the product of
-quantile and error may be larger than the part. The level of both together moves no sign, and widens the intervals.
+Donner). A part that one contender alone has then differs for sure, however little is known of its step, where an error
+in proportion to the part would hide it. The level of both together moves no sign, and widens the intervals.
 
 Sources: B. L. Welch, "The generalization of Student's problem when several different population variances are
 involved", Biometrika 34, 1947; B. Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7,
