@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 OUTSIDE = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks/results/*.md")
 """The pages that are not in docs/."""
-LISTS = ("decisions/", "results/", "repository/benchmarks/results/")
+LISTS = ("decisions/", "records/explained/", "results/", "repository/benchmarks/results/")
 """Entries of the navigation that stand for all pages of a folder."""
-SHOWN = frozenset((".html", ".svg", ".png", ".json", ".txt", ".xz"))
+SHOWN = frozenset((".html", ".svg", ".png", ".json", ".txt", ".xz", ".gz"))
 """What a browser shows by itself, or keeps; anything else is served as text."""
 
 _CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
