@@ -11,6 +11,8 @@ import re
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
+from bakeoff.frameworks.collecting import Collecting
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -45,15 +47,21 @@ def products(
 
 
 def _of_jax(step: Any, batch: Any) -> list[str]:
-    """Lower the step that `run` calls for CUDA."""
-    program = step._advance.trace(step._state, batch).lower(lowering_platforms=("cuda",)).as_text()
-    return _listed(program, _IN_STABLEHLO, r"\b(HIGHEST|HIGH|DEFAULT)\b")
+    """Lower what `run` calls for CUDA: the step and, before it, what collects."""
+    calls = [step.call(batch)]
+    if isinstance(step, Collecting):
+        calls.append((step._collect, (step._state.parameters, step._state.statistics, batch[0])))
+    programs = [function.trace(*given).lower(lowering_platforms=("cuda",)).as_text() for function, given in calls]
+    return _listed("\n".join(programs), _IN_STABLEHLO, r"\b(HIGHEST|HIGH|DEFAULT)\b")
 
 
 def _of_tensorflow(step: Any, batch: Any) -> list[str]:
-    """Return the step that `run` calls as XLA gets it; an operand whose precision is XLA's default has no word."""
-    program = step._run.experimental_get_compiler_ir(*batch)(stage="hlo")
-    return _listed(program, _IN_HLO, r"(?<=[{,])(highest|high|default)(?=[,}])")
+    """Return what `run` calls as XLA gets it; an operand whose precision is XLA's default has no word."""
+    calls = [(step._run, batch)]
+    if isinstance(step, Collecting):
+        calls = [(step._run, step.whole(batch)), (step._collect, batch[:1])]
+    programs = [function.experimental_get_compiler_ir(*given)(stage="hlo") for function, given in calls]
+    return _listed("\n".join(programs), _IN_HLO, r"(?<=[{,])(highest|high|default)(?=[,}])")
 
 
 def _listed(program: str, product: re.Pattern[str], precision: str) -> list[str]:
