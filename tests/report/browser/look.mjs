@@ -135,7 +135,8 @@ function measures() {
   }
   const boxes = [...document.querySelectorAll("figure svg")].filter((one) => one.checkVisibility());
   const lost = boxes.flatMap((svg) => {
-    const frame = svg.getBoundingClientRect();
+    const isCut = getComputedStyle(svg).overflow !== "visible";
+    const frame = isCut ? svg.getBoundingClientRect() : { left: 0, right: innerWidth };
     return [...svg.querySelectorAll("text")]
       .filter((text) => text.getBoundingClientRect().right > frame.right + 1 || text.getBoundingClientRect().left < frame.left - 1)
       .map((text) => text.textContent);

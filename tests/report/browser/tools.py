@@ -19,8 +19,8 @@ HERE = Path(__file__).parent
 OLDEST_NODE = 18
 """What puppeteer-core 24 runs on; Debian 12 has it."""
 _INSTALL_S = 300
-_PACKAGES = ("chromium", "nodejs", "npm")
-"""Of Debian."""
+_PACKAGES = ("chromium", "fonts-liberation", "nodejs", "npm")
+"""Of Debian; the font is the one that the renderer of pictures measures with."""
 
 
 class MissingError(Exception):
