@@ -96,15 +96,20 @@ def test_the_state_of_malloc_is_read_back(state: str) -> None:
     assert told(STATE, state) == [state]
 
 
+SETTLED = """
+import json
+from bakeoff.measure.memory import resident_bytes, settle_malloc
+before = resident_bytes()
+settle_malloc()
+print(json.dumps([before, resident_bytes()]))
+"""
+
+
 @on_linux
 def test_settling_takes_no_memory() -> None:
-    """The block is freed at once."""
-    before = memory.resident_bytes()
-    memory.settle_malloc()
-    after = memory.resident_bytes()
-    assert before is not None
-    assert after is not None
-    assert after < before + memory.SETTLING_BYTES
+    """The block is freed at once; in a process that has freed one before, the heap may keep it."""
+    before, after = told(SETTLED)
+    assert after < before + memory.SETTLING_BYTES / 2
 
 
 @pytest.mark.parametrize("text", [None, "", "VmRSS:\n", "VmRSS: much kB\nVmHWM: more kB\n"])

@@ -13,6 +13,7 @@ from tests.race.inline import InlineWorker
 
 from bakeoff.judge.rounds import kept_blocks, repeated_turns
 from bakeoff.measure import contention
+from bakeoff.race import conductor
 from bakeoff.race.progress import Waiting
 from bakeoff.race.stages import rounds
 from bakeoff.spec.protocol import Answer, Command, RunBlock
@@ -118,6 +119,17 @@ def test_rounds_wait_for_other_processes_as_long_as_they_may(monkeypatch: pytest
     monkeypatch.setattr(rounds, "probe", busy)
     assert 1 <= len(list(rounds.CalmWait(0.05).wait())) <= 2
     assert list(rounds.CalmWait(0.0).wait()) == []
+
+
+@pytest.mark.parametrize("seen", [[True], [None], [False, True], [False, False]])
+def test_a_machine_is_called_busy_that_was_so_at_two_looks(
+    monkeypatch: pytest.MonkeyPatch, seen: list[bool | None]
+) -> None:
+    """What ends just before a race, such as the processes of another one, is no reason to wait."""
+    looks = iter(seen)
+    monkeypatch.setattr(conductor, "probe", lambda _: SimpleNamespace(calm=next(looks)))
+    assert conductor._is_calm(0.0) is seen[-1]
+    assert list(looks) == []
 
 
 def test_only_the_first_block_of_a_worker_alone_on_a_gpu_has_the_long_lead_in() -> None:

@@ -297,8 +297,9 @@ def _show_noise(noise: "Noise", neighbours: "list[Neighbour]") -> None:
 
 def _probed(interpreters: dict[str, str], facts: "Facts") -> "Iterator[tuple[str, ProbeAnswer]]":
     """Import all frameworks at once, each in its interpreter, and yield their answers as they come."""
-    from concurrent.futures import Future, ThreadPoolExecutor, as_completed, wait
+    from concurrent.futures import Future, ThreadPoolExecutor, as_completed
     from functools import partial
+    from threading import Thread
 
     from bakeoff.environments import probe
     from bakeoff.environments.builds import NVIDIA
@@ -315,10 +316,13 @@ def _probed(interpreters: dict[str, str], facts: "Facts") -> "Iterator[tuple[str
             for done in as_completed(asked):
                 yield asked[done], done.result()
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            # A probe that is just being started is found only a moment later.
-            while wait(asked, PROBE_ENDS_S).not_done:
+            # It ends with its threads. One may be of a probe whose name Ctrl-C kept from being noted, or that is just
+            # being started and is found only a moment later.
+            ending = Thread(target=pool.shutdown, kwargs={"cancel_futures": True})
+            ending.start()
+            while ending.is_alive():
                 _end_probes()
+                ending.join(PROBE_ENDS_S)
             raise
 
 

@@ -101,7 +101,7 @@ def run(  # noqa: PLR0913 - what a race is made of, each but the request with a 
     _check_honest(request)
     with _comparison(request, observe, launch) as loop:
         told = told_before(loop.state.comparison, begun=bool(loop.state.records), sharing=sharing)
-        observe(_prepared(loop.state, probe(probe_s).calm, told))
+        observe(_prepared(loop.state, _is_calm(probe_s), told))
         wanted = with_traces(stages) if request.traced else stages
         cut = loop.run(stage for stage in wanted if request.self_test or stage not in REMEMBERED)
         write_end(loop.state.folder, "budget" if rounds.wanted in cut else rounds.ended(loop.state))
@@ -215,6 +215,12 @@ def _owned(folder: Path, kind: str, launch: Launcher) -> Iterator[None]:
     """Keep other parents away from a folder, and have processes ended when this one dies."""
     with locked(folder, kind), guarded(MARK) if launch is ProcessWorker else nullcontext():
         yield
+
+
+def _is_calm(probe_s: float) -> bool | None:
+    """Return whether others leave the machine alone; what just ends, as of a race before, is gone a moment later."""
+    calm = probe(probe_s).calm
+    return probe(probe_s).calm if calm is False else calm
 
 
 def _prepared(state: State, calm: bool | None = None, told: str = "") -> Prepared:  # noqa: FBT001 - what a probe saw
