@@ -52,7 +52,7 @@ MUTANTS = [
     in_rows(
         "rows are not corrected for their number",
         [("held = level / max(1, count - rank)", "held = level")],
-        {OF_ROWS: "test_a_against_a_names_nothing_in_nineteen_of_twenty_runs"},
+        {OF_ROWS: "test_all_intervals_hold_together_as_often_as_they_say"},
     ),
     in_rows(
         "step times are taken to be known without error",
