@@ -30,7 +30,7 @@ demo: environments ## race the frameworks on handwritten digits: verdict, chart 
 	@echo
 	@$(CALL)
 
-test: $(READY) ## every check and every test, with every framework (some 20 minutes on 2 cores after set-up)
+test: $(READY) ## every check and every test, with every framework (some 25 minutes on 2 cores after set-up)
 	@$(MAKE) --no-print-directory --jobs=2 compiled-environment check installed-environments
 	$(BIN)/python tests/report/browser/tools.py
 	$(BIN)/pytest $(SPREAD) --durations=20

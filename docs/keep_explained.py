@@ -54,6 +54,8 @@ def main(asked: list[str]) -> None:
     """Keep each, and print what was written."""
     for one in asked:
         name, _, folder = one.partition("=")
+        if not (name and folder):
+            sys.exit(f"{one!r}: write NAME=FOLDER, such as vit-b16-2026-11-23=results/vit-b16-bcdd")
         for ending, content in contents(name, Path(folder)):
             path = KEPT / f"{name}{ending}"
             write_atomically(path, content)
