@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import psutil
 import pytest
 from tests.race.inline import InlineWorker
 
@@ -124,6 +125,7 @@ def test_an_interrupt_waits_for_no_probe(cli: Cli, monkeypatch: pytest.MonkeyPat
         assert cli("doctor").code == 130
         assert time.monotonic() - began_s < 30
         assert other.poll() is None
+        assert not [child for child in psutil.Process().children() if str(tmp_path / "slow") in child.cmdline()]
     finally:
         other.kill()
         other.wait()

@@ -3,6 +3,7 @@
 import platform
 import sys
 from json import dumps
+from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -29,6 +30,12 @@ HEAD = 12
 
 PROBE_ENDS_S = 0.05
 """Between two looks for probes that still run, after Ctrl-C."""
+
+ANSWER_S = 0.5
+"""The longest wait for an answer before it is looked whether Ctrl-C came."""
+
+PROBES = "probe of a framework"
+"""What threads that wait for probes are called."""
 
 
 def doctor(
@@ -297,9 +304,9 @@ def _show_noise(noise: "Noise", neighbours: "list[Neighbour]") -> None:
 
 def _probed(interpreters: dict[str, str], facts: "Facts") -> "Iterator[tuple[str, ProbeAnswer]]":
     """Import all frameworks at once, each in its interpreter, and yield their answers as they come."""
-    from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
     from functools import partial
-    from threading import Thread
+    from threading import enumerate as running
 
     from bakeoff.environments import probe
     from bakeoff.environments.builds import NVIDIA
@@ -308,21 +315,22 @@ def _probed(interpreters: dict[str, str], facts: "Facts") -> "Iterator[tuple[str
     declared = frameworks()
     # Beside a GPU they are set up as workers on it: by themselves some would take most of its memory.
     ask = partial(probe.probe, device=NVIDIA) if "gpu" in facts else probe.probe
-    with ThreadPoolExecutor(max_workers=max(1, len(interpreters))) as pool:
+    with ThreadPoolExecutor(max(1, len(interpreters)), thread_name_prefix=PROBES) as pool:
         asked: dict[Future[ProbeAnswer], str] = {}
         try:
             for name, path in interpreters.items():
                 asked[pool.submit(ask, path, declared[name].path)] = name
-            for done in as_completed(asked):
-                yield asked[done], done.result()
+            while asked:
+                # A signal that comes just before a wait without an end would be answered when that ends.
+                for done in wait(asked, ANSWER_S, FIRST_COMPLETED).done:
+                    yield asked.pop(done), done.result()
         except BaseException:
-            # It ends with its threads. One may be of a probe whose name Ctrl-C kept from being noted, or that is just
-            # being started and is found only a moment later.
-            ending = Thread(target=pool.shutdown, kwargs={"cancel_futures": True})
-            ending.start()
-            while ending.is_alive():
+            # One thread may be of a probe whose name Ctrl-C kept from being noted, even by the pool, or of one that is
+            # just being started and is found only a moment later.
+            pool.shutdown(wait=False, cancel_futures=True)
+            while any(thread.name.startswith(PROBES) for thread in running()):
                 _end_probes()
-                ending.join(PROBE_ENDS_S)
+                sleep(PROBE_ENDS_S)
             raise
 
 
