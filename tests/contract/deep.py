@@ -22,14 +22,15 @@ from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, WORKLOADS, is_
 from tests.drawn import first, sources
 
 from bakeoff.spec.contender import parse_contender
+from bakeoff.spec.per_sample import OPTION
 
 SLOW = ("tensorflow", "jax", "jittor")
 """Of the deep workloads each of these certifies one. Torch and MLX take a second or two for each, and compute all."""
 
-SHALLOW = 3
+SHALLOW = 4
 """Of the shallow workloads those frameworks certify one in so many."""
 
-BESIDE = 3
+BESIDE = 2
 """How many kinds of optimiser a slow framework tries, and every one in a mode that is not its default."""
 
 WHOLE = 5
@@ -58,10 +59,11 @@ PLANTS = ("sleep", "float64", "transposed")
 """Causes that are planted in a layer, two processes each: one is drawn for each framework."""
 
 CLIPPING = "test_per_sample_gradients_are_those_of_a_loop_over_samples"
-"""The test of per-sample gradients. A contender computes one of the two small workloads, and one of the others if it
-computes them at all; those in other modes compute the first small one, or none."""
+"""The test of per-sample gradients. A framework's default way computes one of the two small workloads and one of the
+others; of its other ways and modes two are tried, with one small workload each."""
 
 SMALL_CLIPPED = ("mnist-cnn", "imdb-embed")
+OTHER_WAYS = 2
 
 CONTENDERS_OF_OPTIONS = ("test_every_option_computes_the_same", "test_every_option_is_read_back")
 """Tests of contenders with several options each, a process and its compiler's work for each: one a framework."""
@@ -111,6 +113,16 @@ def drawn_beside(framework: str, mode: str, seed: str | None = None, count: int 
     return first(of_depth(WORKLOADS, deep=False), count, f"{seed or sources()} {framework} {mode}")
 
 
+def ways(framework: str) -> list[str]:
+    """Return contenders with each way to a framework's per-sample gradients, its default first, and each other mode."""
+    options = DECLARED[framework].info.options
+    default, mode = options[OPTION].default, options["mode"]
+    return [
+        *(f"{framework}:{OPTION}={way}" for way in sorted(options[OPTION].values, key=lambda way: way != default)),
+        *(f"{framework}:mode={other},{OPTION}={default}" for other in mode.values if other != mode.default),
+    ]
+
+
 def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     """Return whether a test is a part of this run, by its name and parameters."""
     framework, workload = asked.get("framework"), asked.get("workload", asked.get("model"))
@@ -149,8 +161,13 @@ def _is_a_value(test: str, asked: Mapping[str, Any]) -> bool:
 
 def _is_clipped(asked: Mapping[str, Any]) -> bool:
     """Return whether a contender's per-sample gradients of a workload are computed in this run."""
-    seed, others = f"{sources()} {asked['contender']}", set(CLIPPED) - set(SMALL_CLIPPED)
-    return asked["workload"] in first(SMALL_CLIPPED, 1, seed) | first(others, 1, seed)
+    contender, workload = asked["contender"], asked["workload"]
+    framework = contender.partition(":")[0]
+    default, *others = ways(framework)
+    if contender != default and contender not in first(others, OTHER_WAYS, f"{sources()} {framework}"):
+        return False
+    seed = f"{sources()} {contender}"
+    return workload in first(SMALL_CLIPPED, 1, seed) | first(set(CLIPPED) - set(SMALL_CLIPPED), 1, seed)
 
 
 def _is_chosen(asked: Mapping[str, Any]) -> bool:

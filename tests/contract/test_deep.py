@@ -16,6 +16,7 @@ from deep import (
     NAMES,
     OF_AN_LSTM,
     ON_TWO_DEVICES,
+    OTHER_WAYS,
     SHALLOW,
     SLOW,
     SMALL_CLIPPED,
@@ -26,6 +27,7 @@ from deep import (
     drawn_shallow,
     is_drawn,
     of_depth,
+    ways,
 )
 
 from bakeoff.spec.contender import parse_contender
@@ -33,7 +35,7 @@ from bakeoff.spec.contender import parse_contender
 
 @pytest.mark.parametrize("framework", SLOW)
 def test_all_workloads_are_drawn_in_time(framework: str) -> None:
-    """The same sources draw the same workloads, a deep one and a third of the shallow ones; changes go round all."""
+    """The same sources draw the same workloads, a deep one and a part of the shallow ones; changes go round all."""
     for found, deep_ones in ((drawn, True), (drawn_shallow, False)):
         draws = [found(framework, str(seed)) for seed in range(200)]
         assert draws[7] == found(framework, "7") != set().union(*draws)
@@ -105,19 +107,24 @@ def test_ways_to_keep_devices_equal_and_kernels_go_round(monkeypatch: pytest.Mon
 
 
 def test_contenders_with_several_options_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run has one of each framework, and of per-sample gradients a small workload and one of the others."""
+    """Each run has one of each framework, and of per-sample gradients some ways, with a small workload and another."""
     seen: set[str] = set()
     clipped: set[str] = set()
+    default, *others = ways("torch")
+    tried_ways: set[str] = set()
     for seed in range(60):
         monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
         tried = {text for text in MIXED if is_drawn(CONTENDERS_OF_OPTIONS[0], {"text": text})}
         assert len(tried) == len({parse_contender(text).framework for text in MIXED})
-        asked = [{"contender": "torch:per_sample=vmap", "workload": name} for name in CLIPPED]
+        asked = [{"contender": default, "workload": name} for name in CLIPPED]
         computed = {one["workload"] for one in asked if is_drawn(CLIPPING, one)}
         assert len(computed & set(SMALL_CLIPPED)) == len(computed - set(SMALL_CLIPPED)) == 1
-        seen, clipped = seen | tried, clipped | computed
+        beside = {way for way in others for name in CLIPPED if is_drawn(CLIPPING, {"contender": way, "workload": name})}
+        assert len(beside) == OTHER_WAYS
+        seen, clipped, tried_ways = seen | tried, clipped | computed, tried_ways | beside
     assert seen == set(MIXED)
     assert clipped == set(CLIPPED)
+    assert tried_ways == set(others)
 
 
 def test_a_part_of_the_names_is_compiled_one_by_one() -> None:
