@@ -23,7 +23,8 @@ from bakeoff.report.gaps import (
     verdict_of,
 )
 from bakeoff.report.standings import kind, times_text
-from bakeoff.report.units import count, listed, rounded
+from bakeoff.report.units import listed, rounded
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
