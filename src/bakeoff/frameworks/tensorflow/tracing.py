@@ -16,6 +16,7 @@ import tensorflow as tf
 from tensorflow.python.eager import context  # run metadata of functions has no public name
 
 from bakeoff.frameworks import hlo, planes, scopes
+from bakeoff.frameworks.collecting import Collecting
 from bakeoff.frameworks.origins import NOTE, origins
 from bakeoff.frameworks.tensorflow import border, eager, grappler, nodes
 from bakeoff.frameworks.tracing import ALL_PASSES, LAYER, LOSS, OPTIMIZER, WHOLE, Trace
@@ -95,14 +96,15 @@ class Tracer:
 
     def attach(self, step: Any) -> None:
         """Put scopes around the loss and the update, and have the first call say what it runs."""
+        collects = isinstance(step, Collecting)
         if not hasattr(step._run, "experimental_get_tracing_count"):
             self.level, self.reason = "kinds", EAGER
             self._open = tf.profiler.experimental.Trace
-        elif hasattr(step, "_collect") and step._run._jit_compile:
+        elif collects and step._run._jit_compile:
             self.level, self.reason = "none", TWO_PROGRAMS
         else:
             self._first = FirstCall(step)
-            self._collecting = FirstCall(step, "_collect") if hasattr(step, "_collect") else None
+            self._collecting = FirstCall(step, "_collect") if collects else None
         if (optimizer := getattr(step, "_optimizer", None)) is not None:
             optimizer.apply = scopes.within(self._scope, OPTIMIZER, optimizer.apply)
             step._loss_of = scopes.within(self._scope, LAYER + LOSS, step._loss_of)
