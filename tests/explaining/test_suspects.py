@@ -70,6 +70,16 @@ def test_another_framework_is_followed_to_better_values_alone() -> None:
     )
 
 
+def test_what_nobody_ranks_is_turned_where_contenders_differ_alone() -> None:
+    """Two ways of products with sparse matrices are tried by each other, and no other contender is asked to try one."""
+    info = declared(aggregate=("segment", "sparse"))
+    gathered, sparse = (planned(f"slow:aggregate={one}", aggregate=one).contender for one in ("segment", "sparse"))
+    assert turned_for("data movement", info, gathered, sparse) == "aggregate=segment"
+    assert turned_for("reduction", info, sparse, gathered) == "aggregate=sparse"
+    assert turned_for("reduction", info, gathered, gathered) == ""
+    assert turned_for("reduction", info, sparse, gathered, ("aggregate",)) == ""
+
+
 def test_what_means_nothing_to_the_model_is_no_switch_and_is_the_control() -> None:
     """It changes nothing, so that a race in which it moves is no witness."""
     info = declared(lstm=("cell", "fused"), mode=("eager", "compiled"), denormals=("framework", "flush"))

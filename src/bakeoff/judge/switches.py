@@ -57,6 +57,11 @@ SWITCHES: tuple[Switch, ...] = (
         kinds=frozenset(("attention",)),
         better=("cudnn", "flash", "efficient", "default", "math"),
     ),
+    # Which of the two is faster is the graph's matter, so that nobody ranks them.
+    Switch(
+        option="aggregate",
+        kinds=frozenset(("matrix product", "element-wise", "reduction", "data movement")),
+    ),
     # Turned, a convolution is a product of matrices and the copies of its patches: the sum over these three counts.
     Switch(
         option="convolution",
