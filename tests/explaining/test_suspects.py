@@ -70,6 +70,19 @@ def test_another_framework_is_followed_to_better_values_alone() -> None:
     )
 
 
+def test_the_most_specific_switch_goes_before_what_another_framework_has() -> None:
+    """An optimiser is looked into by its kernel, though the faster contender is compiled; what users set goes first."""
+    info = declared(mode=("eager", "compiled"), optimizer_kernel=KERNELS)
+    eager = planned("slow", mode="eager", optimizer_kernel="default").contender
+    compiled = {"mode": "compiled", "optimizer_kernel": "default"}
+    assert turned_for("optimiser", info, planned("quick", **compiled).contender, eager) == "optimizer_kernel=fused"
+    assert turned_for("optimiser", info, planned("slow", **compiled).contender, eager) == "mode=compiled"
+    assert turned_for("idle", info, planned("quick", **compiled).contender, eager) == "mode=compiled"
+    info = declared(optimizer_kernel=KERNELS, threads=("1", "2"))
+    alone = planned("slow", optimizer_kernel="default", threads="1").contender
+    assert turned_for("optimiser", info, planned("quick", threads="2").contender, alone) == "threads=2"
+
+
 def test_what_nobody_ranks_is_turned_where_contenders_differ_alone() -> None:
     """Two ways of products with sparse matrices are tried by each other, and no other contender is asked to try one."""
     info = declared(aggregate=("segment", "sparse"))
