@@ -83,6 +83,16 @@ def test_the_most_specific_switch_goes_before_what_another_framework_has() -> No
     assert turned_for("optimiser", info, planned("quick", threads="2").contender, alone) == "threads=2"
 
 
+def test_attention_without_a_kernel_is_what_a_compiler_fuses() -> None:
+    """A framework that has its formula alone can be compiled; one with a kernel is turned to that."""
+    graph = planned("slow", mode="graph", attention="default").contender
+    modes = {"mode": ("graph", "compiled")}
+    assert turned_for("attention", declared(attention=("default",), **modes), QUICK.contender, graph) == "mode=compiled"
+    kernels = declared(attention=("default", "flash"), **modes)
+    assert turned_for("attention", kernels, QUICK.contender, graph) == "attention=flash"
+    assert predicted(gap(row("attention", 1.0, 2.0)), "mode=compiled").estimate == pytest.approx(MS)
+
+
 def test_what_nobody_ranks_is_turned_where_contenders_differ_alone() -> None:
     """Two ways of products with sparse matrices are tried by each other, and no other contender is asked to try one."""
     info = declared(aggregate=("segment", "sparse"))

@@ -23,9 +23,20 @@ if TYPE_CHECKING:
 KINDS: frozenset[OperationKind] = frozenset(get_args(OperationKind))
 
 BETWEEN: frozenset[OperationKind] = frozenset(
-    ("element-wise", "normalisation", "reduction", "data movement", "optimiser", "host dispatch", "idle", "other")
+    (
+        "attention",
+        "element-wise",
+        "normalisation",
+        "reduction",
+        "data movement",
+        "optimiser",
+        "host dispatch",
+        "idle",
+        "other",
+    )
 )
-"""What a compiler fuses or leaves out: everything around the operations that libraries compute."""
+"""What a compiler fuses or leaves out: everything around the operations that libraries compute. Attention is among it,
+which is many operations wherever no kernel computes it: in TensorFlow always, in JAX on a processor."""
 
 
 class Switch(msgspec.Struct, frozen=True, kw_only=True):
