@@ -43,7 +43,8 @@ PLACE = re.compile(r"(<!-- explanations: by `make docs` -->\n).*?(<!-- their end
 ABOUT = """
 
 As data: [{name}.json]({name}.json), which [the JSON of an explanation](../../json-explain.md) describes. Its picture:
-[{name}.svg]({name}.svg). Its records: [{name}.tar.gz]({name}.tar.gz).
+[{name}.svg]({name}.svg). Its records, without raw traces and the certificates' arrays:
+[{name}.tar.gz]({name}.tar.gz).
 """
 
 PICTURE = "Bars from one step time to another, one for each kind of operation; below, the model's layers"
