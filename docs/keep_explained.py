@@ -86,8 +86,8 @@ def _shown(found: Explained) -> str:
     """Return one answer with its picture, the first that a race has confirmed, and where the others are."""
     confirmed = [name for name, one in found.items() if one["headline"].endswith(": confirmed.")]
     first = (confirmed or list(found))[0]
-    others = [f"of {_link(name, one, KEPT)}" for name, one in found.items() if name != first]
-    known = listed([f"[the whole explanation]({KEPT}/{first}.md)", *others])
+    others = [_link(name, one, KEPT) for name, one in found.items() if name != first]
+    known = f"[all of it]({KEPT}/{first}.md){f'; of {listed(others)}' if others else ''}"
     answer = escaped(found[first]["headline"]).removesuffix(".")
     said = f'Of {_workload(found[first])}: "{answer}" ({known}; [how to read one]({LIST})).'
     return f"{_filled(said)}\n\n[![{PICTURE}]({KEPT}/{first}.svg)]({KEPT}/{first}.md)\n"

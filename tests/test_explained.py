@@ -140,7 +140,7 @@ def test_one_more_explanation_needs_no_edit() -> None:
     second = first | {"headline": "b spends 2 of its 3 ms on a_b; with x=y the gap falls: confirmed."}
     written = writing.pages({"a-model-1": first, "a-model-2": second, **writing.kept()})
     readme, listed = (" ".join(written[path].split()) for path in (writing.README, writing.LIST))
-    assert 'Of `a-model`: "b spends 2 of its 3 ms on a\\_b; with x=y the gap falls: confirmed" ([the whole' in readme
+    assert 'Of `a-model`: "b spends 2 of its 3 ms on a\\_b; with x=y the gap falls: confirmed" ([all of it](' in readme
     assert "](docs/records/explained/a-model-2.svg)](docs/records/explained/a-model-2.md)" in readme
     assert "of [`a-model`](docs/records/explained/a-model-1.md)" in readme
     assert readme.count("![") == 2
