@@ -68,6 +68,7 @@ docs: $(READY) ## write docs/cli.md again from the command line itself, docs/pub
 	$(BIN)/python docs/write_published.py
 	$(BIN)/python docs/write_reading.py
 	$(BIN)/python docs/write_export.py
+	$(BIN)/python docs/keep_explained.py
 	$(BIN)/python docs/write_results.py
 
 results: $(READY) ## write docs/results.md and its pages from kept records; RESULTS=FOLDER keeps the studies there first

@@ -17,7 +17,8 @@ from bakeoff.judge.reproduction import pairs
 from bakeoff.report.export.study import ENDING, judged, packed
 from bakeoff.report.forms.markdown import escaped, table, to_markdown
 from bakeoff.report.pages import page_of
-from bakeoff.report.units import column, count, listed, unit_for
+from bakeoff.report.units import column, listed, unit_for
+from bakeoff.spec.text import count
 from bakeoff.store import studies
 from bakeoff.store.files import write_atomically
 from bakeoff.study.published import names

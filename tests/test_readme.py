@@ -60,7 +60,7 @@ def test_the_readme_is_short() -> None:
     text = README.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= SCREENS
     assert text.count("![") == 2
-    assert "explained-" in text.partition("## Why")[2].partition("## ")[0]
+    assert "docs/records/explained/" in text.partition("## Why")[2].partition("## ")[0].partition("[![")[2]
     assert text.index("![") < text.index("## Install") < text.index("bakeoff run")
     for way in ("pipx install .", "uv tool install .", ". .venv/bin/activate"):
         assert way in text.partition("## Run")[0], way

@@ -145,6 +145,19 @@ def test_records_of_a_bundle_can_be_read(bundle: Path, tmp_path: Path) -> None:
     assert read_record(tmp_path / "unpacked").outcome == "done"
 
 
+def test_names_that_become_alike_stay_apart_in_a_bundle(outcome: AcceptanceOutcome) -> None:
+    """Of two folders or files that are called alike without a name, neither takes the place of the other."""
+    inner = Path(outcome.path) / "devices-carol"
+    inner.mkdir()
+    for name in ("alice.md", "carol.md", "stderr.log"):
+        (inner / name).write_text(f"{name} of carol")
+    found = members(write_bundle(outcome, using=Redactor({"alice": "user", "carol": "user"})))
+    mine = {name.partition("/")[2]: said for name, said in found.items() if name.startswith("devices-user (2)/")}
+    expected = {"user.md": "user.md of user", "user (2).md": "user.md of user", "stderr.log": "stderr.log of user"}
+    assert {name: said.decode() for name, said in mine.items()} == expected
+    assert "devices-user/r01-torch/stderr.log" in found
+
+
 def test_a_bundle_says_what_the_acceptance_said(bundle: Path) -> None:
     """Its page has the same headline and checks, with what was taken out."""
     read = read_bundle(bundle)

@@ -70,6 +70,39 @@ def test_another_framework_is_followed_to_better_values_alone() -> None:
     )
 
 
+def test_the_most_specific_switch_goes_before_what_another_framework_has() -> None:
+    """An optimiser is looked into by its kernel, though the faster contender is compiled; what users set goes first."""
+    info = declared(mode=("eager", "compiled"), optimizer_kernel=KERNELS)
+    eager = planned("slow", mode="eager", optimizer_kernel="default").contender
+    compiled = {"mode": "compiled", "optimizer_kernel": "default"}
+    assert turned_for("optimiser", info, planned("quick", **compiled).contender, eager) == "optimizer_kernel=fused"
+    assert turned_for("optimiser", info, planned("slow", **compiled).contender, eager) == "mode=compiled"
+    assert turned_for("idle", info, planned("quick", **compiled).contender, eager) == "mode=compiled"
+    info = declared(optimizer_kernel=KERNELS, threads=("1", "2"))
+    alone = planned("slow", optimizer_kernel="default", threads="1").contender
+    assert turned_for("optimiser", info, planned("quick", threads="2").contender, alone) == "threads=2"
+
+
+def test_attention_without_a_kernel_is_what_a_compiler_fuses() -> None:
+    """A framework that has its formula alone can be compiled; one with a kernel is turned to that."""
+    graph = planned("slow", mode="graph", attention="default").contender
+    modes = {"mode": ("graph", "compiled")}
+    assert turned_for("attention", declared(attention=("default",), **modes), QUICK.contender, graph) == "mode=compiled"
+    kernels = declared(attention=("default", "flash"), **modes)
+    assert turned_for("attention", kernels, QUICK.contender, graph) == "attention=flash"
+    assert predicted(gap(row("attention", 1.0, 2.0)), "mode=compiled").estimate == pytest.approx(MS)
+
+
+def test_what_nobody_ranks_is_turned_where_contenders_differ_alone() -> None:
+    """Two ways of products with sparse matrices are tried by each other, and no other contender is asked to try one."""
+    info = declared(aggregate=("segment", "sparse"))
+    gathered, sparse = (planned(f"slow:aggregate={one}", aggregate=one).contender for one in ("segment", "sparse"))
+    assert turned_for("data movement", info, gathered, sparse) == "aggregate=segment"
+    assert turned_for("reduction", info, sparse, gathered) == "aggregate=sparse"
+    assert turned_for("reduction", info, gathered, gathered) == ""
+    assert turned_for("reduction", info, sparse, gathered, ("aggregate",)) == ""
+
+
 def test_what_means_nothing_to_the_model_is_no_switch_and_is_the_control() -> None:
     """It changes nothing, so that a race in which it moves is no witness."""
     info = declared(lstm=("cell", "fused"), mode=("eager", "compiled"), denormals=("framework", "flush"))

@@ -59,3 +59,10 @@ def test_no_flag_leaves_the_environment_as_it_is(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv(xla.FLAGS, raising=False)
     xla.add(xla.CONVOLUTIONS["default"])
     assert xla.FLAGS not in os.environ
+
+
+def test_a_profiles_reader_knows_where_commands_are_recorded() -> None:
+    """Kernels that are started together may not be told apart; on a processor, and where none is recorded, all are."""
+    (said,) = xla.notes({xla.FACT: "default", "fusions": 3})
+    assert "command buffers" in said
+    assert xla.notes({xla.FACT: xla.NONE}) == xla.notes({"fusions": 3}) == []

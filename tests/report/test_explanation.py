@@ -63,6 +63,14 @@ def headline(explanation: Explanation) -> str:
             "with convolution=products the gap grows from 1.31x to 1.40x: refuted.",
         ),
         (
+            {"status": "refuted"},
+            "with convolution=products the gap falls from 1.31x to 1.14x, but not by this part: refuted.",
+        ),
+        (
+            {"status": "refuted", "saved_s": Interval(estimate=1e-4, low=-1e-4, high=3e-4)},
+            "with convolution=products the gap falls from 1.31x to 1.14x: refuted.",
+        ),
+        (
             {"status": "hypothesis", "ratio": None},
             "convolution=products was raced without an answer: a hypothesis.",
         ),

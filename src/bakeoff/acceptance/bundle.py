@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 import bakeoff
-from bakeoff.acceptance.redacted import Redactor, redactor
+from bakeoff.acceptance.redacted import Redactor, apart, redactor
 from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome
 from bakeoff.spec.errors import BakeoffError, StoreError, UsageError
 from bakeoff.store.acceptances import ACCEPTANCE_FILE
@@ -70,15 +70,24 @@ def write_bundle(outcome: AcceptanceOutcome, path: Path | None = None, using: Re
 
 def _members(folder: Path, using: Redactor) -> tuple[dict[str, bytes], list[str]]:
     """Return the redacted files of a folder by their names in the bundle, and the names of those left out."""
+    names = _names(folder, using)
     members: dict[str, bytes] = {}
     left_out = []
-    for path in _files(folder):
-        name = str(PurePosixPath(*map(using.text, path.relative_to(folder).parts)))
+    for path, name in names.items():
         try:
             members[name] = redacted_file(path, using)
         except (OSError, ValueError, StoreError):
             left_out.append(name)
     return members, left_out
+
+
+def _names(folder: Path, using: Redactor) -> dict[Path, str]:
+    """Return what the files of a folder are called in the bundle; those that would be called alike are numbered."""
+    paths = list(_files(folder))
+    inner = {path: (*path.relative_to(folder).parts[:-1], path.stem) for path in paths}
+    known = apart((part for parts in inner.values() for part in parts), using)
+    called = {path: [known.get(part) or using.text(part) for part in parts] for path, parts in inner.items()}
+    return {path: f"{PurePosixPath(*parts)}{path.suffix}" for path, parts in called.items()}
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -131,6 +131,19 @@ def place(last: str) -> str:
     return f"<path>/{last}" if _FILE.fullmatch(last) else "<path>"
 
 
+def apart(names: Iterable[str], using: Redactor) -> dict[str, str]:
+    """Return those names that would no longer differ, each with what it is called instead: the second one "... (2)"."""
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        alike.setdefault(using.text(name), []).append(name)
+    return {
+        name: f"{said} ({number})" if number > 1 else said
+        for said, mine in alike.items()
+        if len(mine) > 1
+        for number, name in enumerate(mine, 1)
+    }
+
+
 def redactor() -> Redactor:
     """Return what takes out who runs this, where, and what the environment holds beyond watched variables."""
     names = dict.fromkeys(_people(), "user") | dict.fromkeys(_hosts(), HOST)

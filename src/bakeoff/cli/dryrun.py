@@ -84,7 +84,7 @@ def _why(told: Forecast) -> list[str]:
 
 def tell_study(study: Study, results: str, *, json: bool) -> None:
     """Print what the comparisons of a study would run."""
-    from bakeoff.report.units import count
+    from bakeoff.spec.text import count
 
     told = [_forecast(point.request, Path(results)) for point in study.points]
     if json:

@@ -43,7 +43,7 @@ def tell(declared: Sequence[Study], results: str, *, json: bool) -> None:
 
 def _lines(told: Sequence[Foreseen], each: Sequence[Estimate], whole: Estimate) -> list[str]:
     """Return the table of all, a line for each study where there are several, and what it all rests on."""
-    from bakeoff.report.units import count
+    from bakeoff.spec.text import count
 
     if len(told) == 1:
         title = f"{told[0].study.title}: {count(whole.comparisons, 'comparison')}{_size(told[0])}"

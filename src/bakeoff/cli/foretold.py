@@ -23,7 +23,7 @@ _KNOWN_FROM = {
 
 def sentence(told: Foreseen) -> str:
     """Return a study's comparisons and their time in a sentence."""
-    from bakeoff.report.units import count
+    from bakeoff.spec.text import count
 
     open_points = [one for one in told.points if not one.problem]
     said = count(len(told.study.points), "comparison")
@@ -36,7 +36,7 @@ def sentence(told: Foreseen) -> str:
 
 def sentence_of_all(told: Sequence[Foreseen], budget_s: float | None) -> str:
     """Return the comparisons of several studies and their time in a sentence."""
-    from bakeoff.report.units import count
+    from bakeoff.spec.text import count
 
     comparisons = sum(len(one.study.points) for one in told)
     done = sum(one.finished for one in told)

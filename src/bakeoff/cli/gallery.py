@@ -103,7 +103,7 @@ def _make(site: "Site", found: "list[Found]") -> None:
     What is interrupted leaves a list of all that is there, and the next call goes on.
     """
     from bakeoff.report.gallery import made
-    from bakeoff.report.units import count
+    from bakeoff.spec.text import count
 
     before = made.entries(site.folder)
     wanted = {one.slug for one in found}

@@ -107,7 +107,8 @@ def _resolved(outcome: Outcome) -> str:
 
     from bakeoff.judge.comparison import history
     from bakeoff.report.standings import ratio_text
-    from bakeoff.report.units import count, rounded
+    from bakeoff.report.units import rounded
+    from bakeoff.spec.text import count
     from bakeoff.stats.boundaries import LOOKS
     from bakeoff.stats.futility import resolution
 

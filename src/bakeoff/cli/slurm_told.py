@@ -11,9 +11,9 @@ from bakeoff.cluster.status import KINDS
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.study import judge_study
 from bakeoff.report.called import pasteable
-from bakeoff.report.units import count, elapsed
+from bakeoff.report.units import elapsed
 from bakeoff.spec.errors import BakeoffError
-from bakeoff.spec.text import plain
+from bakeoff.spec.text import count, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,8 @@ from bakeoff.race.notices import foreseen_shapes
 from bakeoff.race.progress import Certified, PointEnded, PointStarted, StudyStarted, TimerTested, TrialEnded, Tried
 from bakeoff.report.gpus import busy, gpu_memory
 from bakeoff.report.standings import kind, ratio_text, slower_first
-from bakeoff.report.units import count, duration, elapsed, percent, size
+from bakeoff.report.units import duration, elapsed, percent, size
+from bakeoff.spec.text import count
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.pairs import is_open
 

@@ -30,6 +30,15 @@ CONVOLUTIONS: dict[str, Flags] = {
 }
 """By xla/xla.proto: level 0 is no autotuning, 4 tries every algorithm on initialised memory and checks it."""
 
+FACT, NONE = "command_buffers", "none"
+"""Among the facts of a step's program on a GPU, and its value where XLA records no commands."""
+
+_RECORDED = (
+    "XLA records commands and starts them together (command buffers), whose kernels the profile may not tell apart; "
+    "XLA_FLAGS=--xla_gpu_enable_command_buffer= records none, which is another program."
+)
+"""openxla/xprof, issue 3070."""
+
 _DEFAULTS = {AUTOTUNE: "4", DETERMINISTIC: "false", COMMAND_BUFFERS: DEFAULT}
 """What XLA takes by itself; which commands its command buffers hold changes from version to version."""
 
@@ -43,7 +52,12 @@ def algorithms(options: Mapping[str, str | bool | int] | None = None) -> str:
 
 def command_buffers(options: Mapping[str, str | bool | int] | None = None) -> str:
     """Return which commands XLA records once and starts together, as CUDA graphs: "default", "none", or their names."""
-    return _stated(COMMAND_BUFFERS, options) or "none"
+    return _stated(COMMAND_BUFFERS, options) or NONE
+
+
+def notes(facts: Mapping[str, float | int | str]) -> list[str]:
+    """Return what a reader of a profile has to know where XLA records commands, by the facts of the step's program."""
+    return [_RECORDED] if facts.get(FACT, NONE) != NONE else []
 
 
 def written(flags: Flags) -> str:

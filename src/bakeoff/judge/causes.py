@@ -12,7 +12,7 @@ from bakeoff.judge.explanation import Cause, Unjudged
 from bakeoff.judge.late import MANY
 from bakeoff.measure.contention import is_flagged
 from bakeoff.spec.gpu import BY_HAND, POWER_LIMIT
-from bakeoff.spec.text import three_digits
+from bakeoff.spec.text import count, three_digits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -157,7 +157,7 @@ def _why_unjudged(blocks: Sequence[Block]) -> str:
     """Return in how many blocks others were busy, and of how many nobody knows; these are half of all or more."""
     disturbed = sum(is_flagged(block.signals) for block in blocks)
     unknown = sum(block.signals.foreign_share is None for block in blocks)
-    whole = _count(len(blocks), "block")
+    whole = count(len(blocks), "block")
     if unknown == len(blocks):
         return UNTOLD
     said = [f"{BUSY} in {disturbed:,} of {whole}"] if disturbed else []
@@ -196,17 +196,17 @@ def _denormals(seen: _Seen) -> Cause | None:
     late = seen.one.late
     if late is None or seen.one.settings.get("denormals") == "flushed":
         return None
-    early = {name: count.share for name, count in late.early.items() if count.share >= MANY}
+    early = {name: one.share for name, one in late.early.items() if one.share >= MANY}
     if early:
         name, share = max(early.items(), key=lambda item: item[1])
-        steps = _count(late.early_step, "step")
+        steps = count(late.early_step, "step")
         said = f"{_percent(share)} of the numbers in its {name} are denormal after {steps} of training"
         return _cause(seen, DENORMALS, said, {"early_share": share, "early_step": late.early_step})
     held = late.denormal()
     if not held or late.ratio is None or late.ratio.low <= 1.0:
         return None
     name, share = max(held.items(), key=lambda item: item[1])
-    steps = _count(late.late_step, "step")
+    steps = count(late.late_step, "step")
     said = (
         f"{_percent(share)} of the numbers in its {name} are denormal after {steps} of training, "
         f"and a step takes {late.ratio.estimate:.2f}x as long then; the steps that were raced are earlier"
@@ -269,7 +269,7 @@ def _recompiling(seen: _Seen) -> Cause | None:
         return None
     steps = sum(len(block.steps_ns) for block in blocks)
     was = "was" if programs == 1 else "were"
-    said = f"{_count(programs, 'program')} {was} compiled within {_count(steps, 'timed step')}, where none should be"
+    said = f"{count(programs, 'program')} {was} compiled within {count(steps, 'timed step')}, where none should be"
     return _cause(seen, COMPILING, said, {"programs": programs, "steps": steps})
 
 
@@ -310,7 +310,7 @@ def _clocks(seen: _Seen) -> Cause | None:
     slowed = [held for state in seen.one.gpu if (held := set(state.slowed) - {POWER_LIMIT, BY_HAND})]
     if slowed:
         mhz = [state.clock_mhz for state in seen.one.gpu if state.clock_mhz is not None]
-        rounds = f"{len(slowed):,} of {_count(len(seen.one.gpu), 'round')}"
+        rounds = f"{len(slowed):,} of {count(len(seen.one.gpu), 'round')}"
         said = f"the GPU's clock was held down in {rounds}: {', '.join(sorted({why for one in slowed for why in one}))}"
         return _cause(seen, CLOCKS, said, {"clock_mhz": statistics.fmean(mhz)} if mhz else {})
     mine = _calm_clock_mhz(seen.timed)
@@ -336,11 +336,6 @@ _FINDERS: tuple[Callable[[_Seen], Cause | None], ...] = (
 def _cause(seen: _Seen, name: str, said: str, numbers: dict[str, float]) -> Cause:
     """Return a cause of one contender."""
     return Cause(label=seen.one.label, name=name, said=f"{seen.one.label}: {said}.", numbers=numbers)
-
-
-def _count(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 block", "7 blocks"."""
-    return f"{number:,} {noun if number == 1 else f'{noun}s'}"
 
 
 def _percent(share: float) -> str:

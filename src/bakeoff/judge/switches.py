@@ -23,9 +23,20 @@ if TYPE_CHECKING:
 KINDS: frozenset[OperationKind] = frozenset(get_args(OperationKind))
 
 BETWEEN: frozenset[OperationKind] = frozenset(
-    ("element-wise", "normalisation", "reduction", "data movement", "optimiser", "host dispatch", "idle", "other")
+    (
+        "attention",
+        "element-wise",
+        "normalisation",
+        "reduction",
+        "data movement",
+        "optimiser",
+        "host dispatch",
+        "idle",
+        "other",
+    )
 )
-"""What a compiler fuses or leaves out: everything around the operations that libraries compute."""
+"""What a compiler fuses or leaves out: everything around the operations that libraries compute. Attention is among it,
+which is many operations wherever no kernel computes it: in TensorFlow always, in JAX on a processor."""
 
 
 class Switch(msgspec.Struct, frozen=True, kw_only=True):
@@ -56,6 +67,11 @@ SWITCHES: tuple[Switch, ...] = (
         option="attention",
         kinds=frozenset(("attention",)),
         better=("cudnn", "flash", "efficient", "default", "math"),
+    ),
+    # Which of the two is faster is the graph's matter, so that nobody ranks them.
+    Switch(
+        option="aggregate",
+        kinds=frozenset(("matrix product", "element-wise", "reduction", "data movement")),
     ),
     # Turned, a convolution is a product of matrices and the copies of its patches: the sum over these three counts.
     Switch(
@@ -121,23 +137,24 @@ def turned_for(
 ) -> str:
     """Return the switch of the second contender, as OPTION=VALUE, that should make its rows of a kind smaller.
 
-    First what the two contenders differ in, turned to the first's value; then what the framework has for that kind.
-    Empty where there is none; `idle` names options that mean nothing to the model.
+    First what the two contenders differ in, turned to the first's value; of two frameworks only what nobody ranks: a
+    user has set that. Then the most specific option for that kind, to a value that ranks before the one in force, the
+    first's before others. Empty where there is none; `idle` names options that mean nothing to the model.
     """
     mine, theirs = second.options, first.options
     acting = [one for one in SWITCHES if kind in one.kinds and one.option not in idle]
+    is_same = first.framework == second.framework
+    differing = [one.option for one in acting if is_same or not one.better]
+    for option in (*differing, *(_own(info, mine, theirs) if is_same else ())):
+        value = theirs.get(option, mine.get(option, ""))
+        if can_be(info, mine, option, value):
+            return f"{option}={value}"
     for switch in acting:
-        value = theirs.get(switch.option, mine.get(switch.option, ""))
-        is_meant = first.framework == second.framework or not switch.better or value in _before(switch, mine)
-        if is_meant and can_be(info, mine, switch.option, value):
-            return f"{switch.option}={value}"
-    for name in _own(info, mine, theirs) if first.framework == second.framework else ():
-        if can_be(info, mine, name, theirs[name]):
-            return f"{name}={theirs[name]}"
-    for switch in acting:
-        better = [value for value in _before(switch, mine) if can_be(info, mine, switch.option, value)]
-        if better:
-            return f"{switch.option}={better[0]}"
+        better = _before(switch, mine)
+        followed = [value for value in better if value == theirs.get(switch.option)]
+        for value in (*followed, *better):
+            if can_be(info, mine, switch.option, value):
+                return f"{switch.option}={value}"
     return ""
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.report.machine_advice import Advice
-from bakeoff.report.units import UNKNOWN, count, percent
+from bakeoff.report.units import UNKNOWN, percent
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.measure.system_settings import Facts

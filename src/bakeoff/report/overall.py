@@ -8,7 +8,8 @@ import msgspec
 
 from bakeoff.report.points import winner
 from bakeoff.report.standings import kind, ratio_parts
-from bakeoff.report.units import count, listed
+from bakeoff.report.units import listed
+from bakeoff.spec.text import count
 from bakeoff.spec.verdict import between
 
 if TYPE_CHECKING:

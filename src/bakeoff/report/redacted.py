@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
-from bakeoff.acceptance.redacted import Redactor, place, sharing_redactor
+from bakeoff.acceptance.redacted import Redactor, apart, place, sharing_redactor
+from bakeoff.judge.explanation import Explanation
 from bakeoff.judge.outcome import Outcome
 from bakeoff.judge.search import SearchOutcome
 from bakeoff.judge.study import StudyOutcome
@@ -89,7 +90,7 @@ class Redaction:
     def __init__(self, using: Redactor, outcome: msgspec.Struct, names: Iterable[str] = ()) -> None:
         """Take what redacts, and the outcome, whose contenders have to keep names of their own; so have `names`."""
         self._using = using
-        self._labels = _apart(list(dict.fromkeys([*_labels(outcome), *names])), using)
+        self._labels = apart([*_labels(outcome), *names], using)
         known = "|".join(map(re.escape, sorted(self._labels, key=len, reverse=True)))
         self._known = re.compile(f"({known})") if known else None
 
@@ -174,23 +175,12 @@ def _first_lines(value: Any) -> Any:
 
 
 def _labels(outcome: msgspec.Struct) -> list[str]:
-    """Return the names of the contenders of an outcome, of a study of all of its comparisons."""
+    """Return the names of the contenders of an outcome or of what explains it, of a study of all of its comparisons."""
+    if isinstance(outcome, Explanation):
+        return _labels(outcome.outcome)
     if isinstance(outcome, Outcome):
         return [plan.contender.label for plan in outcome.comparison.contenders]
     if isinstance(outcome, SearchOutcome):
         return [plan.contender.label for plan in outcome.search.plan.contenders]
     inner = outcome.outcomes if isinstance(outcome, StudyOutcome) else []
     return list(dict.fromkeys(label for one in inner for label in _labels(one)))
-
-
-def _apart(labels: list[str], using: Redactor) -> dict[str, str]:
-    """Return those names that would no longer differ, each with what it is called instead."""
-    alike: dict[str, list[str]] = {}
-    for label in labels:
-        alike.setdefault(using.text(label), []).append(label)
-    return {
-        label: f"{said} ({number})" if number > 1 else said
-        for said, mine in alike.items()
-        if len(mine) > 1
-        for number, label in enumerate(mine, 1)
-    }

@@ -114,11 +114,6 @@ def percent(share: float) -> str:
     return f"{share * 100:.2g} %" if share < 0.1 else f"{share * 100:.0f} %"  # noqa: PLR2004 (two digits either way)
 
 
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 round", "7 rounds"."""
-    return f"{number:,} {noun if number == 1 else noun + ('es' if noun.endswith('s') else 's')}"
-
-
 def listed(items: Iterable[str], last: str = "and") -> str:
     """Join as a sentence does: "a, b and c"."""
     *rest, end = list(items) or [""]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.measure.gpu_packages import is_library
-from bakeoff.report.units import count, listed, percent
+from bakeoff.report.units import listed, percent
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -25,3 +25,8 @@ def three_digits(value: float) -> str:
 
 WHOLE_FROM = 99.95
 """From here on three digits are a whole number."""
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 round", "7 rounds"."""
+    return f"{number:,} {noun if number == 1 else noun + ('es' if noun.endswith('s') else 's')}"

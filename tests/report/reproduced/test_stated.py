@@ -149,6 +149,7 @@ def test_a_claim_over_some_comparisons_says_how_many(figure: StudyOutcome) -> No
     assert "inconclusive here: what more than half keep within, of 9: 12 %" in similar
     assert similar.endswith("taken as 8 %, in 9 of its 15 comparisons.")
     assert sum("grows with the batch" in one and "inconclusive here" in one for one in said) == 3
+    assert sum("for each doubling of the batch, over 3 comparisons: " in one for one in said) == 3
     assert sum("not measured here: it needs CUDA" in one for one in said) == 10
 
 

@@ -38,14 +38,6 @@ _EAGER = (
 )
 
 
-_BUFFERS, _NONE = "command_buffers", "none"
-_RECORDED = (
-    "XLA records commands and starts them together (command buffers), whose kernels the profile may not tell apart; "
-    "XLA_FLAGS=--xla_gpu_enable_command_buffer= records none, which is another program."
-)
-"""openxla/xprof, issue 3070. Not run on a GPU by us."""
-
-
 class Tracer:
     """JAX's profiler in this process."""
 
@@ -107,9 +99,7 @@ class Tracer:
         notes = [NOTE] if self.level == "layers" else []
         if missing:
             notes.append(f"{missing} of {events} events name an instruction that no program has.")
-        if str(self._facts.get(_BUFFERS, _NONE)) != _NONE:
-            notes.append(_RECORDED)
-        return notes
+        return [*notes, *xla.notes(self._facts)]
 
     def _look_up(self, names: set[str]) -> None:
         """Read the programs of these names, of those that this process has compiled."""
@@ -143,7 +133,7 @@ class Tracer:
             "program_sha256": hlo.sha256(text),
         }
         if jax.default_backend() != "cpu":
-            self._facts[_BUFFERS] = xla.command_buffers()
+            self._facts[xla.FACT] = xla.command_buffers()
 
 
 def _scoped(vocabulary: Any) -> Any:

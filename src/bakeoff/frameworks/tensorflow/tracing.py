@@ -15,9 +15,10 @@ import keras
 import tensorflow as tf
 from tensorflow.python.eager import context  # run metadata of functions has no public name
 
-from bakeoff.frameworks import hlo, planes, scopes
+from bakeoff.frameworks import hlo, planes, scopes, xla
+from bakeoff.frameworks.collecting import Collecting
 from bakeoff.frameworks.origins import NOTE, origins
-from bakeoff.frameworks.tensorflow import border, eager, grappler, nodes
+from bakeoff.frameworks.tensorflow import border, devices, eager, grappler, nodes
 from bakeoff.frameworks.tracing import ALL_PASSES, LAYER, LOSS, OPTIMIZER, WHOLE, Trace
 from bakeoff.spec.options import DEFAULT
 from bakeoff.spec.vocabulary import LAYERS
@@ -95,14 +96,15 @@ class Tracer:
 
     def attach(self, step: Any) -> None:
         """Put scopes around the loss and the update, and have the first call say what it runs."""
+        collects = isinstance(step, Collecting)
         if not hasattr(step._run, "experimental_get_tracing_count"):
             self.level, self.reason = "kinds", EAGER
             self._open = tf.profiler.experimental.Trace
-        elif hasattr(step, "_collect") and step._run._jit_compile:
+        elif collects and step._run._jit_compile:
             self.level, self.reason = "none", TWO_PROGRAMS
         else:
             self._first = FirstCall(step)
-            self._collecting = FirstCall(step, "_collect") if hasattr(step, "_collect") else None
+            self._collecting = FirstCall(step, "_collect") if collects else None
         if (optimizer := getattr(step, "_optimizer", None)) is not None:
             optimizer.apply = scopes.within(self._scope, OPTIMIZER, optimizer.apply)
             step._loss_of = scopes.within(self._scope, LAYER + LOSS, step._loss_of)
@@ -128,7 +130,7 @@ class Tracer:
     def _notes(self) -> list[str]:
         """Return what a reader has to know."""
         rules = [NODES if self._origins is None else NOTE] if self.level == "layers" else []
-        return [*rules, *([TWO_FUNCTIONS] if self._collecting is not None else [])]
+        return [*rules, *([TWO_FUNCTIONS] if self._collecting is not None else []), *xla.notes(self._facts)]
 
     def graph(self) -> dict[str, nodes.Node]:
         """Return the nodes that Grappler has made of the step, of a step that collects those of both its functions."""
@@ -162,6 +164,8 @@ class Tracer:
             "fusions": hlo.fusions(module),
             "program_sha256": _sha256(nodes.nameless(hlo.without_metadata(text.replace(module.name, "")))),
         }
+        if devices.has_gpu():
+            self._facts[xla.FACT] = xla.command_buffers()
 
     def _opening(self, native: Any) -> Any:
         """Return a class that is the framework's own, but opens a scope where its objects are called."""

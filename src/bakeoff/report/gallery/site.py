@@ -23,8 +23,8 @@ from bakeoff.report.gallery.records import ARCHIVE_FILE, digest, folders, packed
 from bakeoff.report.pages import page_of
 from bakeoff.report.pictures.colours import PAPER
 from bakeoff.report.redacted import Redaction
-from bakeoff.report.units import count, listed
-from bakeoff.spec.text import plain
+from bakeoff.report.units import listed
+from bakeoff.spec.text import count, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bakeoff.report.page import Line, Page, Section, Table, with_command
-from bakeoff.report.units import count, elapsed, listed
+from bakeoff.report.units import elapsed, listed
 from bakeoff.report.words import machine_text
 from bakeoff.spec.acceptance import STATES
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.spec.acceptance import Acceptance, AcceptanceOutcome

@@ -15,8 +15,8 @@ from bakeoff.report.sections.certificate import same_work
 from bakeoff.report.sections.parts import kinds, layers, others
 from bakeoff.report.sections.why import headline, of_others, sentences
 from bakeoff.report.standings import bounds, kind
-from bakeoff.report.units import count
 from bakeoff.report.words import machine_line, measured_line
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.explanation import Explanation, Gap, Part, Profile, Row, Suspect

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bakeoff.judge.claims import judged
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.units import listed, percent
+from bakeoff.spec.text import count
 from bakeoff.stats.digits import digits, significant
 from bakeoff.stats.size import LEVEL
 
@@ -100,13 +101,14 @@ def _quantity(one: Judged) -> str:
     """Return which of several intervals the percent are of: "smallest of 3: "; empty where there is one."""
     if one.intervals == 1:
         return ""
+    if one.claim.kind == "grows":
+        return f"for each doubling of the batch, over {count(one.intervals, 'comparison')}: "
     named = {
         "more": "smallest of",
         "most": "largest of",
         "at-least": "largest of",
         "within": "furthest apart of",
         "mostly-within": "what more than half keep within, of",
-        "grows": "for each doubling of the batch, over",
     }.get(one.claim.kind, "mean of")
     return f"{named} {one.intervals}: "
 

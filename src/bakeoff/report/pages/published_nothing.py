@@ -12,7 +12,8 @@ from bakeoff.report.page import Line, Picture, Section, Table
 from bakeoff.report.pictures.study import ratio_chart
 from bakeoff.report.points import points_of
 from bakeoff.report.standings import kind, ratio_text, step_parts
-from bakeoff.report.units import count, listed, unit_for
+from bakeoff.report.units import listed, unit_for
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.study import PointOutcome, StudyOutcome

@@ -10,8 +10,9 @@ from bakeoff.judge.epochs import accuracies, epoch_times, length_of
 from bakeoff.judge.reproduced_memory import ELSE, held_bytes
 from bakeoff.report.page import Line, Table
 from bakeoff.report.standings import ratio_text, shown_interval, throughput
-from bakeoff.report.units import carried, count, rounded, size
+from bakeoff.report.units import carried, rounded, size
 from bakeoff.spec.published import RELATIVE
+from bakeoff.spec.text import count
 from bakeoff.spec.verdict import Interval
 
 if TYPE_CHECKING:

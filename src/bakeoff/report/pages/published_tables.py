@@ -12,8 +12,9 @@ from bakeoff.report.pages.published_epochs import epochs_table
 from bakeoff.report.pages.published_memory import memory_table
 from bakeoff.report.pages.published_scaling import overheads_table
 from bakeoff.report.standings import ratio_text, step_parts, throughput_parts
-from bakeoff.report.units import UNKNOWN, Unit, count, percent, rounded, unit_for
+from bakeoff.report.units import UNKNOWN, Unit, percent, rounded, unit_for
 from bakeoff.spec.published import RELATIVE
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome

@@ -24,8 +24,9 @@ from bakeoff.report.pages.study import comparisons
 from bakeoff.report.pictures.bars import bars_chart, bars_finding
 from bakeoff.report.pictures.reproduction import ratios_chart
 from bakeoff.report.standings import bounds, kind
-from bakeoff.report.units import count, listed
+from bakeoff.report.units import listed
 from bakeoff.report.words import measured_line
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

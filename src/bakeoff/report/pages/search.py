@@ -9,10 +9,11 @@ import msgspec
 from bakeoff.report.page import Line, Page, Picture, Section, Table
 from bakeoff.report.pictures.search import attempts_chart
 from bakeoff.report.sections.certificate import verified
-from bakeoff.report.units import UNKNOWN, count, listed, percent, size
+from bakeoff.report.units import UNKNOWN, listed, percent, size
 from bakeoff.report.words import measured_line
 from bakeoff.spec.per_sample import clipping_words
 from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.search import Attempt, Found, SearchOutcome

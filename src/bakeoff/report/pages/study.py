@@ -10,8 +10,9 @@ from bakeoff.report.pages.comparison import cautions, comparison_page
 from bakeoff.report.pictures.study import MOST_PAIRS, rate_chart, ratio_chart
 from bakeoff.report.points import points_of
 from bakeoff.report.sections.certificate import same_work_of
-from bakeoff.report.units import count, listed, percent
+from bakeoff.report.units import listed, percent
 from bakeoff.report.words import machines_line, measured_line, source_name
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from bakeoff.report.gaps import NO_LAYER, difference, scale_of
 from bakeoff.report.pictures import WIDE, altair, drawn
 from bakeoff.report.pictures.differences import BAR, DIRECTIONS, axis_of, difference_bars
 from bakeoff.report.pictures.rows import CHARACTER, LINE, rows
-from bakeoff.report.units import count
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from bakeoff.report.pictures import WIDE, altair, drawn, is_narrow, looks
 from bakeoff.report.pictures.colours import GREY
 from bakeoff.report.pictures.differences import BAR, DIRECTIONS, HOLLOW, axis_of, difference_bars
 from bakeoff.report.pictures.rows import rows
-from bakeoff.report.units import count
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

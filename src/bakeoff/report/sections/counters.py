@@ -8,7 +8,8 @@ import msgspec
 
 from bakeoff.judge.counters import MOST_FAULTS_PER_STEP
 from bakeoff.report.page import Subject
-from bakeoff.report.units import UNKNOWN, count, rounded
+from bakeoff.report.units import UNKNOWN, rounded
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.counters import BlockCounters

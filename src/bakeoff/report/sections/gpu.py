@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.report.page import Line, Section, Subject, Table
-from bakeoff.report.units import UNKNOWN, count, listed, percent
+from bakeoff.report.units import UNKNOWN, listed, percent
 from bakeoff.spec.gpu import BY_HAND, POWER_LIMIT
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.page import Subject
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import count, percent, rounded
+from bakeoff.report.units import percent, rounded
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome

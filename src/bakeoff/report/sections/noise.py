@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import count, percent
+from bakeoff.report.units import percent
 from bakeoff.report.words import remarks
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.report.page import Section, Subject
-from bakeoff.report.units import count, percent
+from bakeoff.report.units import percent
+from bakeoff.spec.text import count
 from bakeoff.spec.trial import FIXED
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.sections.stages import CLASSES, stages_table
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import UNKNOWN, count, duration, percent, rounded
+from bakeoff.report.units import UNKNOWN, duration, percent, rounded
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.explanation import Explanation, Part, Profile

@@ -8,7 +8,8 @@ import msgspec
 
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import bounds, kind
-from bakeoff.report.units import Unit, count, quantity, rounded
+from bakeoff.report.units import Unit, quantity, rounded
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome

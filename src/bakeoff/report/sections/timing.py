@@ -8,9 +8,10 @@ import msgspec
 
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import count, duration, listed, percent, unit_for
+from bakeoff.report.units import duration, listed, percent, unit_for
 from bakeoff.report.words import earlier, timed_region
 from bakeoff.spec.scenario import SCENARIOS
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome

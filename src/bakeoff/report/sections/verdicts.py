@@ -22,7 +22,8 @@ from bakeoff.report.standings import (
     throughput_parts,
     times_text,
 )
-from bakeoff.report.units import count, duration, listed, percent, rounded
+from bakeoff.report.units import duration, listed, percent, rounded
+from bakeoff.spec.text import count
 from bakeoff.spec.verdict import between
 from bakeoff.stats.boundaries import LOOKS
 from bakeoff.stats.size import LEVEL

@@ -9,7 +9,8 @@ import msgspec
 from bakeoff.judge.epochs import WholeRuns, length_of, middle
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import ranked
-from bakeoff.report.units import UNKNOWN, count, listed, rounded, unit_for
+from bakeoff.report.units import UNKNOWN, listed, rounded, unit_for
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome

@@ -23,7 +23,8 @@ from bakeoff.report.gaps import (
     verdict_of,
 )
 from bakeoff.report.standings import kind, times_text
-from bakeoff.report.units import count, listed, rounded
+from bakeoff.report.units import listed, rounded
+from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3
 """Parts of a gap in one sentence: more are read in the table."""
+
+_FALLS = "the gap falls"
 
 
 def headline(explanation: Explanation) -> str:
@@ -139,7 +142,15 @@ def _checked(explanation: Explanation, gap: Gap, suspect: Suspect | None, *, is_
     about = "" if is_named else f" ({adjective(suspect.row) if suspect.row else suspect.cause})"
     # Of the same race, in which the gap may be another than in the race that is explained.
     before = f"{rounded(suspect.ratio_before, 3)}x" if suspect.ratio_before else raced_ratio(explanation, gap)
-    return f"with {switch}{about} {_moved(before, suspect.ratio.estimate)}: {status}"
+    moved = _moved(before, suspect.ratio.estimate)
+    return f"with {switch}{about} {moved}{_elsewhere(suspect, moved)}: {status}"
+
+
+def _elsewhere(suspect: Suspect, moved: str) -> str:
+    """Return that a gap has fallen by something else than what was suspected; empty where the race does not say so."""
+    is_less = suspect.saved_s is not None and suspect.saved_s.low > 0.0 and moved.startswith(_FALLS)
+    what = "part" if suspect.row is not None else "cause"
+    return f", but not by this {what}" if suspect.status == "refuted" and is_less else ""
 
 
 def _moved(before: str, after: float) -> str:
@@ -147,9 +158,8 @@ def _moved(before: str, after: float) -> str:
     now = f"{rounded(after, 3)}x"
     if now == before:
         return f"the gap stays at {before}"
-    return (
-        f"the gap {'falls' if after < float(before.rstrip('x').replace(',', '')) else 'grows'} from {before} to {now}"
-    )
+    how = _FALLS if after < float(before.rstrip("x").replace(",", "")) else "the gap grows"
+    return f"{how} from {before} to {now}"
 
 
 def turned(suspect: Suspect, gap: Gap) -> str:
