@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.race.conftest import NO_PROBE_S
 from tests.race.inline import InlineWorker
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.race import conductor
+from bakeoff.race.stages import certify, explain, rounds
 from bakeoff.race.workers.group import GroupWorker, why_apart
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
@@ -245,6 +247,22 @@ def test_pytorchs_replicas_end_with_one_of_them(request_of: Any, running_in: Any
     (certificate,) = conductor.verify(request_of("torch:devices=2"), launch=Dying)
     assert certificate.reason.endswith("replica 1: killed by SIGKILL, as the kernel does for want of memory")
     assert running_in(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_pytorchs_profiler_names_the_collectives_of_its_replicas(
+    request_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replicas of DistributedDataParallel are traced together, and a part of their step is in collectives."""
+    monkeypatch.setattr(explain, "ROUNDS", 1)
+    stages = (certify.wanted, rounds.wanted, explain.wanted)
+    outcome = conductor.run(request_of("torch:devices=2", max_rounds=1), probe_s=NO_PROBE_S, stages=stages)
+    (record,) = records_of(outcome, "explain")
+    assert record.traced is not None, record.reason
+    shares = record.traced.shares
+    assert record.traced.level == "layers", record.traced.reason
+    assert 0.0 < sum(share.share for share in shares if share.kind == "communication") < 1.0
+    assert {share.phase for share in shares if share.layer} >= {"forward", "backward"}
 
 
 def test_a_group_of_one_lost_worker_is_lost(tmp_path: Path) -> None:

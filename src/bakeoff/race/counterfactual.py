@@ -109,9 +109,14 @@ def _stages(link: Link) -> tuple[Stage, ...]:
 
 
 def gaps_to_fastest(explanation: Explanation) -> list[Gap]:
-    """Return the gaps of which the fastest contender is one side."""
-    behind = {gap.second for gap in explanation.gaps}
-    return [gap for gap in explanation.gaps if gap.first not in behind]
+    """Return the gaps to the fastest contender, of each number of devices.
+
+    What one contender takes more on several devices is what agreeing costs, which no switch takes away.
+    """
+    devices = {one.label: one.plan.devices for one in explanation.outcome.contenders}
+    gaps = [gap for gap in explanation.gaps if devices.get(gap.first) == devices.get(gap.second)]
+    behind = {gap.second for gap in gaps}
+    return [gap for gap in gaps if gap.first not in behind]
 
 
 def link_of(explanation: Explanation, gap: Gap, request: Request) -> Link:
