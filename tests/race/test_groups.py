@@ -13,6 +13,8 @@ from tests.race.conftest import NO_PROBE_S
 from tests.race.inline import InlineWorker
 
 from bakeoff.judge.outcome import Outcome
+from bakeoff.measure.cores import ranges, usable
+from bakeoff.measure.machine import usable_cores
 from bakeoff.race import conductor
 from bakeoff.race.stages import certify, explain, rounds
 from bakeoff.race.workers.group import GroupWorker, why_apart
@@ -239,6 +241,38 @@ class Dying(ProcessWorker):
         if isinstance(command, protocol.Certify) and self._folder.name == replica_folder(1):
             os.kill(self.pid, signal.SIGKILL)
         super().send(command)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(len(usable()) < 2, reason="two replicas need two processors that this process may use")
+def test_replicas_have_processors_of_their_own(request_of: Any) -> None:
+    """Sets are disjoint and together all that may be used, but for a rest; one device has as many as a replica has."""
+    stages = (certify.wanted, rounds.wanted)
+    request = request_of("fake:clock=real", devices=(2,), max_rounds=1)
+    outcome = conductor.run(request, probe_s=NO_PROBE_S, stages=stages)
+    (single,) = [record for record in records_of(outcome, "time") if record.trial.group is None]
+    (group,) = [record for record in records_of(outcome, "time") if record.trial.group]
+    first, second = group.trial.cores
+    assert len(first) == len(second) == len(usable()) // 2
+    assert not set(first) & set(second)
+    assert {*first, *second} <= set(usable())
+    assert group.settings["cores"] == f"{ranges(first)}; {ranges(second)}", "what each replica has read back"
+    assert [one.cores for one in group.replicas] == [ranges(first), ranges(second)]
+    assert (single.trial.cores, single.settings["cores"]) == ((first,), ranges(first))
+    assert {record.machine["usable_cores"] for record in (single, group)} == {usable_cores()}, "the machine's own"
+
+
+def test_nobody_is_bound_on_one_device(race: Race) -> None:
+    """A race without several devices leaves processes to the system, and tells no processors."""
+    (record,) = records_of(race("fake", max_rounds=1), "time")
+    assert record.trial.cores == ()
+    assert "cores" not in record.settings
+
+
+def test_nobody_is_bound_where_threads_want_more_than_there_is(race: Race) -> None:
+    """Replicas that take turns anyway are not squeezed onto processors that are fewer than their threads."""
+    outcome = race("fake:threads=4096", devices=(2,), max_rounds=1)
+    assert {record.trial.cores for record in records_of(outcome, "time")} == {()}
 
 
 @pytest.mark.slow

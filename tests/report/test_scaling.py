@@ -63,3 +63,15 @@ def test_time_in_collectives_is_told_where_a_profiler_names_them(on_two: Outcome
     assert (told["collectives"], told["collectives_interval"]) == (0.12, [0.1, 0.14])
     few = msgspec.structs.replace(known, collectives_interval=None)
     assert scaling.table(msgspec.structs.replace(on_two, scalings=[few])).lines[0].cells[-1] == "12.0"
+
+
+def test_the_processors_of_each_replica_are_told(on_two: Outcome) -> None:
+    """Where replicas are bound to processors of their own, the section says to which; else it says nothing of that."""
+    assert not any("processors" in one for one in scaling.notes(on_two)[1:])
+    single, both = on_two.contenders
+    bound = [
+        msgspec.structs.replace(one, settings=one.settings | {scaling.CORES: cores})
+        for one, cores in ((single, "0"), (both, "0; 1"))
+    ]
+    said = scaling.notes(msgspec.structs.replace(on_two, contenders=bound))[-1]
+    assert said.endswith("in the order of the replicas: torch (0), torch:devices=2 (0; 1).")

@@ -36,6 +36,8 @@ IN_COLLECTIVES = (
 )
 """A profiler's steps are longer than those that are raced, so that it is no part of the overhead."""
 
+CORES = "cores"
+"""The setting that tells the processors of each replica: "0-3; 4-7"."""
 
 SHARED = (
     "The devices are shares of one processor: replicas have its memory bandwidth, caches and clock in common, so that "
@@ -118,6 +120,9 @@ def notes(outcome: Outcome) -> list[str]:
     apart = [f"{one.label} {100 * one.straggling:.1f} %" for one in outcome.scalings if one.straggling is not None]
     if apart:
         said.append(f"Replicas' own times of a block differ, in the median over blocks, by: {', '.join(apart)}.")
+    bound = [f"{one.label} ({one.settings[CORES]})" for one in outcome.contenders if one.settings.get(CORES)]
+    if bound:
+        said.append(f"Each process is bound to processors, in the order of the replicas: {', '.join(bound)}.")
     return said
 
 
