@@ -26,7 +26,7 @@ def cores_in_force(trial: TrialSpec) -> str:
 
 
 def told_cores(draft: Draft) -> dict[str, str]:
-    """Return the setting: the processors of this process, or of every replica, in order, once all have reported theirs."""
+    """Return the setting: the processors of this process, or of every replica, once all have reported theirs."""
     replicas = draft.seen("replicas", list) or []
     each = [one.cores for one in replicas] or [cores_in_force(draft.trial)]
     return {CORES: "; ".join(each)} if all(each) else {}
