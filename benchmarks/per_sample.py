@@ -8,8 +8,8 @@ both sides (per_sample_by_hand.py: PyTorch's tutorial, Opacus' own classes, jit 
 one process and take single steps by turns, in mirrored order, each waited for. The ratio is by hand / ours, the 95 %
 interval of the centre of its logarithm over turns (signed-rank): 1.00 is the goal, below 0.97 is a defect.
 
-Opacus is not in PyTorch's usual environment: `pip install --target FOLDER opacus scipy opt-einsum --no-deps` puts it
-into a folder, and --opacus says which; without it the pair is refused, with the reason.
+Opacus is in PyTorch's environment. An interpreter without it takes it from the folder that --opacus names, as
+`pip install --target FOLDER opacus scipy opt-einsum --no-deps` fills it; without both the pair is refused.
 """
 
 from __future__ import annotations

@@ -92,6 +92,18 @@ def test_a_switch_that_saves_nothing_refutes_its_suspect(checked: Any) -> None:
     assert "comparison.json" in one.reason
 
 
+def test_a_race_of_suspects_has_the_threads_that_several_devices_share(checked: Any) -> None:
+    """Contenders on one device keep the threads that were shared out for another one, which is not in their race."""
+    script = SCRIPT.removeprefix("threads=1,")
+    found = checked(f"fake:{script}", f"fake:{script},planted_ms=0.5", f"fake:{script},devices=2")
+    folder = Path(found.outcome.path)
+    (link,) = read_checks(folder).links
+    outcomes = found.outcome, explain(folder / "checks" / link.comparison).outcome
+    before, again = ({one.plan.contender.options["threads"] for one in each.contenders} for each in outcomes)
+    assert len(before) == 1
+    assert again == before
+
+
 def test_a_against_a_has_no_suspect_and_no_race(checked: Any) -> None:
     """Nothing is told apart, so that nothing is checked."""
     found = checked(f"fake:{SCRIPT}", f"fake:{SCRIPT}")

@@ -86,6 +86,22 @@ def test_all_of_the_update_is_the_optimisers() -> None:
     assert (events[MARK].kind, events[MARK].launches) == ("host dispatch", False)
 
 
+def test_a_collectives_time_is_that_of_its_own_thread() -> None:
+    """The backward pass starts an all-reduce; gloo runs it, and waits for the other replicas, on its own thread."""
+    lines = (
+        (MARK, -1),
+        (f" {BACKWARD}", -1),
+        (f"  {NODE}torch::autograd::AccumulateGrad", -1),
+        ("   c10d::allreduce_", -1),
+    )
+    seen = [*nest(*lines), Seen("2", 35.0, 90.0, "gloo:all_reduce")]
+    events = by_name(read(seen, LAYERS))
+    started, work = events["c10d::allreduce_"], events["gloo:all_reduce"]
+    assert (started.kind, started.launches) == (work.kind, not work.launches) == ("communication", True)
+    assert (work.layer, work.end_ns - work.start_ns) == ("", 55.0)
+    assert program(seen) == ["allreduce_"], "what runs beside a program is no part of its order"
+
+
 def test_a_program_is_its_operators_in_order() -> None:
     """Scopes are no part of it, and steps are the marked ones."""
     scoped = nest((MARK, -1), (" L.first", -1), ("  aten::mm", 1), (" aten::add", 2))

@@ -16,11 +16,15 @@ from bakeoff.judge.explanation import Explanation
 from bakeoff.judge.gap import less_in
 from bakeoff.race import conductor
 from bakeoff.race.again import request_again
+from bakeoff.race.counterfactual import gaps_to_fastest
 from bakeoff.race.forecast_why import forecast_why
 from bakeoff.race.stages import explain as stage
+from bakeoff.report.sections.why import headline
 from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.spec.group import replica_folder
 from bakeoff.store.files import read_comparison, read_end, read_record
 from bakeoff.store.results import read_records
+from bakeoff.trial.explain import TRACE_FOLDER
 
 PARTS = "convolution/forward/stem/6;normalisation/forward/stem/2;optimiser/optimiser//1;idle///1"
 SCRIPT = f"step_ms=2,parts={PARTS}"
@@ -152,12 +156,49 @@ def test_a_spent_budget_leaves_no_time_for_traces(explained: Any) -> None:
     assert all(one.reason.startswith("no trial of it was traced: the time budget was spent") for one in found.profiles)
 
 
-def test_several_devices_and_ready_made_models_are_not_traced(explained: Any) -> None:
-    """Each has its reason."""
-    found = explained("fake", "fake:devices=2", "fake:tier=native")
-    assert "on several devices" in found.profiles[1].reason
-    assert "ready-made" in found.profiles[2].reason
+def test_ready_made_models_are_not_traced(explained: Any) -> None:
+    """They have no layers of the workload's, which is the reason."""
+    found = explained("fake", "fake:tier=native")
+    assert "ready-made" in found.profiles[1].reason
     assert found.profiles[0].rounds == 5
+
+
+AGREEING = f"{SCRIPT};communication/backward/stem/2.5,step_ms_by_device=0.25"
+"""A step of 2 ms on one device, and of 2.5 ms on two, of which 0.5 ms are collectives."""
+
+
+@pytest.mark.parametrize("sync", ["ddp", "mirrored"])
+def test_what_a_step_takes_more_on_several_devices_is_its_collectives(explained: Any, sync: str) -> None:
+    """The gap to the same contender on one device has a row for them, and the report of the race their share."""
+    found = explained(f"fake:{AGREEING},sync={sync}", f"fake:{AGREEING},sync={sync},devices=2")
+    (gap,) = found.gaps
+    assert (gap.first_s, gap.second_s) == pytest.approx((0.002, 0.0025))
+    row = gap.by_kind[0]
+    assert (row.kind, row.phase, row.first_s) == ("communication", "", 0)
+    assert (row.second_s, row.told_apart) == (pytest.approx(0.0005), True)
+    assert all(one.second_s == pytest.approx(one.first_s) for one in gap.by_kind[1:])
+    assert "on communication" in headline(found)
+    assert gaps_to_fastest(found) == [], "no switch takes away what agreeing costs"
+    (scaling,) = found.outcome.scalings
+    assert scaling.collectives == pytest.approx(0.2)
+    assert scaling.collectives_interval is not None
+
+
+def test_replicas_run_the_same_traced_steps_and_the_first_ones_files_stay(explained: Any) -> None:
+    """Every replica is traced, so that none waits for one that is slowed; raw files of the others are not kept."""
+    (profile,) = explained("fake:devices=2").profiles
+    assert (profile.level, profile.rounds, len(profile.files)) == ("layers", 5, 5)
+    folder = Path(profile.files[0]).parents[1]
+    traced = [read_record(place).traced for place in (folder, folder / replica_folder(1))]
+    assert [one.steps if one else 0 for one in traced] == [30, 30]
+    assert not (folder / replica_folder(1) / TRACE_FOLDER).exists()
+
+
+def test_other_numbers_of_devices_are_another_contenders_gap(explained: Any) -> None:
+    """A contender on one device and another one on two are not held against each other."""
+    found = explained("fake", "fake:step_ms=2,devices=2")
+    assert [one.rounds for one in found.profiles] == [5, 5]
+    assert found.gaps == []
 
 
 def test_waiting_for_batches_is_a_part_of_its_own(explained: Any) -> None:

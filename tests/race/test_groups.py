@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.race.conftest import NO_PROBE_S
 from tests.race.inline import InlineWorker
 
 from bakeoff.judge.outcome import Outcome
+from bakeoff.measure.cores import ranges, usable
+from bakeoff.measure.machine import usable_cores
 from bakeoff.race import conductor
+from bakeoff.race.stages import certify, explain, rounds
 from bakeoff.race.workers.group import GroupWorker, why_apart
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
@@ -240,11 +244,59 @@ class Dying(ProcessWorker):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(len(usable()) < 2, reason="two replicas need two processors that this process may use")
+def test_replicas_have_processors_of_their_own(request_of: Any) -> None:
+    """Sets are disjoint and together all that may be used, but for a rest; one device has as many as a replica has."""
+    stages = (certify.wanted, rounds.wanted)
+    request = request_of("fake:clock=real", devices=(2,), max_rounds=1)
+    outcome = conductor.run(request, probe_s=NO_PROBE_S, stages=stages)
+    (single,) = [record for record in records_of(outcome, "time") if record.trial.group is None]
+    (group,) = [record for record in records_of(outcome, "time") if record.trial.group]
+    first, second = group.trial.cores
+    assert len(first) == len(second) == len(usable()) // 2
+    assert not set(first) & set(second)
+    assert {*first, *second} <= set(usable())
+    assert group.settings["cores"] == f"{ranges(first)}; {ranges(second)}", "what each replica has read back"
+    assert [one.cores for one in group.replicas] == [ranges(first), ranges(second)]
+    assert (single.trial.cores, single.settings["cores"]) == ((first,), ranges(first))
+    assert {record.machine["usable_cores"] for record in (single, group)} == {usable_cores()}, "the machine's own"
+
+
+def test_nobody_is_bound_on_one_device(race: Race) -> None:
+    """A race without several devices leaves processes to the system, and tells no processors."""
+    (record,) = records_of(race("fake", max_rounds=1), "time")
+    assert record.trial.cores == ()
+    assert "cores" not in record.settings
+
+
+def test_nobody_is_bound_where_threads_want_more_than_there_is(race: Race) -> None:
+    """Replicas that take turns anyway are not squeezed onto processors that are fewer than their threads."""
+    outcome = race("fake:threads=4096", devices=(2,), max_rounds=1)
+    assert {record.trial.cores for record in records_of(outcome, "time")} == {()}
+
+
+@pytest.mark.slow
 def test_pytorchs_replicas_end_with_one_of_them(request_of: Any, running_in: Any, tmp_path: Path) -> None:
     """Where a replica is killed, PyTorch's other one, which waits for it in a collective, ends with that reason."""
     (certificate,) = conductor.verify(request_of("torch:devices=2"), launch=Dying)
     assert certificate.reason.endswith("replica 1: killed by SIGKILL, as the kernel does for want of memory")
     assert running_in(tmp_path) == []
+
+
+@pytest.mark.slow
+def test_pytorchs_profiler_names_the_collectives_of_its_replicas(
+    request_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Replicas of DistributedDataParallel are traced together, and a part of their step is in collectives."""
+    monkeypatch.setattr(explain, "ROUNDS", 1)
+    stages = (certify.wanted, rounds.wanted, explain.wanted)
+    outcome = conductor.run(request_of("torch:devices=2", max_rounds=1), probe_s=NO_PROBE_S, stages=stages)
+    (record,) = records_of(outcome, "explain")
+    assert record.traced is not None, record.reason
+    shares = record.traced.shares
+    assert record.traced.level == "layers", record.traced.reason
+    assert 0.0 < sum(share.share for share in shares if share.kind == "communication") < 1.0
+    assert {share.phase for share in shares if share.layer} >= {"forward", "backward"}
 
 
 def test_a_group_of_one_lost_worker_is_lost(tmp_path: Path) -> None:

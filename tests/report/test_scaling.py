@@ -8,6 +8,7 @@ import msgspec
 from tests.report.shown import data_of, printed
 
 from bakeoff.report.sections import scaling
+from bakeoff.spec.verdict import Interval
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -46,3 +47,31 @@ def test_an_overhead_without_an_interval_is_shown_as_the_efficiency_is(on_two: O
     assert scaling.table(found).lines[0].cells[-3:] == ["13", "", "87"]
     strong = msgspec.structs.replace(found.comparison, scaling="strong")
     assert scaling.table(msgspec.structs.replace(found, comparison=strong)).lines[0].cells[-3:] == ["13", "", ""]
+
+
+def test_time_in_collectives_is_told_where_a_profiler_names_them(on_two: Outcome) -> None:
+    """A column and its meaning, with the interval over traced rounds; neither is there without a trace."""
+    assert scaling.TRACED not in scaling.table(on_two).heads
+    assert scaling.IN_COLLECTIVES not in scaling.notes(on_two)
+    interval = Interval(estimate=0.12, low=0.1, high=0.14)
+    known = msgspec.structs.replace(on_two.scalings[0], collectives=0.12, collectives_interval=interval)
+    found = msgspec.structs.replace(on_two, scalings=[known])
+    assert scaling.table(found).heads[-1] == scaling.TRACED
+    assert scaling.table(found).lines[0].cells[-1] == "12.0 (10.0 to 14.0)"
+    assert scaling.IN_COLLECTIVES in scaling.notes(found)
+    told = data_of(found)["scaling"]["contenders"][0]
+    assert (told["collectives"], told["collectives_interval"]) == (0.12, [0.1, 0.14])
+    few = msgspec.structs.replace(known, collectives_interval=None)
+    assert scaling.table(msgspec.structs.replace(on_two, scalings=[few])).lines[0].cells[-1] == "12.0"
+
+
+def test_the_processors_of_each_replica_are_told(on_two: Outcome) -> None:
+    """Where replicas are bound to processors of their own, the section says to which; else it says nothing of that."""
+    assert not any("processors" in one for one in scaling.notes(on_two)[1:])
+    single, both = on_two.contenders
+    bound = [
+        msgspec.structs.replace(one, settings=one.settings | {scaling.CORES: cores})
+        for one, cores in ((single, "0"), (both, "0; 1"))
+    ]
+    said = scaling.notes(msgspec.structs.replace(on_two, contenders=bound))[-1]
+    assert said.endswith("in the order of the replicas: torch (0), torch:devices=2 (0; 1).")

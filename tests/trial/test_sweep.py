@@ -48,6 +48,13 @@ def test_host_dispatch_and_idle_have_no_phase() -> None:
     assert found == {Key("host dispatch"): 40, Key("idle"): 60}
 
 
+def test_a_collective_has_no_layer_and_no_phase() -> None:
+    """It takes the gradients of many layers, and frameworks start it in other phases: there is one row of it."""
+    started = event(0, 40, Key("communication", "backward", "first"))
+    found = spent([started, event(40, 60, Key("communication", "forward"), "pool")])
+    assert found == {Key("communication"): 60, Key("idle"): 40}
+
+
 def test_work_that_ends_after_its_event_is_not_idle() -> None:
     """XLA's convolutions: the event covers a tenth of them, and the rest runs beside what follows, on free threads."""
     launched = event(0, 5, done_ns=80.0)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from bakeoff.judge.explanation import Gap, Row
 from bakeoff.judge.profile import traced_rounds
 from bakeoff.judge.rounds import kept_blocks, steps_by_round
+from bakeoff.judge.scaling import are_comparable
 from bakeoff.stats.rows import Shares, raced, told_apart
 from bakeoff.store.results import of_purpose
 
@@ -74,12 +75,16 @@ def by_layer(share: Share) -> Place:
 
 
 def gaps(outcome: Outcome, records: Sequence[Record]) -> list[Gap]:
-    """Return every pair of ranked contenders that were traced in the same rounds, the faster one first."""
+    """Return every pair of ranked contenders that were traced in the same rounds, the faster one first.
+
+    Both are on as many devices, or one contender on a single device and on several.
+    """
+    plans = {one.label: one.plan for one in outcome.contenders}
     ordered = sorted(_sides(outcome, records), key=lambda side: side.step_s)
     return [
         gap_of(first, second)
         for first, second in combinations(ordered, 2)
-        if first.traced.keys() & second.traced.keys()
+        if first.traced.keys() & second.traced.keys() and are_comparable(plans[first.label], plans[second.label])
     ]
 
 

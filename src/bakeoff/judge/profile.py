@@ -38,8 +38,6 @@ CONFIDENCE = 0.95
 
 def why_untraced(plan: ContenderPlan) -> str:
     """Return why a contender's steps are not traced; empty where they can be."""
-    if plan.devices > 1:
-        return "it runs on several devices, and a trace is read of one"
     if plan.contender.options.get("tier") == "native":
         return "a ready-made model has no layers of the workload's, whose names a trace is read by"
     return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from typing import TYPE_CHECKING
 
@@ -9,15 +10,19 @@ import msgspec
 
 from bakeoff.spec.group import DEVICES
 from bakeoff.spec.verdict import Interval, Verdict, between
+from bakeoff.stats.intervals import fixed_interval
 from bakeoff.store.results import finished, of_contender, of_purpose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from bakeoff.judge.outcome import ContenderOutcome
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Record
     from bakeoff.stats.pairs import Pair
+
+
+CONFIDENCE = 0.95
 
 
 class Scaling(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +47,11 @@ class Scaling(msgspec.Struct, frozen=True, kw_only=True):
     samples as one; None where the batch is shared out, and before there is an interval."""
     straggling: float | None
     """By how much of a block's time the replicas' own times differ: the median over blocks; None in one process."""
+    collectives: float | None = None
+    """Share of a step in which collectives ran, by the traces of an explanation: the mean over rounds, of the first
+    replica, or of all in one process. None where nothing was traced, and where the profiler names no collective."""
+    collectives_interval: Interval | None = None
+    """Of 95 %; None with too few rounds."""
 
 
 def siblings(plans: Sequence[ContenderPlan]) -> dict[str, str]:
@@ -61,6 +71,12 @@ def _without_devices(plan: ContenderPlan) -> tuple[str, str, Mapping[str, str]]:
     return plan.contender.framework, plan.interpreter, options
 
 
+def are_comparable(one: ContenderPlan, other: ContenderPlan) -> bool:
+    """Return whether two contenders are on as many devices, or are one contender on a single device and on several."""
+    fewest = min(one.devices, other.devices)
+    return one.devices == other.devices or (fewest == 1 and _without_devices(one) == _without_devices(other))
+
+
 def comparable(pairs: Iterable[Pair], plans: Sequence[ContenderPlan]) -> list[Pair]:
     """Return the pairs that say something: both on as many devices, or one contender on one and on several."""
     devices = {plan.contender.label: plan.devices for plan in plans}
@@ -76,7 +92,7 @@ def scalings(
     comparison: Comparison,
     contenders: Sequence[ContenderOutcome],
     verdicts: Sequence[Verdict],
-    records: Iterable[Record],
+    records: Collection[Record],
 ) -> list[Scaling]:
     """Return what is known of each contender on several devices that was raced beside itself on one."""
     timed = of_purpose(records, "time")
@@ -89,6 +105,7 @@ def scalings(
             continue
         share = 1.0 if comparison.scaling == "weak" else 1.0 / one.plan.devices
         interval = _times(pair, share)
+        shares = _in_collectives(of_purpose(of_contender(records, one.label), "explain"))
         found.append(
             Scaling(
                 label=one.label,
@@ -101,6 +118,8 @@ def scalings(
                 efficiency_estimate=None if pair.ratio is None else pair.ratio * share,
                 overhead=_overhead(interval) if comparison.scaling == "weak" else None,
                 straggling=_straggling(finished(of_contender(timed, one.label))),
+                collectives=statistics.fmean(shares) if shares else None,
+                collectives_interval=fixed_interval(shares, CONFIDENCE),
             )
         )
     return found
@@ -135,3 +154,10 @@ def _straggling(done: Iterable[Record]) -> float | None:
         if block.replicas_ns
     ]
     return statistics.median(shares) if shares else None
+
+
+def _in_collectives(traced: Iterable[Record]) -> list[float]:
+    """Return the share of collectives in the steps of each traced trial; none where no trial names any."""
+    seen = [record.traced.shares for record in finished(traced) if record.traced and record.traced.shares]
+    found = [math.fsum(share.share for share in shares if share.kind == "communication") for shares in seen]
+    return found if any(found) else []

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.explanation import Explanation, Gap
     from bakeoff.race.stages.stage import Stage
     from bakeoff.race.workers.worker import Launcher
+    from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.request import Request
 
 ROUNDS = 10
@@ -109,9 +110,14 @@ def _stages(link: Link) -> tuple[Stage, ...]:
 
 
 def gaps_to_fastest(explanation: Explanation) -> list[Gap]:
-    """Return the gaps of which the fastest contender is one side."""
-    behind = {gap.second for gap in explanation.gaps}
-    return [gap for gap in explanation.gaps if gap.first not in behind]
+    """Return the gaps to the fastest contender, of each number of devices.
+
+    What one contender takes more on several devices is what agreeing costs, which no switch takes away.
+    """
+    devices = {one.label: one.plan.devices for one in explanation.outcome.contenders}
+    gaps = [gap for gap in explanation.gaps if devices.get(gap.first) == devices.get(gap.second)]
+    behind = {gap.second for gap in gaps}
+    return [gap for gap in gaps if gap.first not in behind]
 
 
 def link_of(explanation: Explanation, gap: Gap, request: Request) -> Link:
@@ -143,12 +149,24 @@ def link_of(explanation: Explanation, gap: Gap, request: Request) -> Link:
 
 def _texts(explanation: Explanation, first: str, second: str, switches: list[str]) -> tuple[str, ...]:
     """Return the contenders of a race: both of a gap, and the slower one with each switch turned."""
-    plans = {plan.contender.label: plan for plan in explanation.outcome.comparison.contenders}
+    contenders = explanation.outcome.comparison.contenders
+    plans = {plan.contender.label: plan for plan in contenders}
+    if any(plan.devices > 1 for plan in contenders):
+        plans = {label: _with_threads(plan) for label, plan in plans.items()}
     return (
         text_of(plans[first]),
         text_of(plans[second]),
         *(text_of(plans[second], switch) for switch in switches),
     )
+
+
+def _with_threads(plan: ContenderPlan) -> ContenderPlan:
+    """Return a plan that asks for the threads that it has.
+
+    They were shared out among the most devices of a comparison, whose contenders are not all in the race of a gap.
+    """
+    threads = {name: value for name, value in plan.contender.options.items() if name == "threads"}
+    return msgspec.structs.replace(plan, asked=plan.asked | threads)
 
 
 def _request(explanation: Explanation, link: Link, request: Request) -> Request:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
+from bakeoff.measure.cores import shares, usable
 from bakeoff.measure.gpus import all_gpus
 from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import parse_contender
@@ -57,6 +59,31 @@ def cores_of_each(contenders: Sequence[Contender], wide: Mapping[str, str]) -> i
     counts = [contender.options.get(DEVICES, wide.get(DEVICES, "1")) for contender in contenders]
     most = max((int(count) for count in counts if count.isdigit()), default=1)
     return max(1, usable_cores() // max(1, most))
+
+
+def core_sets(plans: Sequence[ContenderPlan]) -> list[tuple[int, ...]]:
+    """Return the processors of each device of a comparison with several on a processor, disjoint and as many for each.
+
+    None where threads want more than there are, so that nobody is bound, and where the system binds nobody.
+    """
+    options = [plan.contender.options for plan in plans if _is_on_processor(plan)]
+    most = max((devices_of(own) for own in options), default=1)
+    found = shares(most, usable()) if most > 1 else []
+    threads = [int(text) for own in options if (text := own.get("threads", "")).isdigit()]
+    return found if found and max(threads, default=1) <= len(found[0]) else []
+
+
+def cores_of(plan: ContenderPlan, sets: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], ...]:
+    """Return the processors of each of a contender's processes: those of its device, or of all its devices."""
+    mine = tuple(sets[: plan.devices]) if _is_on_processor(plan) else ()
+    if plan.sync is None or not plan.sync.processes:
+        return (tuple(sorted(chain.from_iterable(mine))),) if mine else ()
+    return mine
+
+
+def _is_on_processor(plan: ContenderPlan) -> bool:
+    """Return whether a contender's steps run on processors."""
+    return plan.contender.options.get("device", "cpu") == "cpu"
 
 
 def sync_of(info: FrameworkInfo, options: Mapping[str, str]) -> SyncSupport | None:

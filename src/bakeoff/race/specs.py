@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from bakeoff.measure.gpus import uuid_in, uuids_for, variables_for
+from bakeoff.race.scaling import core_sets, cores_of
 from bakeoff.spec.contender import slug
 from bakeoff.spec.group import LOOPBACK, Group
 from bakeoff.spec.trial import CACHE_FOLDER, KINDS, CacheState, Purpose, TrialSpec
@@ -41,6 +42,7 @@ class Specs:
         self._folder = folder
         self._inputs = inputs
         self._names = folder_names([plan.contender.label for plan in comparison.contenders])
+        self._cores = core_sets(comparison.contenders)
 
     def trial(  # noqa: PLR0913 - what sets one trial apart from another
         self,
@@ -98,7 +100,7 @@ class Specs:
             learning_steps=comparison.workload.learning_steps if KINDS[purpose].learns else 0,
             spreads=self._spreads() if purpose == "reference" else (),
         )
-        return Trial(_in_group(spec, plan), plan.interpreter)
+        return Trial(_in_group(spec, plan, self._cores), plan.interpreter)
 
     def _cache_state(self, plan: ContenderPlan, purpose: Purpose) -> CacheState:
         """Return whether a contender's compiler finds anything in the cache that its trials share."""
@@ -126,8 +128,13 @@ class Specs:
         return [by_label[one] for one in start_order(list(by_label), self._comparison.procedure.seed, round_number)]
 
 
-def _in_group(spec: TrialSpec, plan: ContenderPlan) -> TrialSpec:
-    """Return a trial as that of a group's first process, where each device has one, or of the reference for several."""
+def _in_group(spec: TrialSpec, plan: ContenderPlan, cores: Sequence[tuple[int, ...]]) -> TrialSpec:
+    """Return a trial as that of a group's first process, where each device has one, or of the reference for several.
+
+    `cores` are those of each device, where contenders are bound to some; the reference is nobody's competitor.
+    """
+    if KINDS[spec.purpose].grouped and spec.purpose != "reference":
+        spec = msgspec.structs.replace(spec, cores=cores_of(plan, cores))
     sync = plan.sync
     if sync is None or not sync.processes or not KINDS[spec.purpose].grouped:
         return msgspec.structs.replace(spec, shards=plan.shards)

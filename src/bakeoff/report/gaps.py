@@ -119,7 +119,7 @@ def labels_of(explanation: Explanation) -> list[str]:
 
 def verdict_of(explanation: Explanation, gap: Gap) -> Verdict | None:
     """Return what the race says of a pair, from the side of the slower one."""
-    return between(explanation.outcome.verdicts, gap.second, gap.first)
+    return between(explanation.outcome.pairs, gap.second, gap.first)
 
 
 def raced_ratio(explanation: Explanation, gap: Gap) -> str:

@@ -307,6 +307,8 @@ class ReplicaReport(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory | None = None
     evidence: Evidence | None = None
     """This and `tie` are of this replica's own shards."""
+    cores: str = ""
+    """The processors that it may use, as ranges; empty where it was not to be bound to any."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):

@@ -150,6 +150,9 @@ class TrialSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Where each device has a process: which of them this is. It takes its own shard of every batch."""
     tolerance: float = 0.0
     """How far the replicas' parameters may be apart, see `bakeoff.spec.group.SyncSupport`."""
+    cores: tuple[tuple[int, ...], ...] = ()
+    """In a comparison with several devices on a processor: the processors that each process of the trial is bound to,
+    in the order of their ranks; empty where none is bound."""
     shards: int = 1
     """In the reference's trial: of how many shards, each by itself, a step takes the mean."""
     spreads: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from bakeoff.spec.protocol import Built
 from bakeoff.spec.trial import KINDS
 from bakeoff.trial.arithmetic import check_tf32, measured_tf32
 from bakeoff.trial.compiled import compiled_between
+from bakeoff.trial.cores import told_cores
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.feeding import feed_of, mode_of, resident
 from bakeoff.trial.framework import make_tracer
@@ -155,6 +156,6 @@ def _check_copies(opened: Opened, step: Step) -> None:
 
 def _note_settings(opened: Opened, draft: Draft, settings: Settings) -> None:
     """Note what is in force, with TF32 as it was measured, and then raise UnsupportedError where that is another."""
-    told = settings | opened.in_force() | measured_tf32(opened)
+    told = settings | opened.in_force() | told_cores(draft) | measured_tf32(opened)
     draft.put(settings=told)
     check_tf32(told)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from bakeoff.measure.machine import describe
+from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.measure.system_settings import weather
 from bakeoff.spec.record import Record
 from bakeoff.spec.trial import CACHE_FOLDER
@@ -31,6 +31,7 @@ class Draft:
     def __init__(self, folder: Path, trial: TrialSpec, *, started_ns: int) -> None:
         """Begin with when the process started, and how long its interpreter took."""
         self.folder, self.trial = folder, trial
+        self._usable_cores = usable_cores()  # the machine's, before this process is bound to some of them
         self._facts: dict[str, Any] = {
             "start_ns": started_ns,
             "started_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -69,7 +70,7 @@ class Draft:
             outcome=outcome,
             reason=reason,
             detail=detail,
-            machine=describe(self.trial.gpu),
+            machine=describe(self.trial.gpu) | {"usable_cores": self._usable_cores},
             weather=weather(),
             python=platform.python_version(),
             variables=self.trial.variables,

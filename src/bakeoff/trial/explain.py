@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from bakeoff.spec.explained import Traced
+from bakeoff.spec.group import devices_of
 from bakeoff.trial.sweep import shares, swept, typical
 
 if TYPE_CHECKING:
@@ -38,10 +39,13 @@ def reading(running: Running, command: Explain, folder: Path) -> Traced:
         return Traced(level="none", reason=why, plain_ns=plain)
     tracer.counts = command.counts
     plain, profiled = [], []
+    group = running.opened.trial.group
+    is_first = group is None or group.rank == 0  # its record is the group's, and so are its raw files
     for pair in range(command.pairs):
         if pair % 2 == 0:
             plain.append(_block(running, command))
-        profiled.append(_profiled(running, tracer, command, folder if pair == 0 else None))
+        kept = folder if pair == 0 and is_first else None
+        profiled.append(_profiled(running, tracer, command, kept))
         if pair % 2:
             plain.append(_block(running, command))
     read = _read(profiled, _threads(running), has_feed=running.feed is not None)
@@ -89,9 +93,11 @@ def _profiled(running: Running, tracer: Tracer, command: Explain, kept: Path | N
 
 
 def _threads(running: Running) -> int:
-    """Return how many threads compute at most, as the framework has them in force."""
+    """Return how many threads compute at most, as the framework has them in force: those of each device here."""
     threads = running.step.settings().get("threads")
-    return max(1, int(threads)) if isinstance(threads, int | float) else 1
+    trial = running.opened.trial
+    devices = devices_of(trial.options) if trial.group is None else 1
+    return devices * max(1, int(threads)) if isinstance(threads, int | float) else devices
 
 
 def _read(profiled: list[_Profiled], threads: int, *, has_feed: bool) -> Traced:

@@ -14,6 +14,7 @@ from bakeoff.spec import protocol
 from bakeoff.spec.group import replica_folder
 from bakeoff.spec.record import Evidence, Memory, ReplicaReport, Tie
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
+from bakeoff.trial.cores import cores_in_force
 from bakeoff.trial.evidence import save
 from bakeoff.trial.opened import Opened
 
@@ -40,6 +41,7 @@ def report(state: Running | Unrun | Opened, draft: Draft, command: protocol.Repo
         tie=draft.seen("tie", Tie),
         memory=draft.seen("memory", Memory),
         evidence=draft.seen("evidence", Evidence),
+        cores=cores_in_force(draft.trial),
     )
     if isinstance(state, Opened):
         return protocol.Reported(report=found)

@@ -64,6 +64,7 @@ class SweptStep:
 
 IDLE, INPUT = Key("idle"), Key("input wait")
 DISPATCH: OperationKind = "host dispatch"
+COLLECTIVE: OperationKind = "communication"
 
 
 class _Mark(NamedTuple):
@@ -147,7 +148,12 @@ def _divide(step: SweptStep, ns: float, tops: Sequence[Event], beside: Sequence[
 
 
 def _key(event: Event) -> Key:
-    """Return what an event's time is summed by; host dispatch has no phase, which some frameworks do not tell."""
+    """Return what an event's time is summed by; host dispatch has no phase, which some frameworks do not tell.
+
+    A collective is of all layers whose gradients it takes, in whatever phase the framework starts it.
+    """
+    if event.kind == COLLECTIVE:
+        return Key(COLLECTIVE)
     if event.kind in (DISPATCH, IDLE.kind):
         return Key(event.kind, "", event.layer, event.function)
     return Key(event.kind, event.phase, event.layer, event.function)

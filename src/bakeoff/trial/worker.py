@@ -10,12 +10,14 @@ import msgspec
 
 from bakeoff.measure import gpu_left
 from bakeoff.measure.clock import collected_garbage
+from bakeoff.measure.cores import bind
 from bakeoff.spec import protocol
 from bakeoff.spec.errors import ChangedError, StoreError, UnavailableError, UnequalError, UnsupportedError
 from bakeoff.spec.trial import TrialSpec
 from bakeoff.store.files import TRIAL_FILE
 from bakeoff.trial.built import Running, Unrun, build
 from bakeoff.trial.companions import Companions
+from bakeoff.trial.cores import own_cores
 from bakeoff.trial.draft import Draft
 from bakeoff.trial.handlers import handle
 from bakeoff.trial.opened import Opened, import_framework, open_trial
@@ -53,6 +55,7 @@ class TrialProcess:
     def serve(self, channel: Channel) -> int:
         """Obey until QUIT; return the exit code. A trial whose parent is gone is unfinished and leaves no record."""
         self._companions.channel = channel
+        bind(own_cores(self._trial))  # not in `start`, which another process may call, too: that one stays as it is
         answer = self.start()
         channel.send(answer)
         while not isinstance(answer, protocol.Failed) and (command := channel.receive()) is not None:

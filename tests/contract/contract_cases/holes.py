@@ -26,4 +26,4 @@ DEFAULT_WAY = {("tensorflow", "vmap"), ("jittor", "closed-form")}
 """What the value `default` takes for the workloads that every way computes: it is computed once."""
 
 NOT_INSTALLED = "pip install opacus"
-"""Opacus is not in the usual environment of PyTorch; its way is computed where it was added."""
+"""Where PyTorch's environment is one of the user's own, without Opacus, its way is not computed."""

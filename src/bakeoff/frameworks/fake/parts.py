@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from bakeoff.spec.errors import UnsupportedError
 from bakeoff.spec.explained import GraphStage, OperationKind, Phase
+from bakeoff.spec.group import DEVICES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,8 +30,12 @@ def planted_ns(options: Mapping[str, str]) -> float:
 
 
 def parts(options: Mapping[str, str]) -> list[Part]:
-    """Return a step's parts, weighted so that their sum is 1; raise UnsupportedError for what is no part."""
-    plain = [_part(text) for text in options["parts"].split(";")]
+    """Return a step's parts, weighted so that their sum is 1; raise UnsupportedError for what is no part.
+
+    Communication is a part on several devices alone.
+    """
+    told = [_part(text) for text in options["parts"].split(";")]
+    plain = [part for part in told if part.kind != "communication" or int(options[DEVICES]) > 1]
     whole = sum(part.weight for part in plain)
     step_ns = float(options["step_ms"]) * 1e6
     extra_ns = planted_ns(options)

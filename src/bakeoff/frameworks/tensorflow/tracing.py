@@ -143,7 +143,8 @@ class Tracer:
             return eager.read(seen, self._layers)
         if not step._run._jit_compile:
             self._facts = self._first.facts()
-            if self.counts and grappler.setting() == DEFAULT:  # with another setting it is not what has run
+            # With another setting it is not what has run, and several devices have a graph that is cut up afterwards.
+            if self.counts and grappler.setting() == DEFAULT and step._replicas.count == 1:
                 self._stages = self._stages or self._first.stages()
             return nodes.read(seen, self.graph(), self._layers)
         if self._origins is None:

@@ -37,7 +37,10 @@ def hooked(network: Any) -> Callable[[Any, Sequence[Any]], list[Any]]:
     try:
         from opacus.grad_sample import GradSampleModule
     except ImportError as error:
-        msg = f"per_sample=hooks needs Opacus, which cannot be imported ({error}): pip install opacus"
+        msg = (
+            f"per_sample=hooks needs Opacus, which cannot be imported ({error}): bakeoff env create torch makes an "
+            "environment that has it; for an interpreter of your own, pip install opacus there"
+        )
         raise UnsupportedError(msg) from error
     _check(network)
     for own, native in _KNOWN.items():
@@ -46,6 +49,13 @@ def hooked(network: Any) -> Callable[[Any, Sequence[Any]], list[Any]]:
     warnings.filterwarnings("ignore", message="Full backward hook is firing when gradients are computed")
     GradSampleModule(network, batch_first=True, loss_reduction="mean")  # its hooks stay on the network's layers
     return _gradients
+
+
+def version() -> str:
+    """Return Opacus' version, once `hooked` has found it."""
+    from opacus import __version__
+
+    return str(__version__)
 
 
 def _sampler(native: Any, function: Callable[..., Any]) -> Callable[..., Any]:

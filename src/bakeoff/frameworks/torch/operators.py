@@ -70,6 +70,10 @@ _KERNELS: tuple[tuple[str, OperationKind], ...] = (
 _GENERATED = re.compile(r"(?:graph_\d+_)?((?:cpp|triton)_\w+)$")
 """A kernel that torch.compile has generated; on a processor with the number of its graph in front."""
 
+_WORK = re.compile(r"(gloo|nccl|mpi|ucc):\w")
+"""A collective's own work by its backend. On a processor it is on a thread of the backend's, on which it waits for the
+other replicas, too: `c10d::allreduce_` only starts it (torch/csrc/distributed/c10d/ProcessGroupGloo.cpp)."""
+
 _NATIVE = re.compile(r"(?!autograd::|torch::autograd|c10::|cuda)\w+::\w")
 """An operator: its namespace and its name."""
 
@@ -84,6 +88,11 @@ def operation(name: str) -> str:
 def is_generated(name: str) -> bool:
     """Return whether torch.compile has generated a kernel, by its name."""
     return _GENERATED.match(name) is not None
+
+
+def is_work(name: str) -> bool:
+    """Return whether an event is a collective's own work, from its start to its end."""
+    return _WORK.match(name) is not None
 
 
 def is_region(name: str) -> bool:

@@ -165,7 +165,8 @@ class PerSampleStep(TrainStep):
     def settings(self) -> dict[str, str | int | float | bool | None]:
         """Read back what is in force, with how gradients are clipped."""
         asked = {"max_norm": self._asked.max_norm, "noise_multiplier": self._asked.noise_multiplier}
-        return super().settings() | {OPTION: self._way} | asked
+        opacus = {"opacus": hooks.version()} if self._way == "hooks" else {}
+        return super().settings() | {OPTION: self._way} | asked | opacus
 
 
 def _like(gradient: Any, parameter: Any) -> Any:

@@ -161,6 +161,8 @@ def _event(frame: Frame, where: Place, rule: str, layers: Mapping[str, str]) -> 
     """Return an event in the words that all frameworks share."""
     name = operators.operation(frame.seen.name)
     native: OperationKind = (frame.whole or operators.kind(name)) if name else "host dispatch"
+    if operators.is_work(frame.seen.name):
+        native = "communication"
     found = scopes.kind(native, frame.phase, where, layers)
     is_start = bool(name) and not frame.within
     return Event(

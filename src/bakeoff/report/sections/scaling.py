@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PERCENT = Unit("%", 100.0)
 
 HEADS = ["on several devices", "devices", "threads of each", "samples/s", "efficiency, %", "95 % CI", "overhead, %"]
+TRACED = "in collectives, %"
+"""The head of one column more, where a profiler names collectives."""
 
 
 MEANING = (
@@ -27,6 +29,16 @@ MEANING = (
     "device has as many samples as one. The collectives are inside the timed region; sharing out the batch is not: "
     "each replica's samples are on its device before."
 )
+
+IN_COLLECTIVES = (
+    "In collectives: the share of a traced step in which one ran, by the framework's own profiler in the trials of "
+    "an explanation. What runs at the same time has its part of an instant, and waiting for the other replicas "
+    "within a collective is the collective's."
+)
+"""A profiler's steps are longer than those that are raced, so that it is no part of the overhead."""
+
+CORES = "cores"
+"""The setting that tells the processors of each replica: "0-3; 4-7"."""
 
 SHARED = (
     "The devices are shares of one processor: replicas have its memory bandwidth, caches and clock in common, so that "
@@ -60,15 +72,16 @@ def _parts(interval: Interval) -> tuple[str, str]:
 
 def table(outcome: Outcome) -> Table:
     """Return a line for each contender on several devices."""
-    lines = []
+    is_traced, lines = _is_traced(outcome), []
     for one in outcome.scalings:
         share, interval = _parts(one.efficiency) if one.efficiency else ("", "")
         if one.efficiency is None and one.efficiency_estimate is not None:
             share = rounded(100 * one.efficiency_estimate)
         overhead = _overhead(one, outcome.comparison.scaling)
         samples = "" if one.samples_per_s is None else rounded(one.samples_per_s)
-        lines.append(Line([one.label, f"{one.devices}", one.threads, samples, share, interval, overhead]))
-    return Table(HEADS, lines)
+        cells = [one.label, f"{one.devices}", one.threads, samples, share, interval, overhead]
+        lines.append(Line([*cells, _collectives(one)] if is_traced else cells))
+    return Table([*HEADS, TRACED] if is_traced else HEADS, lines)
 
 
 def _overhead(one: Scaling, scaling: str) -> str:
@@ -80,8 +93,22 @@ def _overhead(one: Scaling, scaling: str) -> str:
     return f"{100 * (1 - one.efficiency_estimate):.0f}"  # it may be below 0
 
 
+def _is_traced(outcome: Outcome) -> bool:
+    """Return whether any contender's profiler has named collectives."""
+    return any(one.collectives is not None for one in outcome.scalings)
+
+
+def _collectives(one: Scaling) -> str:
+    """Return the share of a step in collectives with its interval; "" where none is known."""
+    if one.collectives is None:
+        return ""
+    if one.collectives_interval is None:
+        return f"{100 * one.collectives:.1f}"
+    return " ".join(_shown(one.collectives_interval))
+
+
 def _shown(interval: Interval) -> tuple[str, str]:
-    """Return an overhead, and its interval in brackets; an interval may go below 0, where quantities have no digits."""
+    """Return a share, and its interval in brackets; an overhead's may go below 0, where quantities have no digits."""
     estimate, low, high = (f"{100 * value:.1f}" for value in (interval.estimate, interval.low, interval.high))
     return estimate, f"({low} to {high})"
 
@@ -90,10 +117,13 @@ def notes(outcome: Outcome) -> list[str]:
     """Return what the table's words mean, and what this machine can show."""
     if not outcome.scalings:
         return []
-    said = [MEANING]
+    said = [MEANING, *([IN_COLLECTIVES] if _is_traced(outcome) else [])]
     apart = [f"{one.label} {100 * one.straggling:.1f} %" for one in outcome.scalings if one.straggling is not None]
     if apart:
         said.append(f"Replicas' own times of a block differ, in the median over blocks, by: {', '.join(apart)}.")
+    bound = [f"{one.label} ({one.settings[CORES]})" for one in outcome.contenders if one.settings.get(CORES)]
+    if bound:
+        said.append(f"Each process is bound to processors, in the order of the replicas: {', '.join(bound)}.")
     return said
 
 
@@ -133,6 +163,7 @@ def _data(outcome: Outcome) -> dict[str, Any]:
         for name in ("efficiency", "overhead"):
             known = getattr(one, name)
             fields |= {name: known.estimate if known else None, f"{name}_interval": bounds(known)}
+        fields["collectives_interval"] = bounds(one.collectives_interval)
         estimate = fields.pop("efficiency_estimate")
         found.append(fields | {"efficiency": estimate, "verdict": kind(one.verdict)})
     return {"scaling": {"kind": outcome.comparison.scaling, "contenders": found}} if found else {"scaling": None}
