@@ -3,8 +3,8 @@
 The convention: a **block** is a run of lines without an empty one (a paragraph, a list, a table). What it says was
 measured cites its file by a link to benchmarks/results or docs/records, in the block itself; a table or a list may have
 it in the block before or behind. Every figure of such a block is in one of the cited files, rounded as it is printed. A
-figure with a unit in a block without a citation is a setting, a limit or a document's: then it is listed, with its
-reason, in figures_without_a_record.toml.
+figure with a unit, or one such as 8e-6, in a block without a citation is a setting, a limit or a document's: then it is
+listed, with its reason, in figures_without_a_record.toml.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ _UNREAD = (
     r"\]\([^)]*\)",
     r"\b\d{4}-\d{2}-\d{2}\b",
     r"\b\d+\.\d+\.\d+(?:[.+]\w+)*",
-    r"\b[\w-]*[A-Za-z]-?\d[\w.]*",
+    r"\b(?!\d+e[+-]?\d+\b)[\w-]*[A-Za-z]-?\d[\w.]*",
     r"\b\d+ ?x ?\d+(?: ?x ?\d+)*",
     r"\b(?:19|20)\d\d\b(?! ?%)",
     r"arXiv \d+\.\d+",
 )
-"""Comments, code, links' targets, dates, versions, names with digits, shapes, years, papers."""
+"""Comments, code, links' targets, dates, versions, names with digits (8e-6 is none), shapes, years, papers."""
 
 _SCALES = {"%": 100.0, "ms": 1000.0, "s": 0.001}
 """By what a file's number may be multiplied to be in this unit: shares, seconds, milliseconds."""
@@ -185,9 +185,10 @@ def spared(block: Block, allowed: list[dict[str, str]], root: Path) -> str:
 
 
 def bare(text: str) -> list[str]:
-    """Return what wants a citation: figures with a unit, decimals in a table, and "ratio [low, high]"."""
+    """Return what wants a citation: figures with a unit, as "8e-6", decimals in a table, and "ratio [low, high]"."""
     in_table = text.lstrip().startswith("|")
-    wanted = [figure for figure in figures(text) if figure.has_unit or (in_table and "." in figure.text)]
+    told = figures(text)
+    wanted = [one for one in told if one.has_unit or "e" in one.text or (in_table and "." in one.text)]
     found = [f"{figure.text} {figure.unit}".rstrip() for figure in wanted]
     return found + ["{} [{}, {}]".format(*(part.text for part in triple)) for triple in triples(text)]
 

@@ -49,7 +49,7 @@ def page_of(folder: Path, text: str) -> Path:
     results = folder / "benchmarks" / "results"
     results.mkdir(parents=True)
     (results / "x.md").write_text(
-        "| torch | 0.9788 [0.9641, 0.9913] | 43.8% | 1180 |\n| jax | 1.4360 [1.4250, 1.4460] |\n"
+        "| torch | 0.9788 [0.9641, 0.9913] | 43.8% | 1180 | 7.1e-06 |\n| jax | 1.4360 [1.4250, 1.4460] |\n"
     )
     page = folder / "docs" / "page.md"
     page.parent.mkdir()
@@ -57,7 +57,10 @@ def page_of(folder: Path, text: str) -> Path:
     return page
 
 
-TRUE = "Half of it took 0.98 [0.96, 0.99] as long, 44 % of 1,180 ([results](../benchmarks/results/x.md)); 3 rounds."
+TRUE = (
+    "Half of it took 0.98 [0.96, 0.99] as long, 44 % of 1,180, off by 7e-6 "
+    "([results](../benchmarks/results/x.md)); 3 rounds."
+)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +69,10 @@ TRUE = "Half of it took 0.98 [0.96, 0.99] as long, 44 % of 1,180 ([results](../b
         ("0.98", "0.97", "0.97 is not in x.md"),
         ("44 %", "45 %", "45 % is not in x.md"),
         ("1,180", "1,190", "1,190 is not in x.md"),
+        ("7e-6", "8e-6", "8e-6 is not in x.md"),
         ("[0.96, 0.99]", "[0.96, 1.45]", "0.98 [0.96, 1.45] is not in x.md"),
         ("([results](../benchmarks/results/x.md))", "", "44 % cites no file"),
+        ("([results](../benchmarks/results/x.md))", "", "7e-6 cites no file"),
     ],
 )
 def test_a_planted_figure_is_found(tmp_path: Path, old: str, new: str, found: str) -> None:
