@@ -22,7 +22,11 @@ _NUMBER = r"(?<![\w.,^-])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?![\d^]|,\d
 
 _FIGURE = re.compile(rf"({_NUMBER})(?=(\s*)(%|[A-Za-zµ/]+)?)")
 
-_TRIPLE = re.compile(rf"({_NUMBER})\s*\[\s*({_NUMBER}),\s*({_NUMBER})\s*\]")
+_TRIPLE = re.compile(
+    rf"({_NUMBER})(?:x| times)?(?: as \w+| \w+)?\s*"
+    rf"(?:\[\s*({_NUMBER}),\s*({_NUMBER})\s*\]|\((?:95 % CI )?({_NUMBER}) to ({_NUMBER})\))"
+)
+"""A ratio with its interval: "0.98 [0.96, 0.99]", "0.98 (0.96 to 0.99)", "1.66x torch (95 % CI 1.64 to 1.68)"."""
 
 _IN_RESULTS = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
@@ -130,8 +134,8 @@ def figures(text: str) -> list[Figure]:
 
 
 def triples(text: str) -> list[tuple[Figure, ...]]:
-    """Return every "ratio [low, high]" of a text."""
-    return [tuple(Figure(part, "") for part in hit.groups()) for hit in _TRIPLE.finditer(text)]
+    """Return every ratio of a text with the ends of its interval."""
+    return [tuple(Figure(part, "") for part in hit.groups() if part) for hit in _TRIPLE.finditer(text)]
 
 
 def numbers(text: str) -> list[float]:

@@ -71,6 +71,9 @@ TRUE = (
         ("1,180", "1,190", "1,190 is not in x.md"),
         ("7e-6", "8e-6", "8e-6 is not in x.md"),
         ("[0.96, 0.99]", "[0.96, 1.45]", "0.98 [0.96, 1.45] is not in x.md"),
+        ("[0.96, 0.99]", "(0.96 to 1.45)", "0.98 [0.96, 1.45] is not in x.md"),
+        ("0.98 [0.96, 0.99] as long", "0.98 times as long (0.96 to 1.45)", "0.98 [0.96, 1.45] is not in x.md"),
+        ("0.98 [0.96, 0.99]", "0.98x torch (95 % CI 0.96 to 1.45)", "0.98 [0.96, 1.45] is not in x.md"),
         ("([results](../benchmarks/results/x.md))", "", "44 % cites no file"),
         ("([results](../benchmarks/results/x.md))", "", "7e-6 cites no file"),
     ],
@@ -81,9 +84,11 @@ def test_a_planted_figure_is_found(tmp_path: Path, old: str, new: str, found: st
     assert any(problem.endswith(found) for problem in claims.problems(tmp_path, page, []))
 
 
-def test_a_true_figure_passes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("interval", ["[0.96, 0.99]", "(0.96 to 0.99)"])
+def test_a_true_figure_passes(tmp_path: Path, interval: str) -> None:
     """Figures as rounded from the cited file pass, and so do small counts."""
-    assert claims.problems(tmp_path, page_of(tmp_path, TRUE), []) == []
+    page = page_of(tmp_path, TRUE.replace("[0.96, 0.99]", interval))
+    assert claims.problems(tmp_path, page, []) == []
 
 
 def test_a_table_cites_beside_itself(tmp_path: Path) -> None:
