@@ -32,8 +32,9 @@ _IN_RESULTS = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][+-]?\d+)?
 
 _UNITS = frozenset(
     (
-        *("%", "times", "s", "ms", "µs", "seconds", "minutes", "minute", "hours"),
-        *("kB", "MB", "GB", "KiB", "MiB", "GiB", "Gflop/s"),
+        *("%", "percent", "times", "x", "s", "ms", "µs", "ns"),
+        *("second", "seconds", "minute", "minutes", "hour", "hours", "days"),
+        *("kB", "MB", "GB", "KiB", "MiB", "GiB", "MB/s", "GB/s", "Gflop/s", "GMAC/s", "MHz", "GHz", "J", "W"),
     )
 )
 """A number before one of these is a figure wherever it stands."""

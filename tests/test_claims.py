@@ -76,6 +76,8 @@ TRUE = (
         ("0.98 [0.96, 0.99]", "0.98x torch (95 % CI 0.96 to 1.45)", "0.98 [0.96, 1.45] is not in x.md"),
         ("([results](../benchmarks/results/x.md))", "", "44 % cites no file"),
         ("([results](../benchmarks/results/x.md))", "", "7e-6 cites no file"),
+        (TRUE, "It was 1.7x torch.", "1.7 x cites no file"),
+        (TRUE, "It reads 30 GB/s.", "30 GB/s cites no file"),
     ],
 )
 def test_a_planted_figure_is_found(tmp_path: Path, old: str, new: str, found: str) -> None:
