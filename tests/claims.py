@@ -28,6 +28,10 @@ _TRIPLE = re.compile(
 )
 """A ratio with its interval: "0.98 [0.96, 0.99]", "0.98 (0.96 to 0.99)", "1.66x torch (95 % CI 1.64 to 1.68)"."""
 
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+_COMMENT = re.compile(r"(?:^|\s)# +(.*)$", re.MULTILINE)
+
 _IN_RESULTS = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 _UNITS = frozenset(
@@ -117,8 +121,8 @@ class Figure:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Yield the blocks of a page in their order, fenced code left out."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    """Yield the blocks of a page in their order, of fenced code the comments alone."""
+    text = _FENCED.sub(lambda hit: "\n".join(_COMMENT.findall(hit[0])), page.read_text(encoding="utf-8"))
     heading = ""
     for part in re.split(r"\n\s*\n", text):
         head, _, rest = part.partition("\n") if part.startswith("#") else ("", "", part)

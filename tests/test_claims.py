@@ -102,6 +102,13 @@ def test_a_table_cites_beside_itself(tmp_path: Path) -> None:
     assert found.endswith("0.88 is not in x.md")
 
 
+def test_a_comment_in_code_is_read(tmp_path: Path) -> None:
+    """What stands behind a command is a claim, too; the command itself is none."""
+    page = page_of(tmp_path, "Like this:\n\n```\nbakeoff run --budget 44s  # takes 44 % of it\n```\n")
+    (found,) = claims.problems(tmp_path, page, [])
+    assert found.endswith("44 % cites no file")
+
+
 def test_the_example_is_what_its_records_say() -> None:
     """docs/reading.md shows what `bakeoff report` says of the shipped records: `make docs` writes it again."""
     command = [sys.executable, "-m", "bakeoff", "report", RECORDS, "--markdown"]
