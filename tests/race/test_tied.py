@@ -202,7 +202,7 @@ def test_a_short_clock_takes_the_rank_away(race: Race, monkeypatch: pytest.Monke
 
 
 def test_steps_that_do_nothing_fail_the_self_test(race: Race, home: Path) -> None:
-    """In inference a run that computes nothing is certified today; a profiler that sees no step refuses its timer."""
+    """A run that computes nothing, and has the right outputs from elsewhere, is refused: a profiler sees no step."""
     del home
     outcome = race("fake", "fake:fault=idle", scenario="infer", self_test=True, max_rounds=1)
     honest, idle = outcome.contenders
