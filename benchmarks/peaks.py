@@ -3,7 +3,7 @@
     python benchmarks/peaks.py [--workloads mlp-mnist ...] [--contenders torch ...] [--size reduced] [--rounds 1]
                                [--output benchmarks/results/peaks]
 
-Each workload is a comparison of its own: certificates, peaks and rounds, in training and inference. "at least" is the
+Each workload is a comparison of its own for each of its scenarios: certificates, peaks and rounds. "at least" is the
 share that no algorithm can honestly have above 1; a contender is refused above 2, by a peak from a calm machine.
 """
 
@@ -20,9 +20,12 @@ from results import write
 from bakeoff.race import conductor
 from bakeoff.race.stages import certify, peaks, rounds
 from bakeoff.spec.request import Request
+from bakeoff.workloads.load import load
 
 WORKLOADS = ("mlp-mnist", "mlp-1024", "cnn-cifar10", "resnet50-cifar10", "vit-b16")
 FRAMEWORKS = ("torch", "jax", "tensorflow")
+STAGES = (certify.wanted, peaks.wanted, rounds.wanted)
+"""The self-tests of the timers are another matter, and take longer."""
 
 
 def race(workload: str, scenario: str, asked: argparse.Namespace, folder: str) -> list[dict[str, Any]]:
@@ -36,7 +39,7 @@ def race(workload: str, scenario: str, asked: argparse.Namespace, folder: str) -
         max_rounds=asked.rounds,
         results=folder,
     )
-    outcome = conductor.run(request)
+    outcome = conductor.run(request, stages=STAGES)
     return [_row(one, outcome) for one in outcome.contenders]
 
 
@@ -69,12 +72,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--output", type=Path)
     asked = parser.parse_args()
-    # The self-tests of the timers are another matter, and take longer.
-    conductor.COMPARISON = (certify.wanted, peaks.wanted, rounds.wanted)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for workload in asked.workloads:
-            for scenario in ("train", "infer"):
+            for scenario in load(workload).workload.scenarios:
                 rows += race(workload, scenario, asked, folder)
     write(rows, __doc__ or "", asked.output)
     if any(row["status"] == "refused" for row in rows):

@@ -3,8 +3,8 @@
 The convention: a **block** is a run of lines without an empty one (a paragraph, a list, a table). What it says was
 measured cites its file by a link to benchmarks/results or docs/records, in the block itself; a table or a list may have
 it in the block before or behind. Every figure of such a block is in one of the cited files, rounded as it is printed. A
-figure with a unit in a block without a citation is a setting, a limit or a document's: then it is listed, with its
-reason, in figures_without_a_record.toml.
+figure with a unit, or one such as 8e-6, in a block without a citation is a setting, a limit or a document's: then it is
+listed, with its reason, in figures_without_a_record.toml.
 """
 
 from __future__ import annotations
@@ -22,14 +22,23 @@ _NUMBER = r"(?<![\w.,^-])[+-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[+-]?\d+)?(?![\d^]|,\d
 
 _FIGURE = re.compile(rf"({_NUMBER})(?=(\s*)(%|[A-Za-zµ/]+)?)")
 
-_TRIPLE = re.compile(rf"({_NUMBER})\s*\[\s*({_NUMBER}),\s*({_NUMBER})\s*\]")
+_TRIPLE = re.compile(
+    rf"({_NUMBER})(?:x| times)?(?: as \w+| \w+)?\s*"
+    rf"(?:\[\s*({_NUMBER}),\s*({_NUMBER})\s*\]|\((?:95 % CI )?({_NUMBER}) to ({_NUMBER})\))"
+)
+"""A ratio with its interval: "0.98 [0.96, 0.99]", "0.98 (0.96 to 0.99)", "1.66x torch (95 % CI 1.64 to 1.68)"."""
+
+_FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+_COMMENT = re.compile(r"(?:^|\s)# +(.*)$", re.MULTILINE)
 
 _IN_RESULTS = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 _UNITS = frozenset(
     (
-        *("%", "times", "s", "ms", "µs", "seconds", "minutes", "minute", "hours"),
-        *("kB", "MB", "GB", "KiB", "MiB", "GiB", "Gflop/s"),
+        *("%", "percent", "times", "x", "s", "ms", "µs", "ns"),
+        *("second", "seconds", "minute", "minutes", "hour", "hours", "days"),
+        *("kB", "MB", "GB", "KiB", "MiB", "GiB", "MB/s", "GB/s", "Gflop/s", "GMAC/s", "MHz", "GHz", "J", "W"),
     )
 )
 """A number before one of these is a figure wherever it stands."""
@@ -40,12 +49,12 @@ _UNREAD = (
     r"\]\([^)]*\)",
     r"\b\d{4}-\d{2}-\d{2}\b",
     r"\b\d+\.\d+\.\d+(?:[.+]\w+)*",
-    r"\b[\w-]*[A-Za-z]-?\d[\w.]*",
+    r"\b(?!\d+e[+-]?\d+\b)[\w-]*[A-Za-z]-?\d[\w.]*",
     r"\b\d+ ?x ?\d+(?: ?x ?\d+)*",
     r"\b(?:19|20)\d\d\b(?! ?%)",
     r"arXiv \d+\.\d+",
 )
-"""Comments, code, links' targets, dates, versions, names with digits, shapes, years, papers."""
+"""Comments, code, links' targets, dates, versions, names with digits (8e-6 is none), shapes, years, papers."""
 
 _SCALES = {"%": 100.0, "ms": 1000.0, "s": 0.001}
 """By what a file's number may be multiplied to be in this unit: shares, seconds, milliseconds."""
@@ -112,8 +121,8 @@ class Figure:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Yield the blocks of a page in their order, fenced code left out."""
-    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    """Yield the blocks of a page in their order, of fenced code the comments alone."""
+    text = _FENCED.sub(lambda hit: "\n".join(_COMMENT.findall(hit[0])), page.read_text(encoding="utf-8"))
     heading = ""
     for part in re.split(r"\n\s*\n", text):
         head, _, rest = part.partition("\n") if part.startswith("#") else ("", "", part)
@@ -130,8 +139,8 @@ def figures(text: str) -> list[Figure]:
 
 
 def triples(text: str) -> list[tuple[Figure, ...]]:
-    """Return every "ratio [low, high]" of a text."""
-    return [tuple(Figure(part, "") for part in hit.groups()) for hit in _TRIPLE.finditer(text)]
+    """Return every ratio of a text with the ends of its interval."""
+    return [tuple(Figure(part, "") for part in hit.groups() if part) for hit in _TRIPLE.finditer(text)]
 
 
 def numbers(text: str) -> list[float]:
@@ -185,9 +194,10 @@ def spared(block: Block, allowed: list[dict[str, str]], root: Path) -> str:
 
 
 def bare(text: str) -> list[str]:
-    """Return what wants a citation: figures with a unit, decimals in a table, and "ratio [low, high]"."""
+    """Return what wants a citation: figures with a unit, as "8e-6", decimals in a table, and "ratio [low, high]"."""
     in_table = text.lstrip().startswith("|")
-    wanted = [figure for figure in figures(text) if figure.has_unit or (in_table and "." in figure.text)]
+    told = figures(text)
+    wanted = [one for one in told if one.has_unit or "e" in one.text or (in_table and "." in one.text)]
     found = [f"{figure.text} {figure.unit}".rstrip() for figure in wanted]
     return found + ["{} [{}, {}]".format(*(part.text for part in triple)) for triple in triples(text)]
 

@@ -76,6 +76,28 @@ def declarations() -> dict[str, dict[str, object]]:
     return {path.parent.name: tomllib.loads(path.read_text()) for path in FRAMEWORKS.glob("*/framework.toml")}
 
 
+IMPORTED_AS = {"markupsafe": "jinja2", "pynvml": "nvidia-ml-py", "sklearn": "scikit-learn"}
+"""What brings a package that has another name than its module; Jinja2 needs markupsafe, whose strings it gives."""
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Give the first name of every module that a file imports."""
+    for node in ast.walk(parsed(path)):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        yield from (name.partition(".")[0] for name in names)
+
+
+def test_what_is_imported_is_declared() -> None:
+    """A stranger's pip brings every package that bakeoff's own code imports, by itself or with an extra."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = [one for name, asked in project["optional-dependencies"].items() if name != "test" for one in asked]
+    declared = {re.split(r"[<>=]", one)[0] for one in (*project["dependencies"], *extras)}
+    found = {name for path in sources() if not path.is_relative_to(FRAMEWORKS) for name in imported(path)}
+    others = found - sys.stdlib_module_names - {SOURCE.name}
+    assert {name for name in others if IMPORTED_AS.get(name, name) not in declared} == set()
+
+
 def test_the_parent_loads_no_framework() -> None:
     """`import bakeoff, bakeoff.cli` loads no framework, no NumPy and no module of bakeoff.frameworks."""
     code = "import sys, bakeoff, bakeoff.cli, bakeoff.cli.app; print('\\n'.join(sys.modules))"

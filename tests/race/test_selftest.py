@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from bakeoff.frameworks.fake import engine
@@ -12,6 +13,7 @@ from bakeoff.race import prepare, remembered
 from bakeoff.race.progress import Event, TimerTested, TrialStarted
 from bakeoff.race.stages import selftest
 from bakeoff.report.pages.comparison import cautions
+from bakeoff.spec.per_sample import PerSample
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
 
@@ -79,6 +81,14 @@ def test_a_test_of_other_work_does_not_hold(race: Race, other: dict[str, Any]) -
     race(HONEST, self_test=True, max_rounds=1)
     later = race(HONEST, self_test=True, max_rounds=1, **other)
     assert selftests_of(later)[HONEST].trial.comparison == later.comparison.id
+
+
+def test_a_test_of_other_clipping_does_not_hold(race: Race) -> None:
+    """What a step with per-sample gradients does besides, such as drawing noise, is part of what was tested."""
+    record = selftests_of(race(HONEST, self_test=True, max_rounds=1))[HONEST]
+    noisy = msgspec.structs.replace(record.trial, per_sample=PerSample(noise_multiplier=1.1))
+    assert selftest.remembered(record) is not None
+    assert selftest.remembered(msgspec.structs.replace(record, trial=noisy)) is None
 
 
 def test_a_test_by_other_code_does_not_hold(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,7 +202,7 @@ def test_a_short_clock_takes_the_rank_away(race: Race, monkeypatch: pytest.Monke
 
 
 def test_steps_that_do_nothing_fail_the_self_test(race: Race, home: Path) -> None:
-    """In inference a run that computes nothing is certified today; a profiler that sees no step refuses its timer."""
+    """A run that computes nothing, and has the right outputs from elsewhere, is refused: a profiler sees no step."""
     del home
     outcome = race("fake", "fake:fault=idle", scenario="infer", self_test=True, max_rounds=1)
     honest, idle = outcome.contenders
@@ -253,6 +253,27 @@ def test_inference_is_tied_by_the_outputs_that_its_steps_keep(
     (only,) = race("fake", scenario="infer", max_rounds=1, observe=observe).contenders
     assert only.status == status, only.reason
     assert ("the outputs of the first step are not those of its certificate" in only.reason) == (share < 1)
+
+
+def test_inference_that_computes_no_more_is_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What steps keep after all others is held, too: one that computes no more keeps what it had."""
+    run = engine.Step.run
+    timed = []
+
+    def observe(event: Event) -> None:
+        if isinstance(event, TrialStarted):
+            timed[:] = [event.purpose == "time"]
+
+    def idling(step: engine.Step, batch: Batch) -> None:
+        kept = step._last
+        run(step, batch)
+        if any(timed) and kept is not None:
+            step._last = kept
+
+    monkeypatch.setattr(engine.Step, "run", idling)
+    (only,) = race("fake", scenario="infer", max_rounds=1, observe=observe).contenders
+    assert only.status == "refused"
+    assert "the outputs of a step after all others are not those of its certificate" in only.reason
 
 
 def test_outcomes_are_the_same_when_read_again(race_of: Any) -> None:

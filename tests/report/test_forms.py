@@ -18,6 +18,7 @@ from tests.report.study.conftest import batches, modes
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.report import forms
+from bakeoff.report.forms import drawings
 from bakeoff.report.forms.drawings import ADDRESS_SPACE_BYTES
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.comparison import SUBJECTS
@@ -164,5 +165,29 @@ def test_too_little_address_space_costs_the_pictures_alone(
     monkeypatch.setattr(resource, "getrlimit", lambda _: limits)
     page = page_of(msgspec.structs.replace(host, path=str(tmp_path)))
     with pytest.raises(NoPictureError, match="`ulimit -v` allows 71 GiB"):
+        forms.save(page)
+    assert {path.name for path in tmp_path.iterdir()} == {"report.md"}
+
+
+class _Refused:
+    """A thread where the system starts none."""
+
+    def __init__(self, **_: object) -> None:
+        """Be made."""
+
+    def start(self) -> None:
+        """Fail as Python does."""
+        msg = "can't start new thread"
+        raise RuntimeError(msg)
+
+
+def test_where_no_thread_can_be_started_the_pictures_alone_are_missing(
+    host: StudyOutcome, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under `ulimit -u` the renderer would end the process, too."""
+    drawings._try_threads.cache_clear()
+    monkeypatch.setattr(drawings, "Thread", _Refused)
+    page = page_of(msgspec.structs.replace(host, path=str(tmp_path)))
+    with pytest.raises(NoPictureError, match="`ulimit -u`"):
         forms.save(page)
     assert {path.name for path in tmp_path.iterdir()} == {"report.md"}

@@ -283,6 +283,14 @@ def test_a_model_taken_from_another_file_is_part_of_the_text(tmp_path: Path) -> 
     assert alone.sha256 == both.hexdigest()
 
 
+def test_functions_taken_from_another_workload_are_part_of_the_text(tmp_path: Path) -> None:
+    """Also those that a file's own model and loss call: an edit of them during a race would go unnoticed."""
+    path = tmp_path / "mine.py"
+    path.write_text(Path(load("gcn-arxiv").path).read_text())
+    both = hashlib.sha256(path.read_bytes() + load("gcn-cora").path.read_bytes())
+    assert load(path).sha256 == both.hexdigest()
+
+
 def test_infer_only_needs_neither_loss_nor_optimizer(file: Any) -> None:
     """A workload for inference alone may leave out loss and optimiser."""
     path = file("    optimizer=SGD(learning_rate=0.1),\n", '    scenarios=("infer",),\n')

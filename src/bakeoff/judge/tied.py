@@ -149,18 +149,22 @@ def _is_same_draw(timed: Sequence[Record]) -> bool:
 
 
 def _other_outputs(most: Allowed, timed: Sequence[Record], evidence: Evidence) -> Iterator[str]:
-    """Yield the first timed trial whose first outputs are not those of the same contender's certificate."""
+    """Yield the first timed trial that kept other outputs than the same contender's certificate has: first, or last."""
     if not evidence.checksums:
         return
     for record in timed:
         if record.tie is None or not record.tie.outputs:
             continue
-        error = farthest(record.tie.outputs, evidence.checksums)
-        if not error <= most.output:
-            yield (
-                f"in {record.trial.name} the outputs of the first step are not those of its certificate (checksums "
-                f"differ by {error:.1e} of the largest output, allowed {most.output:.0e})"
-            )
+        errors = {"the first step": farthest(record.tie.outputs, evidence.checksums)}
+        if record.tie.later and evidence.others:
+            kept = zip(record.tie.later, (evidence.others, evidence.checksums), strict=False)
+            errors["a step after all others"] = max(farthest(found, expected) for found, expected in kept)
+        for which, error in errors.items():
+            if not error <= most.output:
+                yield (
+                    f"in {record.trial.name} the outputs of {which} are not those of its certificate (checksums "
+                    f"differ by {error:.1e} of the largest output, allowed {most.output:.0e})"
+                )
 
 
 def _ties(timed: Iterable[Record]) -> list[Tie]:

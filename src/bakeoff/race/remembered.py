@@ -102,6 +102,7 @@ def setting_of(record: Record, code: Sequence[str]) -> list[object]:
         trial.scenario,
         trial.size,
         trial.batch_size,
+        trial.per_sample,
         trial.framework_sha256,
         sorted(record.machine.items()),
         contender.framework,

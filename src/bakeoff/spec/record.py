@@ -148,6 +148,8 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     outputs: list[float] = []
     """In inference, `certify.checksum.checksums` of the outputs that the first step has kept; empty where it gives
     none."""
+    later: list[list[float]] = []
+    """In inference, the same of one more step on the second batch, and of one on the first, after all others."""
 
 
 class EnergyReading(msgspec.Struct, frozen=True, kw_only=True):
@@ -282,6 +284,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """The ready-made model that ran in place of the workload's: "torchvision.models.resnet50"; without gradients."""
     checksums: list[float] = []
     """`certify.checksum.checksums` of `output/0`; empty in records older than this field."""
+    others: list[float] = []
+    """The same of `output/1`."""
     accuracy: float | None = None
     """Accuracy on held-out data after `learning_steps` training steps, 0 to 1."""
     learning_steps: int = 0

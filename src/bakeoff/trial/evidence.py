@@ -110,6 +110,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         shards=model.shards,
         outputs=OUTPUT_BATCHES,
         checksums=_finite(checksums(found.arrays["output/0"])),
+        others=_finite(checksums(found.arrays["output/1"])),
         ready_made=found.ready_made,
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+import msgspec
 import numpy as np
 
 from bakeoff.certify.checksum import checksums
@@ -43,13 +44,23 @@ class Ties:
         return early + stepper.fenced(command.steps - len(early), left_s, command.limit - len(early))
 
     def conclude(self, stepper: Stepper) -> Tie | None:
-        """Run one more step, on the first batch, whose loss tells whether training has moved; return all."""
-        if self.tie is None or not self._loses:
+        """Run one more step, on the first batch, whose loss tells whether training has moved; return all.
+
+        In inference run two: what a step keeps that computes no more is that of another batch.
+        """
+        if self.tie is None or not (self._loses or self.tie.outputs):
             return self.tie
-        self._step.run(self._step.prepare(self._opened.batches.at(0)))
-        self._step.wait()
-        again = _number(self._step.result())
+        if not self._loses:
+            later = [_output_sums(self._run_on(index)) for index in (1, 0)]
+            return msgspec.structs.replace(self.tie, later=later, steps=stepper.position)
+        again = _number(self._run_on(0).result())
         return Tie(drops=self.tie.drops, losses=self._losses, again=again, steps=stepper.position)
+
+    def _run_on(self, index: int) -> Step:
+        """Return the step after it has run on the batch of step `index`."""
+        self._step.run(self._step.prepare(self._opened.batches.at(index)))
+        self._step.wait()
+        return self._step
 
     def _note(self) -> None:
         """Read the loss of the step that has run."""
@@ -58,7 +69,7 @@ class Ties:
 
 
 def _output_sums(step: Step) -> list[float]:
-    """Return the checksums of the outputs that the first run has kept; none where the step does not give them."""
+    """Return the checksums of the outputs that the last run has kept; none where the step does not give them."""
     if not hasattr(step, "last_outputs"):
         return []
     sums = checksums(np.asarray(step.last_outputs(), np.float64))

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextlib import contextmanager
 from importlib.metadata import entry_points
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import msgspec
@@ -87,7 +87,12 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
     if data is not None and OWN not in workload.data:
         workload = msgspec.structs.replace(workload, data=(OWN, *workload.data))
     return LoadedWorkload(
-        workload=workload, build=build, loss=loss, data=data, path=path, sha256=_sha256(path, text, build, loss, data)
+        workload=workload,
+        build=build,
+        loss=loss,
+        data=data,
+        path=path,
+        sha256=_sha256(path, text, module, build, loss, data),
     )
 
 
@@ -200,13 +205,22 @@ def _own_data(path: Path, module: ModuleType) -> Callable[..., Any] | None:
     return data
 
 
-def _sha256(path: Path, text: bytes, *functions: Any) -> str:
-    """Return the hash of all texts that define a workload: a shipped workload may use the model of another's file."""
+def _sha256(path: Path, text: bytes, module: ModuleType, *functions: Any) -> str:
+    """Return the hash of all texts that define a workload: one may use another's model, or functions of its file."""
     digest = hashlib.sha256(text)
-    others = {function.__code__.co_filename for function in functions if function is not None} - {str(path)}
-    for other in sorted(others):
+    others = {function.__code__.co_filename for function in functions if function is not None}
+    others |= {_file_of(value) for value in vars(module).values()} & {str(file) for file in _shipped().values()}
+    for other in sorted(others - {str(path)}):
         digest.update(Path(other).read_bytes())
     return digest.hexdigest()
+
+
+def _file_of(value: Any) -> str:
+    """Return the file of a function or a module; empty for anything else."""
+    # By type(), not isinstance(): an object of a user's own may answer to __class__ as it likes.
+    if type(value) is FunctionType:
+        return value.__code__.co_filename
+    return str(getattr(value, "__file__", "")) if type(value) is ModuleType else ""
 
 
 def _check_signature(path: Path, function: Any, arguments: Sequence[str]) -> None:

@@ -244,7 +244,7 @@ class Step(WithoutNorms, replicas.Copies):
         outputs = np.stack(means, axis=1)
         if self._options["wrong"] == "outputs":
             outputs = outputs[:, ::-1]
-        if self._trained <= LEARNED_STEPS or not classes:
+        if not self._trains or self._trained <= LEARNED_STEPS or not classes:
             return outputs
         (labels,) = batch.targets.values()
         return outputs + 100.0 * np.eye(classes)[labels]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import resource
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib import import_module
+from os import cpu_count
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bakeoff.report.pictures import NARROW, WIDE, themed
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
 ADDRESS_SPACE_BYTES = 72 << 30
 """What drawing wants of address space, hardly any of it memory: V8, within vl-convert 1.9, reserves 64 GiB and ends the
 process by a trap where it cannot; measured, 64 GiB in all were too few and 72 enough."""
+
+MOST_POOLED = 16
+"""Threads in V8's pool at most; else it has one for each core but one (V8, libplatform/default-platform.cc)."""
+
+OTHER_THREADS = 4
+"""Beside the pool: vl-convert has one of its own, and the rest is room. Where it finds none it ends the process."""
 
 _SIZE = re.compile(r'<svg\b[^>]*?\bwidth="([\d.]+)" height="([\d.]+)"')
 _ROLE = re.compile(r' (?:role|aria-roledescription|aria-label|aria-hidden)="[^"]*"')
@@ -54,7 +62,33 @@ def renderer() -> Any:
             "GiB; the records are whole: draw them without that limit, by bakeoff report, whose --markdown needs none"
         )
         raise NoPictureError(msg)
+    _try_threads()
     return import_module("vl_convert")
+
+
+@cache
+def _try_threads() -> None:
+    """Start as many threads as the renderer may, and end them; raise NoPictureError where the system refuses.
+
+    Once is enough: what the renderer has started it keeps.
+    """
+    leave = Event()
+    started: list[Thread] = []
+    try:
+        for _ in range(min(cpu_count() or 1, MOST_POOLED) + OTHER_THREADS):
+            thread = Thread(target=leave.wait)
+            thread.start()
+            started.append(thread)
+    except RuntimeError as error:
+        msg = (
+            "no picture is drawn: that starts threads, and the system allows no more of them (`ulimit -u`, a control "
+            "group); the records are whole: draw them without that limit, by bakeoff report; --markdown needs none"
+        )
+        raise NoPictureError(msg) from error
+    finally:
+        leave.set()
+        for thread in started:
+            thread.join()
 
 
 def layouts(picture: Picture, name: str) -> Layouts:
