@@ -127,8 +127,8 @@ def _read_shares(claim: Claim, points: list[PointOutcome], traced: _Traced) -> _
     lines = [(term, line) for term, line in pairs if line is not None]
     found = [_share(line) for _, line in lines]
     known = [one for one in found if one is not None]
-    counted = [term for term, line in lines if _is_asked(term) and line.hole != NO_DEVICE]
-    keys = _keys(claim, counted) if claim.of in OF_STEPS else []
+    is_told = claim.of in OF_STEPS and all(line.hole != NO_DEVICE for _, line in lines)
+    keys = _keys(claim, [term for term in terms if _is_asked(term)]) if is_told else []
     gone = "; ".join(sorted({line.hole for _, line in lines} - {""}))
     reason = "" if len(known) == len(found) else gone or "too few rounds of traces"
     return _Reading(claim, points, frozenset(keys), known, reason)

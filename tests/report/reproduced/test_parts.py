@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from tests.report.reproduced.conftest import study
 from tests.report.reproduced.test_reproduced import section_of
 from tests.report.shown import data_of, printed
 
+from bakeoff.judge.claims import judged, quantity, standing_of
 from bakeoff.judge.explanation import Part, Profile
-from bakeoff.judge.reproduced_parts import NO_GRAPH, part_lines
+from bakeoff.judge.reproduced_parts import NO_DEVICE, NO_GRAPH, part_lines
 from bakeoff.judge.study import PointOutcome, StudyOutcome
 from bakeoff.report.pages import page_of
+from bakeoff.report.pages.published_claims import TITLE, sentence
 from bakeoff.report.pictures.bars import bars_chart
 from bakeoff.spec.explained import GraphStage
 from bakeoff.spec.verdict import Interval
+from bakeoff.stats.together import Estimate
 from bakeoff.study.published import load
 
 ROWS = {"TensorFlow": "tensorflow", "XLA, by JAX": "jax", "torch.compile": "torch:mode=compiled"}
@@ -129,3 +133,54 @@ def test_speeds_beside_a_figure_of_nodes_do_not_pass_for_that_figure() -> None:
     assert title["text"] == "Beside Dai et al. 2022, figure 4, which has no speeds"
     shown = {section.title for section in page_of(made).sections}
     assert "Share of the nodes that pruning takes away" in shown
+
+
+def test_claims_on_shares_are_judged_by_traces() -> None:
+    """A share has an interval with those of all claims; one row refutes what is said of each, if others lack traces."""
+    found = {one.claim.text: one for one in judged(table3(), load("dai2022-table3"))}
+    assert {one.together for one in found.values()} == {16}  # eight comparisons of two rows; copies are none here
+    refuted = found["In CNNs the GPU computes for more than 96 % of the time"]
+    assert "(section 4.3): does not hold here: smallest of 3: 91 % (" in sentence(refuted)
+    assert sentence(refuted).endswith(" %), there 96 %, the rest is not measured: not traced.")
+    equal = found["Of all models Tacotron 2 has the least share of computing, TensorFlow"]
+    assert (equal.standing, equal.percent and equal.percent.estimate) == ("inconclusive", 0.0)
+    nowhere = found["Copies of memory have nearly no effect"]
+    assert (nowhere.standing, NO_DEVICE in nowhere.reason) == ("not measured", True)
+    mainly = found["On one GPU the processing on the GPU dominates the time of training"]
+    assert (mainly.standing, mainly.reason) == ("not measured", "not traced")  # as PyTorch is not
+    traced = found["In GNMT and Deep Speech 2 the GPU computes for around 86 % of the time, TensorFlow"]
+    assert traced.standing == "inconclusive"
+    assert page_of(table3()).headline.endswith(" not measured here.")
+
+
+def test_claims_on_counts_have_no_interval() -> None:
+    """Nodes of a graph are the same in every round: a claim on them is told by its number alone."""
+    made = table("dai2022-table6", ROWS)
+    said = [sentence(one) for one in judged(made, load("dai2022-table6"))]
+    assert said[0].endswith("(section 4.5.2): holds here: smallest of 7: 91.7 %, there 90 %.")
+    assert said[1].endswith("(section 4.5.2): does not hold here: largest of 7: 1.67 %, there 1 %.")
+    section = section_of(made, TITLE)
+    assert section.words == [
+        "Of 4 claims of the document 2 hold here, 1 does not hold here and 1 is not measured here."
+    ]
+
+
+@pytest.mark.parametrize("name", ["dai2022-table3", "dai2022-figure4", "dai2022-table6"])
+def test_what_the_document_says_of_shares_follows_from_its_figures(name: str) -> None:
+    """By the printed shares each of its sentences is true, but for the one of which it is said that it is not."""
+    made = load(name)
+    printed_shares = {(one.name, part.row, part.of): part.value for one in made.comparisons for part in one.parts}
+    held = {}
+    for claim in (one for one in made.claims if one.is_of_shares and not one.unmeasured):
+        places = [(comparison, row) for comparison in claim.comparisons for row in claim.rows]
+        shares = [
+            printed_shares.get((comparison, row, claim.of), printed_shares.get((comparison, "", claim.of)))
+            for comparison, row in places
+        ]
+        known = [Estimate(share / 100.0, 0.0, 1.0) for share in shares if share is not None]
+        if known:
+            assert len(known) == len(places), claim.text
+            held[claim.text] = standing_of(claim, quantity(claim, known, 1), 0.05)
+    assert len(held) >= 3
+    wrong = {text for text, standing in held.items() if standing != "holds"}
+    assert wrong == {text for text in held if "the table has less in five of seven models" in text}

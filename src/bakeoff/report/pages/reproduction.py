@@ -118,7 +118,7 @@ def headline(study: StudyOutcome) -> str:
     if published.is_silent():
         return published_nothing.answer(study, published)
     if published.parts:
-        return headline_of_parts(study, published)
+        return f"{headline_of_parts(study, published)} {claims_told(study, published)}".strip()
     if not pairs:
         alone = any(declared.figures for declared in published.comparisons)
         none = f"There is no pair of figures in {where}{': each stands alone beside ours' if alone else ''}."
