@@ -227,7 +227,7 @@ class Absent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def printed(self) -> str:
         """Return its figures with their names and their unit."""
-        return f"{', '.join(f'{name} {one:.10g}' for name, one in self.figures.items())} {self.unit}".strip()
+        return f"{'; '.join(f'{name}: {one:.10g}' for name, one in self.figures.items())} {self.unit}".strip()
 
 
 ClaimKind = Literal[

@@ -70,7 +70,8 @@ def _all(found: list[Judged]) -> str:
         return said
     if together == 1:
         return f"{said} It rests on one interval, of {percent(LEVEL)}."
-    return f"{said} They rest on {together} intervals, which hold all together in {percent(LEVEL)} of such studies."
+    who = "It rests" if len(found) == 1 else "They rest"
+    return f"{said} {who} on {together} intervals, which hold all together in {percent(LEVEL)} of such studies."
 
 
 def sentence(one: Judged) -> str:
