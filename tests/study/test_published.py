@@ -38,6 +38,7 @@ COUNTS = {  # rows of the document's table or figure, comparisons, single number
     "jax-vs-pytorch-4": (4, 4, 0),
     "jittor-inference": (2, 1, 2),
     "keras-2023": (4, 2, 8),
+    "keras-mps-2026": (4, 2, 16),
     "lambda-h100": (2, 2, 2),
     "lambda-h200": (2, 2, 2),
     "m1-inference": (2, 2, 12),
