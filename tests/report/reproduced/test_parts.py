@@ -184,3 +184,19 @@ def test_what_the_document_says_of_shares_follows_from_its_figures(name: str) ->
     assert len(held) >= 3
     wrong = {text for text, standing in held.items() if standing != "holds"}
     assert wrong == {text for text in held if "the table has less in five of seven models" in text}
+
+
+def test_a_table_of_shares_has_the_documents_lines_and_columns() -> None:
+    """Table 3 has a line for each model and a column for each framework, table 6 one for each class of operations."""
+    first, second, *_ = page_of(table3()).sections
+    assert first.title == "Table 3 of Dai et al. 2022, published beside measured"
+    assert second.words[0].startswith("Published on NVIDIA Tesla P100")
+    (shown,) = first.tables
+    assert shown.heads == ["", "TensorFlow (%) there", "TensorFlow (%) here", "PyTorch (%) there", "PyTorch (%) here"]
+    assert [line.cells[0] for line in shown.lines] == [
+        "ResNet-50", "VGG16", "InceptionV3", "BERT", "GNMT", "DeepSpeech2", "Tacotron2", "Tacotron2, batch 64",
+    ]  # fmt: skip
+    assert shown.lines[4].cells[1:] == ["85.91", "91.3 (90 to 93)", "96.55", "not measured"]
+    (classes,) = page_of(table("dai2022-table6", ROWS)).sections[0].tables
+    assert classes.heads[1::2] == ["expensive (%) there", "cheap (%) there", "no op (%) there"]
+    assert classes.lines[3].cells == ["BERT", "0", "1.67", "8.7593", "6.67", "91.2407", "91.7"]

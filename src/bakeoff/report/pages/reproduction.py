@@ -17,7 +17,7 @@ from bakeoff.report.pages import published_nothing
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_caption import caption
 from bakeoff.report.pages.published_claims import claims_data, claims_sections, claims_told
-from bakeoff.report.pages.published_parts import headline_of_parts, parts
+from bakeoff.report.pages.published_parts import headline_of_parts, parts, parts_shape
 from bakeoff.report.pages.published_shape import shape_table
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
@@ -79,14 +79,16 @@ def reproduction_page(study: StudyOutcome) -> Page:
 
 
 def _whole(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
-    """Return the document's table or figure with ours in it, where it holds times; its caption follows."""
+    """Return the document's table or figure with ours in it; its caption follows."""
     table, picture, number = shape_table(study, published), None, published.document.number
     if published.chart:
         picture = Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
+    if published.is_of_parts() and not published.chart:
+        table = parts_shape(study, published)
     if not (table.lines or picture):
         return []
     title = f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured"
-    if published.is_of_parts():  # The document's own figure is of these, and stands in their tables.
+    if published.is_of_parts() and picture:  # The document's own figure is of these, and stands in their tables.
         title = f"Speed of a step in each row here, which {number} of {published.document.name} does not have"
     return [Section(title=title, tables=[table] if table.lines else [], picture=picture)]
 
