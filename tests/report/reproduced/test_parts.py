@@ -12,9 +12,12 @@ from bakeoff.judge.claims import judged, quantity, standing_of
 from bakeoff.judge.explanation import Part, Profile
 from bakeoff.judge.reproduced_parts import NO_DEVICE, NO_GRAPH, part_lines
 from bakeoff.judge.study import PointOutcome, StudyOutcome
+from bakeoff.report.forms.pictures import render
 from bakeoff.report.pages import page_of
 from bakeoff.report.pages.published_claims import TITLE, sentence
+from bakeoff.report.pictures import NARROW, WIDE
 from bakeoff.report.pictures.bars import bars_chart
+from bakeoff.report.pictures.nodes import nodes_chart, nodes_finding, shares_here, shares_there
 from bakeoff.spec.explained import GraphStage
 from bakeoff.spec.verdict import Interval
 from bakeoff.stats.together import Estimate
@@ -127,8 +130,8 @@ def test_a_graph_without_nodes_has_no_shares() -> None:
 def test_speeds_beside_a_figure_of_nodes_do_not_pass_for_that_figure() -> None:
     """Figure 4 is of nodes, whose tables have its numbers; speeds without each pass are ours, and are said to be."""
     made = table("dai2022-figure4", {"all four passes": "tensorflow", "none of the four": "torch"})
-    first, *_ = page_of(made).sections
-    assert first.title == "Speed of a step in each row here, which figure 4 of Dai et al. 2022 does not have"
+    speeds = section_of(made, "Speed of a step in each row here, which figure 4 of Dai et al. 2022 does not have")
+    assert speeds.picture
     title = bars_chart(made, load("dai2022-figure4")).to_dict(validate=False)["title"]
     assert title["text"] == "Beside Dai et al. 2022, figure 4, which has no speeds"
     shown = {section.title for section in page_of(made).sections}
@@ -200,3 +203,31 @@ def test_a_table_of_shares_has_the_documents_lines_and_columns() -> None:
     (classes,) = page_of(table("dai2022-table6", ROWS)).sections[0].tables
     assert classes.heads[1::2] == ["expensive (%) there", "cheap (%) there", "no op (%) there"]
     assert classes.lines[3].cells == ["BERT", "0", "1.67", "8.7593", "6.67", "91.2407", "91.7"]
+
+
+def test_a_figure_of_nodes_is_drawn_as_the_document_has_it() -> None:
+    """Figure 4 is a group of bars for each network, one for each pass: what the text states, and what is counted."""
+    made = table("dai2022-figure4", {"all four passes": "tensorflow", "none of the four": "torch"})
+    published = load("dai2022-figure4")
+    # 100 nodes, of which pruning takes 45; folding adds 5; arithmetic takes 5 and dependency 20.
+    steps = [graph(FOUR[:count], 10, 20, rest) for count, rest in enumerate((70, 25, 30, 25, 5))]
+    points = [msgspec.structs.replace(one, profiles=[profile("tensorflow", steps)]) for one in made.points]
+    counted = msgspec.structs.replace(made, points=points)
+    here = {(one["group"], one["part"]): one["share"] for one in shares_here(counted, published)}
+    passes = {part: share for (group, part), share in here.items() if group == "BERT"}
+    assert passes == pytest.approx(
+        {"removed": 65.0, "pruning": 45.0, "constant folding": -5.0, "arithmetic": 5.0, "dependency": 20.0}
+    )
+    there = {(one["group"], one["part"]): one["share"] for one in shares_there(published)}
+    assert (there["BERT", "pruning"], there["ResNet-50", "removed"]) == (23, 55)
+    assert "BERT constant folding -5 %" in nodes_finding(counted, published)
+    first = page_of(counted).sections[0]
+    assert first.title == "Figure 4 of Dai et al. 2022, published beside measured"
+    assert first.picture
+    untraced = [msgspec.structs.replace(one, profiles=[]) for one in made.points]
+    for outcome in (msgspec.structs.replace(made, points=untraced), counted):
+        for width in (WIDE, NARROW):
+            assert nodes_chart(outcome, published, width).to_dict()["title"]["text"] == "Dai et al. 2022, figure 4"
+    drawn = render([page_of(counted)], "svg").decode()
+    assert "constant folding" in drawn
+    assert "Tacotron2" in drawn

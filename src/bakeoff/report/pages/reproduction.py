@@ -17,11 +17,12 @@ from bakeoff.report.pages import published_nothing
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_caption import caption
 from bakeoff.report.pages.published_claims import claims_data, claims_sections, claims_told
-from bakeoff.report.pages.published_parts import headline_of_parts, parts, parts_shape
+from bakeoff.report.pages.published_parts import headline_of_parts, is_of_graphs, parts, parts_shape
 from bakeoff.report.pages.published_shape import shape_table
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
 from bakeoff.report.pictures.bars import bars_chart, bars_finding
+from bakeoff.report.pictures.nodes import nodes_chart, nodes_finding
 from bakeoff.report.pictures.reproduction import ratios_chart
 from bakeoff.report.standings import bounds, kind
 from bakeoff.report.units import count, listed
@@ -57,6 +58,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
         sections=[
             *_whole(study, published),
             Section(words=caption(study, published)),
+            *_speeds(study, published),
             *_ratios(published, pairs, answer),
             *(published_nothing.by_benchmark(study, published) if published.is_silent() else []),
             *beside_measured(study, published, pairs),
@@ -81,16 +83,33 @@ def reproduction_page(study: StudyOutcome) -> Page:
 def _whole(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
     """Return the document's table or figure with ours in it; its caption follows."""
     table, picture, number = shape_table(study, published), None, published.document.number
-    if published.chart:
-        picture = Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
     if published.is_of_parts() and not published.chart:
         table = parts_shape(study, published)
+    if published.chart:
+        picture = _nodes(study, published) if is_of_graphs(published) else _bars(study, published)
     if not (table.lines or picture):
         return []
     title = f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured"
-    if published.is_of_parts() and picture:  # The document's own figure is of these, and stands in their tables.
-        title = f"Speed of a step in each row here, which {number} of {published.document.name} does not have"
     return [Section(title=title, tables=[table] if table.lines else [], picture=picture)]
+
+
+def _bars(study: StudyOutcome, published: PublishedStudy) -> Picture:
+    """Return the picture of speeds."""
+    return Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
+
+
+def _nodes(study: StudyOutcome, published: PublishedStudy) -> Picture:
+    """Return the picture of what passes take away."""
+    return Picture(nodes_finding(study, published), lambda width: nodes_chart(study, published, width))
+
+
+def _speeds(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
+    """Return our speeds beside a figure of graphs, which has none."""
+    if not (published.chart and is_of_graphs(published)):
+        return []
+    where = f"{published.document.number} of {published.document.name}"
+    title = f"Speed of a step in each row here, which {where} does not have"
+    return [Section(title=title, picture=_bars(study, published))]
 
 
 def _ratios(published: PublishedStudy, pairs: list[PublishedPair], answer: str) -> list[Section]:
