@@ -13,6 +13,7 @@ from tests.report.shown import data_of, html, markdown, printed
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.report.pages import page_of
 from bakeoff.report.pictures import WIDE
+from bakeoff.spec.comparison import Procedure
 
 ONE = {"JAX": "jax", "PyTorch": "torch"}
 SEVERAL = {
@@ -188,3 +189,18 @@ def test_a_document_without_overheads_has_no_column_for_them() -> None:
     assert table.heads == ["overhead on several devices", "here, %", "95 % CI", "samples/s here"]
     assert [line.cells[0] for line in table.lines][:1] == ["mnist, PyTorch, 2 devices"]
     assert {len(line.cells) for line in table.lines} == {4}
+
+
+def test_a_stage_without_a_figure_has_its_seconds_all_the_same() -> None:
+    """The notes on M1 chips time both stages of their program together: the second has its whole run here, too."""
+    made = study("m1-revive", {"GPU": "tensorflow", "CPU": "torch"}, {}, scaled=True, device="cpu")
+    points = []
+    for one, steps in zip(made.points, (20, 10), strict=True):
+        assert one.outcome
+        comparison = msgspec.structs.replace(one.outcome.comparison, procedure=Procedure(steps=steps))
+        points.append(msgspec.structs.replace(one, outcome=msgspec.structs.replace(one.outcome, comparison=comparison)))
+    (table,) = section_of(msgspec.structs.replace(made, points=points), "Whole runs").tables
+    cells = {line.cells[0]: line.cells[1:] for line in table.lines}
+    assert cells["environment, CPU (M1)"][:2] == ["65 s / 500", "20"]
+    assert cells["policy, CPU"][:2] == ["no number / 100", "10"]
+    assert cells["policy, CPU"][2].endswith(" s")
