@@ -75,7 +75,7 @@ class _Reading(NamedTuple):
 def judged(study: StudyOutcome, published: PublishedStudy) -> list[Judged]:
     """Return every claim, in the order of the study's file."""
     points = {one.point.title: one for one in study.points}
-    traced = {(one.comparison, one.row, one.of): one for one in part_lines(study, published)}
+    traced: _Traced = {(one.comparison, one.row, one.of): one for one in part_lines(study, published)}
     read = []
     for claim in published.claims:
         mine = [points[name] for name in claim.comparisons if name in points]

@@ -188,7 +188,7 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
     lines = []
     for declared, point in reproduction.both(study, published):
         length = length_of(point.outcome.comparison) if point.outcome else None
-        for row, machine, there in _told_of_runs(published, declared) if length else ():
+        for row, machine, there in _told_of_runs(published, declared) if length else []:
             known = reproduction.contender_of(point, row)
             if known is None or known.whole is None or not known.whole.runs or length is None:
                 continue
