@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.judge.explanation import Part
 from bakeoff.judge.reproduction import both, hole
 from bakeoff.spec.explained import GraphStage, NodeClass
-from bakeoff.spec.published import PartOf, PublishedPart
+from bakeoff.spec.parts import PartOf, PublishedPart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 
+from bakeoff.spec.parts import PartOf, PublishedPart
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import FIXED
 
@@ -116,47 +117,6 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     def printed(self) -> str:
         """Return the figure as the document has it, every repeat: "190, 162, 206*", the last one disturbed."""
         return ", ".join([*(f"{one:.10g}" for one in self.values), *(f"{one:.10g}*" for one in self.disturbed)])
-
-
-PartOf = Literal[
-    "compute",
-    "copies",
-    "launches",
-    "removed",
-    "pruning",
-    "constant folding",
-    "arithmetic",
-    "dependency",
-    "arithmetic and dependency",
-    "expensive",
-    "cheap",
-    "no op",
-]
-"""What a document gives of a step, or of its graph, that is no time.
-
-compute                 share of the step in which the device computes
-copies                  share of the step in which memory is copied between host and device
-launches                kernels that a step starts
-removed                 share of a graph's nodes that all passes together take away
-pruning, ...            share that one pass takes away, in the order in which they run
-expensive, cheap, no op  of the nodes that are taken away, the share of one class
-"""
-
-
-class PublishedPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the document says a step or its graph consists of."""
-
-    of: PartOf
-    value: Annotated[float, msgspec.Meta(ge=0)]
-    """In percent; of launches their number."""
-    row: str = ""
-    """Empty: the document does not say of which row."""
-    kind: Literal["exact", "about", "at-most", "at-least"] = "exact"
-
-    def printed(self) -> str:
-        """Return the figure as the document has it: "at most 0.28 %"."""
-        words = {"exact": "", "about": "about ", "at-most": "at most ", "at-least": "at least "}[self.kind]
-        return f"{words}{self.value:,.0f}" if self.of == "launches" else f"{words}{self.value:g} %"
 
 
 class Scale(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from bakeoff.judge.explanation import Profile
     from bakeoff.judge.reproduced_parts import PartLine
     from bakeoff.judge.study import StudyOutcome
-    from bakeoff.spec.published import PartOf, PublishedStudy
+    from bakeoff.spec.parts import PartOf
+    from bakeoff.spec.published import PublishedStudy
 
 _TITLES: dict[PartOf, str] = {
     "compute": "Share of the step in which the device computes",

@@ -199,8 +199,8 @@ def _holes(study: StudyOutcome, published: PublishedStudy) -> list[str]:
 def _rows(missing: Sequence[tuple[str, str]], rows: Mapping[str, int]) -> str:
     """Return rows with their comparisons, and of what is missing as a whole its name alone.
 
-    `rows` has of each comparison how many rows it has. One that is missing in all of them is told without them, and so
-    is a comparison of which all rows are.
+    `rows` has of each comparison how many rows it has. One that is missing in all of them stands without them, and so
+    does a comparison of which all rows are.
     """
     times, of = Counter(row for row, _ in missing), Counter(name for _, name in missing)
     whole = [row for row in times if times[row] == len(rows)]
