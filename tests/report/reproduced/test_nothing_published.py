@@ -204,3 +204,4 @@ def test_a_stage_without_a_figure_has_its_seconds_all_the_same() -> None:
     assert cells["environment, CPU (M1)"][:2] == ["65 s / 500", "20"]
     assert cells["policy, CPU"][:2] == ["no number / 100", "10"]
     assert cells["policy, CPU"][2].endswith(" s")
+    assert (table.heads[-1], cells["policy, CPU"][-1]) == ("last loss", "0.123")

@@ -184,7 +184,7 @@ def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
 
 
 def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
-    """Return the whole runs that were made beside the published ones, with and without the first step."""
+    """Return the whole runs made here beside the published ones, with and without the first step, and their loss."""
     lines = []
     for declared, point in reproduction.both(study, published):
         length = length_of(point.outcome.comparison) if point.outcome else None
@@ -198,9 +198,12 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
             ends = " to ".join(both) if len(totals[0]) > 1 else ""
             middles = [_duration(middle(one), unit) for one in totals]
             on = f" ({machine})" if machine else ""
-            lines.append(Line([f"{declared.name}, {row}{on}", there, f"{length.steps:,}", *middles, ends]))
+            cells = [f"{declared.name}, {row}{on}", there, f"{length.steps:,}", *middles, ends]
+            loss = middle([run.loss for run in known.whole.runs if run.loss is not None])
+            lines.append([*cells, "" if loss is None else rounded(loss, _DIGITS)])
     heads = ["whole run", "published / steps", "steps here", "with first step", "without", "range with it"]
-    return Table(heads, lines)
+    heads += ["last loss"] if any(line[-1] for line in lines) else []
+    return Table(heads, [Line(line[: len(heads)]) for line in lines])
 
 
 def _told_of_runs(published: PublishedStudy, declared: Declared) -> list[tuple[str, str, str]]:
