@@ -40,11 +40,12 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     claim: Claim
     standing: Standing
     percent: Interval | None
-    """Its quantity here, as the claim's own percent are meant; None where it has no interval."""
+    """Its quantity here, as the claim's own percent are meant; None where that is not known. Of counts both ends
+    are it."""
     compared: int
     """Comparisons of the claim that are in what was asked for here."""
     intervals: int
-    """Of rows against each other in these comparisons, which its quantity is made of."""
+    """Of rows against each other, or of each row's share, in these comparisons: what its quantity is made of."""
     verdicts: list[Verdict]
     """On the time of the second row against the first, where the claim is about a step's speed."""
     reason: str
