@@ -52,6 +52,9 @@ def test_versions_stand_once_above_the_table(figure: StudyOutcome) -> None:
     made = study("dlperf-2020", rows, {}, scaled=True, device="cpu")
     said = caption(made, load("dlperf-2020"))[0]
     assert "; torch 1.6 (PyTorch), torch 1.5 (PyTorch, NVIDIA's container), tensorflow 2.3 (TensorFlow), " in said
+    rows = {"PyTorch, NVIDIA's container": "torch", "TensorFlow, NVIDIA's container": "tensorflow"}
+    said = " ".join(caption(study("dlperf-2020", rows, {}, scaled=True, device="cpu"), load("dlperf-2020")))
+    assert "Rows: PyTorch, NVIDIA's container by torch; TensorFlow, NVIDIA's container by tensorflow; " in said
 
 
 def test_a_line_is_a_number_of_devices_where_the_document_has_it_so() -> None:

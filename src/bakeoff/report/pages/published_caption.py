@@ -63,7 +63,8 @@ def _contenders(study: StudyOutcome, published: PublishedStudy) -> str:
     raced = [(row.name, label) for row in published.rows if (label := labels.get(row.name)) in there]
     placed = [f"{row} by {label}" for row, label in raced if row != label]
     told = packages(contender for outcome in study.outcomes for contender in outcome.contenders)
-    return "; ".join(part for part in (f"Rows: {', '.join(placed)}" if placed else "", told) if part)
+    between = "; " if any("," in one for one in placed) else ", "
+    return "; ".join(part for part in (f"Rows: {between.join(placed)}" if placed else "", told) if part)
 
 
 def _sentence(text: str) -> str:
