@@ -120,6 +120,9 @@ KINDS = {
     "mean-difference": "in the mean not further apart",
     "less-time": "share of the second's time saved, in the mean",
     "grows": "more for each doubling of the batch",
+    "each": "in each at least that",
+    "about": "in the mean about that",
+    "least": "less in the first than in each other one",
 }
 """What has to be so of a claim's comparisons."""
 QUANTITIES = {"speed": "speed", "run": "speed of whole runs", "memory": "peak of memory", "overhead": "overhead"}
@@ -129,11 +132,13 @@ def _claim(claim: Claim) -> list[str]:
     """Give a claim with what decides it."""
     if claim.unmeasured:
         return [claim.text, claim.where, "", f"nothing: {claim.unmeasured}"]
-    rows = ", ".join(claim.rows) if claim.of == "overhead" else " over ".join(claim.rows)
+    rows = ", ".join(claim.rows) if claim.is_of_rows else " over ".join(claim.rows)
     epoch = {None: "", 1: ", first epoch", 2: ", second epoch"}[claim.epoch]
     over = f", {len(claim.comparisons)} comparisons" if len(claim.comparisons) > 1 else ""
-    taken = f", taken as {claim.taken_percent:g} %" if claim.taken_percent else ""
-    decided = f"{QUANTITIES[claim.of]}, {rows}{epoch}{over}: {KINDS[claim.kind]}{taken}"
+    word = "give or take" if claim.kind == "about" else "taken as"
+    taken = f", {word} {claim.taken_percent:g} %" if claim.taken_percent else ""
+    of = QUANTITIES.get(claim.of, f"share, {claim.of}")
+    decided = f"{of}, {rows}{epoch}{over}: {KINDS[claim.kind]}{taken}"
     return [claim.text, claim.where, f"{claim.percent:g} %" if claim.percent else "", decided]
 
 

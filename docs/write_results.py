@@ -13,10 +13,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bakeoff.judge import claims
 from bakeoff.judge.reproduction import pairs
 from bakeoff.report.export.study import ENDING, judged, packed
 from bakeoff.report.forms.markdown import escaped, table, to_markdown
 from bakeoff.report.pages import page_of
+from bakeoff.report.pages.published_claims import sentence
 from bakeoff.report.units import column, listed, unit_for
 from bakeoff.spec.text import count
 from bakeoff.store import studies
@@ -161,12 +163,19 @@ def _page(name: str, one: Packed) -> str:
 
 
 def _not_decided(one: Packed) -> Iterator[str]:
-    """Yield the published pairs without a decision here, each with why."""
+    """Yield the published pairs and the claims without a decision here, each with why."""
     said = [
         f"- {escaped(pair.comparison)}, {escaped(pair.first)} and {escaped(pair.second)}: {_SAID[pair.order]}"
         + (f"; {escaped(pair.reason)}" if pair.reason else "")
         for pair in _pairs(one)
         if pair.order not in _DECIDED
+    ]
+    here = one.outcome.study.reproduces
+    assert here is not None
+    said += [
+        f"- {escaped(sentence(claim))}"
+        for claim in claims.judged(one.outcome, here.published)
+        if claim.standing == "inconclusive"
     ]
     yield "## What could not be decided\n"
     nothing = "Every published pair was decided here." if _pairs(one) else "The document has no pair of figures."

@@ -49,3 +49,9 @@ def test_lists_read_as_sentences(items: list[str], text: str) -> None:
 def test_wide_intervals_keep_their_ends() -> None:
     """An interval over magnitudes rounds neither its low end nor its estimate to nothing."""
     assert units.carried(20.3, 0.0056, 71_234.0) == ("20", "0.0056", "71,000")
+
+
+@pytest.mark.parametrize(("value", "text"), [(-0.0123, "-0.0123"), (-1234.0, "-1,230"), (0.5, "0.500"), (0.0, "0.00")])
+def test_a_number_keeps_its_sign(value: float, text: str) -> None:
+    """A loss may lie just below 0, as PPO's does: its sign is not lost with the thousands that are parted."""
+    assert units.rounded(value, 3) == text

@@ -11,8 +11,8 @@ import pytest
 from bakeoff.judge.claims import quantity, standing_of
 from bakeoff.spec.published import Claim
 from bakeoff.spec.verdict import Verdict
-from bakeoff.stats.intervals import pseudo_median
-from bakeoff.stats.together import Estimate, combined, interval_of, of_values, of_verdict
+from bakeoff.stats.intervals import fixed_interval, pseudo_median
+from bakeoff.stats.together import Estimate, combined, interval_of, of_rounds, of_values, of_verdict
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -121,3 +121,12 @@ def test_a_mean_of_comparisons_is_surer_than_one() -> None:
     assert of_values([0.0, 0.1], [0.0, 0.1, 0.2]) is None
     apart = of_values([1.0, 1.1, 1.2], [0.0, 0.1, 0.2])
     assert apart == pytest.approx((1.0, 0.1 * math.sqrt(2 / 3), 4))
+
+
+def test_an_interval_over_rounds_gives_its_mean_back() -> None:
+    """What an interval of 95 % over five rounds was made of is found again: its mean, standard error and freedom."""
+    shares = [0.61, 0.64, 0.6, 0.66, 0.63]
+    interval = fixed_interval(shares, 0.95)
+    assert interval is not None
+    found = of_rounds(interval, len(shares))
+    assert found == pytest.approx((0.628, float(np.std(shares, ddof=1)) / math.sqrt(5), 4))

@@ -14,7 +14,8 @@ from bakeoff.judge.reproduced_parts import NO_GRAPH, NO_PASSES, NONE_REMOVED, NO
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.report.pages import published_parts
 from bakeoff.spec.explained import GraphStage
-from bakeoff.spec.published import PublishedPart, PublishedStudy
+from bakeoff.spec.parts import PublishedPart
+from bakeoff.spec.published import PublishedStudy
 from bakeoff.store.files import read_record
 from bakeoff.study.published import declare, load
 from bakeoff.study.run import run_study

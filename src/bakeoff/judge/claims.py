@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from bakeoff.judge.epochs import epoch_times
+from bakeoff.judge.reproduced_parts import NO_DEVICE, OF_STEPS, part_lines
 from bakeoff.judge.reproduction import contender_of, hole, is_early, verdict_on
 from bakeoff.spec.published import Claim
 from bakeoff.spec.verdict import Interval, Verdict
 from bakeoff.stats.pairs import judge_interval
-from bakeoff.stats.together import Estimate, combined, interval_of, of_values, of_verdict
+from bakeoff.stats.together import Estimate, combined, interval_of, of_rounds, of_values, of_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
+    from bakeoff.judge.reproduced_parts import PartLine
     from bakeoff.judge.study import PointOutcome, StudyOutcome
-    from bakeoff.spec.published import PublishedStudy
+    from bakeoff.spec.published import ClaimKind, PublishedStudy
+
+    _Traced = Mapping[tuple[str, str, str], PartLine]
+    """By comparison, row and what it is a part of."""
 
 Standing = Literal["holds", "does not hold", "inconclusive", "not measured"]
 
@@ -35,11 +40,12 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     claim: Claim
     standing: Standing
     percent: Interval | None
-    """Its quantity here, as the claim's own percent are meant; None where it has no interval."""
+    """Its quantity here, as the claim's own percent are meant; None where that is not known. Of counts both ends
+    are it."""
     compared: int
     """Comparisons of the claim that are in what was asked for here."""
     intervals: int
-    """Of rows against each other in these comparisons, which its quantity is made of."""
+    """Of rows against each other, or of each row's share, in these comparisons: what its quantity is made of."""
     verdicts: list[Verdict]
     """On the time of the second row against the first, where the claim is about a step's speed."""
     reason: str
@@ -49,7 +55,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Term(NamedTuple):
-    """Two rows in one comparison; of an overhead, one row."""
+    """Two rows in one comparison; of an overhead or a share, one row."""
 
     point: PointOutcome
     first: str
@@ -70,10 +76,11 @@ class _Reading(NamedTuple):
 def judged(study: StudyOutcome, published: PublishedStudy) -> list[Judged]:
     """Return every claim, in the order of the study's file."""
     points = {one.point.title: one for one in study.points}
-    read = [
-        _read(claim, [points[name] for name in claim.comparisons if name in points], _left_out(study, published, claim))
-        for claim in published.claims
-    ]
+    traced: _Traced = {(one.comparison, one.row, one.of): one for one in part_lines(study, published)}
+    read = []
+    for claim in published.claims:
+        mine = [points[name] for name in claim.comparisons if name in points]
+        read.append(_read(claim, mine, _left_out(study, published, claim), traced))
     together = len({key for one in read for key in one.keys})
     return [_judged(one, together) for one in read]
 
@@ -90,10 +97,12 @@ def _left_out(study: StudyOutcome, published: PublishedStudy, claim: Claim) -> s
 # --- What was measured --------------------------------------------------------------------------------------------
 
 
-def _read(claim: Claim, points: list[PointOutcome], left_out: str) -> _Reading:
+def _read(claim: Claim, points: list[PointOutcome], left_out: str, traced: _Traced) -> _Reading:
     """Return what a claim rests on; nothing, where a row that it needs can never be measured here."""
     if claim.unmeasured or not points:
         return _Reading(claim, points, frozenset(), [], claim.unmeasured or left_out)
+    if claim.is_of_shares:
+        return _read_shares(claim, points, traced)
     if claim.kind == "grows" and len({one.point.request.batch_size for one in points}) == 1:
         return _Reading(claim, points, frozenset(), [], "one batch size alone shows no growth")
     terms = [_Term(point, *pair) for point in points for pair in _pairs(claim)]
@@ -107,6 +116,34 @@ def _read(claim: Claim, points: list[PointOutcome], left_out: str) -> _Reading:
     return _Reading(claim, points, keys, known, "" if len(known) == len(terms) else gone or _unknown(claim, asked))
 
 
+def _read_shares(claim: Claim, points: list[PointOutcome], traced: _Traced) -> _Reading:
+    """Return the shares that a claim rests on: of each of its rows in each comparison.
+
+    Counts of a graph are exact, and widen no interval.
+    """
+    if claim.kind == "least" and (len(points) == 1 or points[0].point.title != claim.comparisons[0]):
+        return _Reading(claim, points, frozenset(), [], "a comparison that it needs is not in what was asked for here")
+    terms = [_Term(point, row, "") for point in points for row in claim.rows]
+    pairs = [(term, traced.get((term.point.point.title, term.first, claim.of))) for term in terms]
+    lines = [(term, line) for term, line in pairs if line is not None]
+    found = [_share(line) for _, line in lines]
+    known = [one for one in found if one is not None]
+    is_told = claim.of in OF_STEPS and all(line.hole != NO_DEVICE for _, line in lines)
+    keys = _keys(claim, [term for term in terms if _is_asked(term)]) if is_told else []
+    gone = "; ".join(sorted({line.hole for _, line in lines} - {""}))
+    reason = "" if len(known) == len(found) else gone or "too few rounds of traces"
+    return _Reading(claim, points, frozenset(keys), known, reason)
+
+
+def _share(line: PartLine) -> Estimate | None:
+    """Return a share as it is, and not as a logarithm; None where it is not known."""
+    if line.measured is None:
+        return None
+    if line.of not in OF_STEPS:
+        return Estimate(line.measured.mean, 0.0, 1.0)
+    return of_rounds(line.measured.interval, line.rounds) if line.measured.interval else None
+
+
 def _is_asked(term: _Term) -> bool:
     """Return whether contenders stand for the rows here: whether one was lost later does not count."""
     labels = [term.point.point.rows.get(row) for row in (term.first, term.second) if row]
@@ -115,7 +152,7 @@ def _is_asked(term: _Term) -> bool:
 
 def _pairs(claim: Claim) -> list[tuple[str, str]]:
     """Return the rows that are held against each other, or each row where they are held against nothing."""
-    if claim.of == "overhead":
+    if claim.is_of_rows:
         return [(row, "") for row in claim.rows]
     return list(pairwise(claim.rows) if claim.kind == "more" else combinations(claim.rows, 2))
 
@@ -217,14 +254,14 @@ def _found(read: _Reading, together: int) -> tuple[Standing, Interval | None]:
     if not read.estimates or (read.reason and read.claim.kind not in _EVERY):
         return nothing, None
     outcomes = [one.outcome for one in read.points if one.outcome]
-    value = quantity(read.claim, read.estimates, together, [one.comparison.batch_size for one in outcomes])
+    value = quantity(read.claim, read.estimates, max(1, together), [one.comparison.batch_size for one in outcomes])
     standing = standing_of(read.claim, value, outcomes[0].comparison.procedure.margin)
     # One comparison is enough to refute what is said of each, whatever the others would have shown.
     return (standing, value) if not read.reason or standing == "does not hold" else (nothing, None)
 
 
 def quantity(claim: Claim, estimates: Sequence[Estimate], together: int, batches: Sequence[int] = ()) -> Interval:
-    """Return the one quantity that decides a claim, as a logarithm, with its interval among `together`.
+    """Return the one quantity that decides a claim, a logarithm or a share, with its interval among `together`.
 
     `batches` are the batch sizes of the estimates, at least two different ones: what grows does so with them.
     """
@@ -232,11 +269,13 @@ def quantity(claim: Claim, estimates: Sequence[Estimate], together: int, batches
         weights = _rising(batches) if claim.kind == "grows" else [1.0 / len(estimates)] * len(estimates)
         return interval_of(combined(estimates, weights), together)
     found = [interval_of(one, together) for one in estimates]
+    if claim.of in OF_STEPS:
+        found = [_bounded(one) for one in found]
+    if claim.kind == "least":
+        return _below(found)
+    if claim.kind in _SIGNED:
+        return _of_each(_SIGNED[claim.kind], found)
     apart = [_distance(one) for one in found]
-    if claim.kind == "more":
-        return _of_each(min, found)
-    if claim.kind in ("most", "at-least"):
-        return _of_each(max, found)
     if claim.kind == "mostly-within":
         # The smallest that more than half of the comparisons do not exceed.
         return _of_each(lambda values: sorted(values)[len(values) // 2], apart)
@@ -248,6 +287,18 @@ def _of_each(reduce: Callable[[Sequence[float]], float], found: Sequence[Interva
     ends = ([one.estimate for one in found], [one.low for one in found], [one.high for one in found])
     estimate, low, high = (reduce(values) for values in ends)
     return Interval(estimate=estimate, low=low, high=high)
+
+
+def _bounded(interval: Interval) -> Interval:
+    """Return what of an interval a share of a step can be: 0 to 1."""
+    return Interval(estimate=interval.estimate, low=max(0.0, interval.low), high=min(1.0, interval.high))
+
+
+def _below(found: Sequence[Interval]) -> Interval:
+    """Return by how much the first is less than the least of the others."""
+    first, *others = found
+    least = _of_each(min, others)
+    return Interval(estimate=least.estimate - first.estimate, low=least.low - first.high, high=least.high - first.low)
 
 
 def _distance(interval: Interval) -> Interval:
@@ -267,20 +318,33 @@ def _rising(batches: Sequence[int]) -> list[float]:
     return [(place - middle) / whole for place in places]
 
 
-_EVERY = ("more", "most", "within")
+_EVERY = ("more", "most", "within", "each")
 """Kinds that say something of each comparison."""
 _SUMS = ("mean", "less-time", "grows")
 """Kinds whose quantity is a weighted sum of independent comparisons, with an interval of its own."""
+_SIGNED: dict[ClaimKind, Callable[[Iterable[float]], float]] = {
+    "more": min,
+    "each": min,
+    "most": max,
+    "at-least": max,
+    "about": fmean,
+}
+"""What becomes of the numbers of comparisons whose sign matters."""
 
 
 def standing_of(claim: Claim, value: Interval, margin: float) -> Standing:
-    """Return on which side of a claim its quantity lies, a logarithm; `margin` is that of equality, a share."""
+    """Return on which side of a claim its quantity lies; `margin` is that of equality, a share."""
     if claim.kind in ("most", "within", "mostly-within", "mean-difference"):
         return _held(value.high <= _limit(claim), value.low > _limit(claim))
-    if claim.kind == "at-least":
+    if claim.kind in ("at-least", "each"):
         return _held(value.low >= _limit(claim), value.high < _limit(claim))
-    # A difference that the document itself has within the margin is not refuted by equality.
-    is_small = claim.kind == "grows" or 0.0 < claim.percent <= 100.0 * margin
+    if claim.kind == "about":
+        low, high = _limit(claim) - claim.taken_percent / 100.0, _limit(claim) + claim.taken_percent / 100.0
+        return _held(low <= value.low and value.high <= high, value.high < low or high < value.low)
+    if claim.kind == "least":
+        return _held(value.low > 0.0, value.high <= 0.0)
+    # A difference that the document itself has within the margin, or calls slight, is not refuted by equality.
+    is_small = claim.kind == "grows" or 0.0 < (claim.percent or claim.taken_percent) <= 100.0 * margin
     found = judge_interval(value, 0.0 if is_small else math.log1p(margin))
     return _held(found == "slower", found in ("faster", "equal"))
 
@@ -291,8 +355,10 @@ def _held(holds: bool, fails: bool) -> Standing:  # noqa: FBT001 - two sides of 
 
 
 def _limit(claim: Claim) -> float:
-    """Return a claim's percent as the logarithm that its quantity is."""
+    """Return a claim's percent as its quantity is: a logarithm, or a share."""
     share = (claim.percent or claim.taken_percent) / 100.0
+    if claim.is_of_shares:
+        return share
     return -math.log1p(-share) if _is_share(claim) else math.log1p(share)
 
 
@@ -306,7 +372,9 @@ _FAR = 100.0
 
 
 def percent_of(claim: Claim, value: float) -> float:
-    """Return a claim's quantity, a logarithm, in percent as the claim's own are meant."""
+    """Return a claim's quantity, a logarithm or a share, in percent as the claim's own are meant."""
+    if claim.is_of_shares:
+        return 100.0 * value
     near = max(-_FAR, min(_FAR, value))
     return -100.0 * math.expm1(-near) if _is_share(claim) else 100.0 * math.expm1(near)
 

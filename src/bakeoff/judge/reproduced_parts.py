@@ -9,7 +9,7 @@ import msgspec
 from bakeoff.judge.explanation import Part
 from bakeoff.judge.reproduction import both, hole
 from bakeoff.spec.explained import GraphStage, NodeClass
-from bakeoff.spec.published import PartOf, PublishedPart
+from bakeoff.spec.parts import PartOf, PublishedPart
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +23,9 @@ NO_GRAPH = "no graph is told of what ran, before its passes and after them"
 NO_PASSES = "its compiler does not tell this pass apart"
 NOT_FOLLOWED = "its compiler names nodes anew, so that none of them is known to be gone"
 NONE_REMOVED = "no node is gone"
+
+OF_STEPS = frozenset[PartOf]({"compute", "copies", "launches"})
+"""Parts of a step, which vary from round to round; all others are counts of a graph, the same in each."""
 
 BEFORE = "instructions_before"
 """The fact by which a framework tells of a graph that it tells no stages of."""
@@ -41,6 +44,8 @@ class PartLine(msgspec.Struct, frozen=True, kw_only=True):
     """None: the document gives no number."""
     measured: Part | None
     """A share, 0 to 1; of launches their number. Counts of a graph are the same in every round and have no interval."""
+    rounds: int = 0
+    """Of traces, behind its interval."""
     hole: str
     """Why nothing was measured; empty where something was."""
 
@@ -67,6 +72,7 @@ def part_lines(study: StudyOutcome, published: PublishedStudy) -> list[PartLine]
                         of=of,
                         published=told.get(row.name) or told.get(""),
                         measured=measured,
+                        rounds=known.rounds if known else 0,
                         hole=why or ("" if measured else "not traced"),
                     )
                 )

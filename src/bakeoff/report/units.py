@@ -61,8 +61,9 @@ def rounded(value: float, count: int = 2) -> str:
 
 def _grouped(text: str) -> str:
     """Part the thousands: "32700" is "32,700"."""
-    whole, point, decimals = text.partition(".")
-    return f"{int(whole):,}{point}{decimals}"
+    sign = "-" if text.startswith("-") else ""  # int("-0") has none
+    whole, point, decimals = text.removeprefix("-").partition(".")
+    return f"{sign}{int(whole):,}{point}{decimals}"
 
 
 def duration(seconds: float | None, unit: Unit | None = None) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
+from bakeoff.spec.parts import PartOf, PublishedPart
 from bakeoff.spec.scenario import Scenario
 from bakeoff.spec.trial import FIXED
 
@@ -118,47 +119,6 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return ", ".join([*(f"{one:.10g}" for one in self.values), *(f"{one:.10g}*" for one in self.disturbed)])
 
 
-PartOf = Literal[
-    "compute",
-    "copies",
-    "launches",
-    "removed",
-    "pruning",
-    "constant folding",
-    "arithmetic",
-    "dependency",
-    "arithmetic and dependency",
-    "expensive",
-    "cheap",
-    "no op",
-]
-"""What a document gives of a step, or of its graph, that is no time.
-
-compute                 share of the step in which the device computes
-copies                  share of the step in which memory is copied between host and device
-launches                kernels that a step starts
-removed                 share of a graph's nodes that all passes together take away
-pruning, ...            share that one pass takes away, in the order in which they run
-expensive, cheap, no op  of the nodes that are taken away, the share of one class
-"""
-
-
-class PublishedPart(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the document says a step or its graph consists of."""
-
-    of: PartOf
-    value: Annotated[float, msgspec.Meta(ge=0)]
-    """In percent; of launches their number."""
-    row: str = ""
-    """Empty: the document does not say of which row."""
-    kind: Literal["exact", "about", "at-most", "at-least"] = "exact"
-
-    def printed(self) -> str:
-        """Return the figure as the document has it: "at most 0.28 %"."""
-        words = {"exact": "", "about": "about ", "at-most": "at most ", "at-least": "at least "}[self.kind]
-        return f"{words}{self.value:,.0f}" if self.of == "launches" else f"{words}{self.value:g} %"
-
-
 class Scale(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How much smaller a comparison is in its scaled variant, and how many rounds that takes."""
 
@@ -227,11 +187,22 @@ class Absent(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     def printed(self) -> str:
         """Return its figures with their names and their unit."""
-        return f"{', '.join(f'{name} {one:.10g}' for name, one in self.figures.items())} {self.unit}".strip()
+        return f"{'; '.join(f'{name}: {one:.10g}' for name, one in self.figures.items())} {self.unit}".strip()
 
 
 ClaimKind = Literal[
-    "more", "mean", "most", "at-least", "within", "mostly-within", "mean-difference", "less-time", "grows"
+    "more",
+    "mean",
+    "most",
+    "at-least",
+    "within",
+    "mostly-within",
+    "mean-difference",
+    "less-time",
+    "grows",
+    "each",
+    "about",
+    "least",
 ]
 """How a claim's comparisons become one quantity, and on which side of what it has to lie.
 
@@ -245,11 +216,20 @@ mean-difference  the mean of the absolute differences is no more
 less-time        the share of the second's time that the first saves, in the mean
 grows            what the first has beyond the second grows with the batch: a straight line through it rises, over the
                  logarithm of the batch size
+
+Of shares, which are each row's own, there are `most` and three more:
+
+each   in each comparison it is at least these percent
+about  in the mean it is these percent, give or take as many of the whole as are taken as little here
+least  in the first comparison it is less than in each other one
 """
 
-Quantity = Literal["speed", "run", "memory", "overhead"]
-"""What a claim is about: steps a second, whole runs a second with their first step, the peak of a process's memory, or
-each row's communication overhead."""
+OF_SHARES_ALONE: tuple[ClaimKind, ...] = ("each", "about", "least")
+"""Kinds of claims that are of shares and of nothing else."""
+
+Quantity = Literal["speed", "run", "memory", "overhead", PartOf]
+"""What a claim is about: steps a second, whole runs a second with their first step, the peak of a process's memory,
+each row's communication overhead, or the share of a step or a graph that each row's traces tell."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -263,14 +243,15 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Empty where the first is held against nothing: an overhead is a row's own."""
     then: tuple[str, ...] = ()
     """Rows behind the second: of `more`, each has less than the one before; of `within`, each two of all are held
-    against each other; of overhead, it is about each."""
+    against each other; of overhead and of shares, it is about each."""
     comparisons: tuple[str, ...] = ()
     kind: ClaimKind = "more"
     of: Quantity = "speed"
     percent: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     """What the document says, beyond equal; 0 where it gives no number."""
     taken_percent: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    """What "similar" or "little" is taken as here, where the document gives no number for it."""
+    """What "similar" or "little" is taken as here, where the document gives no number for it; of `about`, how far off
+    is still that."""
     epoch: Epoch | None = None
     """Of whole runs: it is about this epoch's time; None: about the time of a step."""
     unmeasured: str = ""
@@ -280,6 +261,16 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def rows(self) -> tuple[str, ...]:
         """Return the rows that it is about."""
         return tuple(row for row in (self.first, self.second, *self.then) if row)
+
+    @property
+    def is_of_shares(self) -> bool:
+        """Return whether it is about shares of a step or a graph, as traces tell them."""
+        return self.of in get_args(PartOf)
+
+    @property
+    def is_of_rows(self) -> bool:
+        """Return whether it is about each row by itself, held against no other."""
+        return self.of == "overhead" or self.is_of_shares
 
 
 class DrawnPanel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -59,6 +59,12 @@ def of_values(first: Sequence[float], second: Sequence[float]) -> Estimate | Non
     return combined(means, (1.0, -1.0))
 
 
+def of_rounds(interval: Interval, rounds: int) -> Estimate:
+    """Return the mean that an interval of LEVEL over so many rounds is of; its wider side stands for both."""
+    half = max(interval.estimate - interval.low, interval.high - interval.estimate)
+    return Estimate(interval.estimate, half / float(stdtrit(rounds - 1, 0.5 + LEVEL / 2.0)), rounds - 1)
+
+
 def _error(values: Sequence[float]) -> float:
     """Return the standard error of a mean."""
     return float(np.std(values, ddof=1)) / math.sqrt(len(values))

@@ -25,7 +25,7 @@ from bakeoff.environments.usable import why_not
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.errors import BakeoffError, UnknownNameError, UsageError
-from bakeoff.spec.published import EPOCHS, Declared, PublishedStudy, Reproduces
+from bakeoff.spec.published import EPOCHS, OF_SHARES_ALONE, Declared, PublishedStudy, Reproduces
 from bakeoff.spec.request import Request
 from bakeoff.spec.study import Point, Study
 from bakeoff.spec.trial import FIXED
@@ -42,6 +42,9 @@ SHIPPED = Path(__file__).with_name("shipped")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 """Of a study: never the name of another folder than one in the results directory."""
 _ID_SAID = "a folder's name of letters, digits, dots, dashes and underscores, a letter or digit first"
+
+_BOUNDED = ("within", "mostly-within", "mean-difference", "most", "at-least")
+"""Kinds of claims that say nothing without a number."""
 
 
 def names() -> list[str]:
@@ -107,19 +110,38 @@ def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
     apart = {one.name for one in study.comparisons if one.epochs_apart}
     if (claim.epoch is not None) != (claim.kind == "less-time") or (claim.epoch and {*claim.comparisons} - apart):
         found.append(f"claim {claim.text!r}: less-time and an epoch go together, where epochs are told apart")
-    fewest = 1 if claim.of == "overhead" else 2
+    fewest = 1 if claim.is_of_rows else 2
     if not claim.unmeasured and (not claim.comparisons or len(claim.rows) < fewest):
         found.append(f"claim {claim.text!r} wants comparisons and rows, or unmeasured, the reason why it has none")
-    has_bound = claim.kind not in ("within", "mostly-within", "mean-difference", "most", "at-least")
+    has_bound = claim.is_of_shares or claim.kind not in _BOUNDED
     if not (claim.unmeasured or has_bound or claim.percent or claim.taken_percent):
         found.append(f"claim {claim.text!r}: {claim.kind} wants percent, or taken_percent where the document has none")
-    if claim.then and claim.of != "overhead" and claim.kind not in ("more", "within"):
+    if claim.then and not claim.is_of_rows and claim.kind not in ("more", "within"):
         found.append(f"claim {claim.text!r}: then goes with more, as an order, and with within")
     batches = {one.batch_size for one in study.comparisons if one.name in claim.comparisons}
     if claim.kind == "grows" and len(batches) == 1:
         found.append(f"claim {claim.text!r}: grows is with the batch, and wants comparisons of several batch sizes")
     if claim.of == "overhead" and claim.kind not in ("most", "at-least"):
         found.append(f"claim {claim.text!r}: of overhead it is most or at-least these percent")
+    return found + _of_shares(study, claim)
+
+
+def _of_shares(study: PublishedStudy, claim: Claim) -> list[str]:
+    """Return what does not fit together within a claim on shares, or in one of other quantities that has their kind."""
+    if claim.unmeasured or not claim.is_of_shares:
+        is_other = not claim.unmeasured and claim.kind in OF_SHARES_ALONE
+        return [f"claim {claim.text!r}: {claim.kind} goes with shares of a step or a graph"] if is_other else []
+    found = []
+    if claim.of == "launches" or claim.of not in study.parts:
+        found.append(f"claim {claim.text!r}: {claim.of} is no share that the study's parts name")
+    if claim.kind not in ("most", *OF_SHARES_ALONE):
+        found.append(f"claim {claim.text!r}: of shares it is most, each, about or least")
+    if claim.kind == "each" and not (claim.percent or claim.taken_percent):
+        found.append(f"claim {claim.text!r}: {claim.kind} wants percent, or taken_percent where the document has none")
+    if claim.kind == "about" and not (claim.percent and claim.taken_percent):
+        found.append(f"claim {claim.text!r}: about wants percent, and in taken_percent how far off is still that")
+    if claim.kind == "least" and (len(claim.rows) != 1 or len(claim.comparisons) == 1):
+        found.append(f"claim {claim.text!r}: least is of one row, in the first of several comparisons")
     return found
 
 

@@ -7,11 +7,13 @@ import re
 import msgspec
 from tests.report.reproduced.conftest import study
 from tests.report.reproduced.test_reproduced import section_of
+from tests.report.reproduced.test_several_devices import with_overhead
 from tests.report.shown import data_of, html, markdown, printed
 
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.report.pages import page_of
 from bakeoff.report.pictures import WIDE
+from bakeoff.spec.comparison import Procedure
 
 ONE = {"JAX": "jax", "PyTorch": "torch"}
 SEVERAL = {
@@ -101,7 +103,7 @@ def test_what_bakeoff_has_nothing_for_is_told_with_its_figures() -> None:
     made = study("keras-2023", {"PyTorch eager": "torch", "Keras 3 TF": "tensorflow"}, {}, scaled=True, device="cpu")
     (table,) = section_of(made, "What bakeoff has nothing for").tables
     cells = {line.cells[0]: line.cells[1:] for line in table.lines}
-    assert cells["Mistral generate, batch 32"][0].endswith("Keras 3 torch 10932.59 ms a step")
+    assert cells["Mistral generate, batch 32"][0].endswith("; Keras 3 torch: 10932.59 ms a step")
     assert cells["SegmentAnything fit, batch 1"][1] == "bakeoff has no such workload"
 
 
@@ -137,3 +139,69 @@ def test_every_figure_of_memory_has_a_line_of_its_own() -> None:
     known = {(one["row"], one["name"]): one for one in data_of(made)["memory"]}
     assert known["PyTorch", "max RAM"]["held_bytes"] == 420_000_000
     assert known["PyTorch", "initial VRAM"]["held_bytes"] is None
+
+
+def test_what_is_missing_as_a_whole_is_named_once() -> None:
+    """A benchmark of which every row is missing is told by its name; rows with commas are set apart by semicolons."""
+    made = use_case(2)
+    first, *rest = made.points
+    nothing = [msgspec.structs.replace(one, outcome=None, reason="its turn has not come") for one in rest]
+    found = section_of(msgspec.structs.replace(made, points=[first, *nothing]), "Holes").words
+    assert found == ["Not measured: every row of cifar10, every row of nlp and every row of gnn: its turn has not come"]
+    gone = {label: "no such device" for label in SEVERAL.values() if label.endswith("2")}
+    found = section_of(study("jax-vs-pytorch-2", SEVERAL, gone, scaled=True, device="cpu"), "Holes").words
+    assert found == ["Not measured: JAX, 2 devices; PyTorch, 2 devices: no such device"]
+
+
+def test_too_few_rounds_are_no_answer() -> None:
+    """Before the first look the answer says that there is no verdict, as the table does, and not that it is open."""
+    made = use_case(1)
+    points = [
+        msgspec.structs.replace(
+            one,
+            outcome=one.outcome
+            and msgspec.structs.replace(
+                one.outcome,
+                verdicts=[msgspec.structs.replace(each, rounds=2, fewest=5) for each in one.outcome.verdicts],
+            ),
+        )
+        for one in made.points
+    ]
+    page = page_of(msgspec.structs.replace(made, points=points))
+    assert page.headline.endswith(
+        "Here: JAX and PyTorch have too few rounds for a verdict in mnist, cifar10, nlp and gnn."
+    )
+
+
+def test_one_published_pair_is_told_in_a_sentence() -> None:
+    """Where the document has a single pair the answer is about that pair, and counts nothing."""
+    made = study("deepspeech-2022", {"PyTorch": "torch", "JAX": "jax:lstm=cell"}, {}, scaled=True, device="cpu")
+    assert page_of(made).headline.startswith(
+        "The published pair in the timings of deepspeech_timing_diffs has the same order here. Whether "
+    )
+
+
+def test_a_document_without_overheads_has_no_column_for_them() -> None:
+    """Of use cases on several devices ours stand alone; nothing stands empty beside them."""
+    made = use_case(2)
+    points = [with_overhead(one, None) for one in made.points]
+    (table,) = section_of(msgspec.structs.replace(made, points=points), "Communication overhead").tables
+    assert table.heads == ["overhead on several devices", "here, %", "95 % CI", "samples/s here"]
+    assert [line.cells[0] for line in table.lines][:1] == ["mnist, PyTorch, 2 devices"]
+    assert {len(line.cells) for line in table.lines} == {4}
+
+
+def test_a_stage_without_a_figure_has_its_seconds_all_the_same() -> None:
+    """The notes on M1 chips time both stages of their program together: the second has its whole run here, too."""
+    made = study("m1-revive", {"GPU": "tensorflow", "CPU": "torch"}, {}, scaled=True, device="cpu")
+    points = []
+    for one, steps in zip(made.points, (20, 10), strict=True):
+        assert one.outcome
+        comparison = msgspec.structs.replace(one.outcome.comparison, procedure=Procedure(steps=steps))
+        points.append(msgspec.structs.replace(one, outcome=msgspec.structs.replace(one.outcome, comparison=comparison)))
+    (table,) = section_of(msgspec.structs.replace(made, points=points), "Whole runs").tables
+    cells = {line.cells[0]: line.cells[1:] for line in table.lines}
+    assert cells["environment, CPU (M1)"][:2] == ["65 s / 500", "20"]
+    assert cells["policy, CPU"][:2] == ["no number / 100", "10"]
+    assert cells["policy, CPU"][2].endswith(" s")
+    assert (table.heads[-1], cells["policy, CPU"][-1]) == ("last loss", "0.123")

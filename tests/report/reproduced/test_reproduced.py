@@ -69,7 +69,7 @@ def test_too_few_rounds_are_a_measurement_without_a_verdict(full: StudyOutcome) 
         points.append(msgspec.structs.replace(point, outcome=msgspec.structs.replace(point.outcome, verdicts=early)))
     study = msgspec.structs.replace(full, points=points)
     page = page_of(study)
-    assert "1 measured without a verdict (2 rounds of 5) and 2 not measured here" in page.headline
+    assert "1 is measured without a verdict (2 rounds of 5) and 2 are not measured here" in page.headline
     assert line_of(study, "pytorch")[-3:] == ["1.12", "no verdict yet (2 of 5 rounds)", "inconclusive"]
     (pair,) = (one for one in page.data["pairs"] if one["order"] == "too few rounds")
     assert (pair["ratio"], pair["interval"], pair["verdict"]) == (pytest.approx(1.125), None, "no verdict")

@@ -52,6 +52,9 @@ def test_versions_stand_once_above_the_table(figure: StudyOutcome) -> None:
     made = study("dlperf-2020", rows, {}, scaled=True, device="cpu")
     said = caption(made, load("dlperf-2020"))[0]
     assert "; torch 1.6 (PyTorch), torch 1.5 (PyTorch, NVIDIA's container), tensorflow 2.3 (TensorFlow), " in said
+    rows = {"PyTorch, NVIDIA's container": "torch", "TensorFlow, NVIDIA's container": "tensorflow"}
+    said = " ".join(caption(study("dlperf-2020", rows, {}, scaled=True, device="cpu"), load("dlperf-2020")))
+    assert "Rows: PyTorch, NVIDIA's container by torch; TensorFlow, NVIDIA's container by tensorflow; " in said
 
 
 def test_a_line_is_a_number_of_devices_where_the_document_has_it_so() -> None:
@@ -144,15 +147,15 @@ def test_memory_is_that_of_the_table_of_memory() -> None:
 def test_the_caption_tells_what_differs_and_what_is_silent(name: str) -> None:
     """Below each table or figure stand the hardware there and here, versions, scale, and what the document leaves open.
 
-    The table has a line for everything that the document has a figure of; where it has none of a time, the caption is
-    the first.
+    The table has a line for everything that the document has a figure of; of a document without any, the caption is the
+    first.
     """
     published = load(name)
     rows = {row.name: text for row, text in zip(published.rows, ["tensorflow", "torch", "jax"] * 9, strict=False)}
     made = table4(device="cuda") if name == "dai2022-table4" else study(name, rows, {}, scaled=True, device="cpu")
     has_figures = published.chart or any(declared.figures for declared in published.comparisons)
     sections = page_of(made).sections
-    said = " ".join(sections[int(has_figures)].words)
+    said = " ".join(sections[int(has_figures or published.is_of_parts())].words)
     assert all(machine.hardware in said for machine in published.machines)
     versions = {(parse_contender(row.contender).framework, row.version) for row in published.rows if row.version}
     assert all(f"{framework} {version}" in said for framework, version in versions)

@@ -28,7 +28,8 @@ def caption(study: StudyOutcome, published: PublishedStudy) -> list[str]:
         said = [f"Published on {machines}; {_versions(published)}. {_sentence(published.method)}"]
         said.append(f"Compile time there: {published.compile_time}; step times here never hold it.")
     if study.outcomes:
-        said.append(f"Measured here on {_here(study.outcomes)}, device {here.device}. {_contenders(study, published)}.")
+        who = _contenders(study, published)
+        said.append(f"Measured here on {_here(study.outcomes)}, device {here.device}.{f' {who}.' if who else ''}")
     if smaller := _smaller(study, published):
         there = f"; the published ran on {listed(one.name for one in published.machines)}"
         said.append(f"Scaled down: {smaller}{'' if published.is_silent() else there}.")
@@ -62,7 +63,8 @@ def _contenders(study: StudyOutcome, published: PublishedStudy) -> str:
     raced = [(row.name, label) for row in published.rows if (label := labels.get(row.name)) in there]
     placed = [f"{row} by {label}" for row, label in raced if row != label]
     told = packages(contender for outcome in study.outcomes for contender in outcome.contenders)
-    return "; ".join([*([f"Rows: {', '.join(placed)}"] if placed else []), told])
+    between = "; " if any("," in one for one in placed) else ", "
+    return "; ".join(part for part in (f"Rows: {between.join(placed)}" if placed else "", told) if part)
 
 
 def _sentence(text: str) -> str:

@@ -67,11 +67,12 @@ def _all(found: list[Judged]) -> str:
     """Return how many claims hold, and what their intervals are."""
     said = _counted(found)
     together = found[0].together
-    if not any(one.percent for one in found):
+    if not together or not any(one.percent for one in found):
         return said
     if together == 1:
         return f"{said} It rests on one interval, of {percent(LEVEL)}."
-    return f"{said} They rest on {together} intervals, which hold all together in {percent(LEVEL)} of such studies."
+    who = "It rests" if len(found) == 1 else "They rest"
+    return f"{said} {who} on {together} intervals, which hold all together in {percent(LEVEL)} of such studies."
 
 
 def sentence(one: Judged) -> str:
@@ -90,7 +91,8 @@ def _said(one: Judged) -> str:
     if one.percent is None:
         return f"{word}: {one.reason}"
     parts = [f"{_quantity(one)}{_level(one.percent)}", *([f"there {claim.percent:g} %"] if claim.percent else [])]
-    parts += [f"taken as {claim.taken_percent:g} %"] if claim.taken_percent else []
+    near = "give or take" if claim.kind == "about" else "taken as"
+    parts += [f"{near} {claim.taken_percent:g} %"] if claim.taken_percent else []
     missing = len(claim.comparisons) - one.compared
     parts += [f"in {one.compared} of its {len(claim.comparisons)} comparisons"] if missing else []
     parts += [f"the rest is not measured: {one.reason}"] if one.reason else []
@@ -98,7 +100,7 @@ def _said(one: Judged) -> str:
 
 
 def _quantity(one: Judged) -> str:
-    """Return which of several intervals the percent are of: "smallest of 3: "; empty where there is one."""
+    """Return which of several numbers the percent are of: "smallest of 3: "; empty where there is one."""
     if one.intervals == 1:
         return ""
     if one.claim.kind == "grows":
@@ -109,12 +111,16 @@ def _quantity(one: Judged) -> str:
         "at-least": "largest of",
         "within": "furthest apart of",
         "mostly-within": "what more than half keep within, of",
+        "each": "smallest of",
+        "least": "below the next of",
     }.get(one.claim.kind, "mean of")
     return f"{named} {one.intervals}: "
 
 
 def _level(found: Interval) -> str:
-    """Return percent with the digits that their interval carries: "12 % (8 to 17 %)"."""
+    """Return percent with the digits that their interval carries: "12 % (8 to 17 %)"; of counts, which have none, 3."""
+    if found.low == found.high:
+        return f"{significant(found.estimate) if found.estimate else 0} %"
     if found.high - found.low > _WILD:
         return f"{significant(found.estimate, 2)} % (too noisy to say)"
     shown = digits(found.estimate, found.low, found.high, apart_from=(0.0,))

@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from bakeoff.spec.published import Declared, PublishedStudy
     from bakeoff.spec.verdict import Verdict
 
-_WORDS = {"faster": "{0} is faster than {1}", "slower": "{1} is faster than {0}", "equal": "{0} and {1} are equal"}
+_WORDS = {
+    "faster": "{0} is faster than {1}",
+    "slower": "{1} is faster than {0}",
+    "equal": "{0} and {1} are equal",
+    "no verdict": "{0} and {1} have too few rounds for a verdict",
+}
 
 
 def answer(study: StudyOutcome, published: PublishedStudy) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.reproduced_parts import graph_lines, part_lines
+from bakeoff.judge.reproduced_parts import OF_STEPS, graph_lines, part_lines
+from bakeoff.judge.reproduction import both
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.sections.stages import CLASSES, stages_table
 from bakeoff.report.units import listed
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from bakeoff.judge.explanation import Profile
     from bakeoff.judge.reproduced_parts import PartLine
     from bakeoff.judge.study import StudyOutcome
-    from bakeoff.spec.published import PartOf, PublishedStudy
+    from bakeoff.spec.parts import PartOf
+    from bakeoff.spec.published import PublishedStudy
 
 _TITLES: dict[PartOf, str] = {
     "compute": "Share of the step in which the device computes",
@@ -69,9 +71,40 @@ def _graphs(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
     return [Section(title=title, tables=[table], notes=notes) for title, table, notes in tables if table.lines]
 
 
+def parts_shape(study: StudyOutcome, published: PublishedStudy) -> Table:
+    """Return the document's table of shares as it is there: a line for each comparison, ours beside each column.
+
+    A column is of one row; what the document says of every row alike is none of its table.
+    """
+    columns = list(dict.fromkeys((one.of, one.row) for each in published.comparisons for one in each.parts if one.row))
+    lines = {(one.comparison, one.of, one.row): one for one in part_lines(study, published)}
+    several = len({of for of, _ in columns}) > 1, len({row for _, row in columns}) > 1
+    heads = [head for of, row in columns for head in _heads(of, row, *several)]
+    found = []
+    for declared, _ in both(study, published):
+        cells = [cell for of, row in columns for cell in _beside(lines.get((declared.name, of, row)))]
+        found.append(Line([declared.shown or declared.name, *cells]))
+    return Table(["", *heads], found if columns else [])
+
+
+def _heads(of: PartOf, row: str, has_parts: bool, has_rows: bool) -> list[str]:  # noqa: FBT001 - what tells columns apart
+    """Return the heads of a document's column and of ours: by what tells columns apart."""
+    name = f"{row}, {of}" if has_parts and has_rows else of if has_parts else row
+    unit = "" if of == "launches" else " (%)"
+    return [f"{name}{unit} there", f"{name}{unit} here"]
+
+
+def _beside(line: PartLine | None) -> list[str]:
+    """Return a figure as printed, and ours with its interval; empty of what the document has not."""
+    if line is None:
+        return ["", ""]
+    _, there, here, ends = (cell.replace(" %", "") for cell in _cells(line))
+    return ["" if line.published is None else there, f"{here} ({ends})" if ends else here]
+
+
 def is_of_graphs(published: PublishedStudy) -> bool:
     """Return whether a study is about graphs, and not about a step's time alone."""
-    return bool({*published.parts} - {"compute", "copies", "launches"})
+    return bool({*published.parts} - OF_STEPS)
 
 
 def _table(lines: list[PartLine]) -> Table:

@@ -17,11 +17,18 @@ _HEADS = ["overhead on several devices", "published, %", "here, %", "95 % CI", "
 
 
 def overheads_table(study: StudyOutcome, published: PublishedStudy) -> Table:
-    """Return every row that has an overhead in the document or here; no line where all rows are on one device."""
+    """Return every row that has an overhead in the document or here; no line where all rows are on one device.
+
+    A document that prints none has no column.
+    """
     shown = [
         one for one in overhead_lines(study, published) if one.published is not None or one.samples_per_s is not None
     ]
-    return Table(_HEADS, [Line(_cells(one)) for one in shown], right=tuple(range(1, len(_HEADS))))
+    left_out = () if any(one.published is not None for one in shown) else (_HEADS.index("published, %"),)
+    heads, *lines = (
+        [cell for place, cell in enumerate(cells) if place not in left_out] for cells in (_HEADS, *map(_cells, shown))
+    )
+    return Table(heads, [Line(cells) for cells in lines], right=tuple(range(1, len(heads))))
 
 
 def _cells(line: OverheadLine) -> list[str]:

@@ -185,24 +185,36 @@ def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
 
 
 def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
-    """Return the whole runs that were made beside the published ones, with and without the first step."""
+    """Return the whole runs made here beside the published ones, with and without the first step, and their loss."""
     lines = []
     for declared, point in reproduction.both(study, published):
         length = length_of(point.outcome.comparison) if point.outcome else None
-        for figure in declared.figures if length and not declared.epochs_apart else ():
-            known = reproduction.contender_of(point, figure.row)
+        for row, machine, there in _told_of_runs(published, declared) if length else []:
+            known = reproduction.contender_of(point, row)
             if known is None or known.whole is None or not known.whole.runs or length is None:
                 continue
             totals = known.whole.totals_s(), known.whole.totals_s(first=False)
             unit = unit_for([min(totals[1])])
-            there = f"{_given(figure, published.unit_of(declared))} / {declared.run_steps():,}"
             both = [rounded(end(totals[0]) * unit.per_base, _DIGITS) for end in (min, max)]
             ends = " to ".join(both) if len(totals[0]) > 1 else ""
             middles = [_duration(middle(one), unit) for one in totals]
-            on = f" ({figure.machine})" if figure.machine else ""
-            lines.append(Line([f"{declared.name}, {figure.row}{on}", there, f"{length.steps:,}", *middles, ends]))
+            on = f" ({machine})" if machine else ""
+            cells = [f"{declared.name}, {row}{on}", there, f"{length.steps:,}", *middles, ends]
+            loss = middle([run.loss for run in known.whole.runs if run.loss is not None])
+            lines.append([*cells, "" if loss is None else rounded(loss, _DIGITS)])
     heads = ["whole run", "published / steps", "steps here", "with first step", "without", "range with it"]
-    return Table(heads, lines)
+    heads += ["last loss"] if any(line[-1] for line in lines) else []
+    return Table(heads, [Line(line[: len(heads)]) for line in lines])
+
+
+def _told_of_runs(published: PublishedStudy, declared: Declared) -> list[tuple[str, str, str]]:
+    """Return row, machine and published time of whole runs; where the document has none of a comparison, its rows."""
+    if declared.epochs_apart:
+        return []
+    steps = f" / {declared.run_steps():,}" if declared.run_steps() else ""
+    unit = published.unit_of(declared)
+    told = [(one.row, one.machine, f"{_given(one, unit)}{steps}") for one in declared.figures]
+    return told or [(row.name, "", f"no number{steps}") for row in published.rows_of(declared)]
 
 
 def _accuracies(study: StudyOutcome, published: PublishedStudy) -> Table:

@@ -17,11 +17,12 @@ from bakeoff.report.pages import published_nothing
 from bakeoff.report.pages.comparison import comparison_page
 from bakeoff.report.pages.published_caption import caption
 from bakeoff.report.pages.published_claims import claims_data, claims_sections, claims_told
-from bakeoff.report.pages.published_parts import headline_of_parts, parts
+from bakeoff.report.pages.published_parts import headline_of_parts, is_of_graphs, parts, parts_shape
 from bakeoff.report.pages.published_shape import shape_table
 from bakeoff.report.pages.published_tables import beside_measured, called_for
 from bakeoff.report.pages.study import comparisons
 from bakeoff.report.pictures.bars import bars_chart, bars_finding
+from bakeoff.report.pictures.nodes import nodes_chart, nodes_finding
 from bakeoff.report.pictures.reproduction import ratios_chart
 from bakeoff.report.standings import bounds, kind
 from bakeoff.report.units import listed
@@ -58,6 +59,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
         sections=[
             *_whole(study, published),
             Section(words=caption(study, published)),
+            *_speeds(study, published),
             *_ratios(published, pairs, answer),
             *(published_nothing.by_benchmark(study, published) if published.is_silent() else []),
             *beside_measured(study, published, pairs),
@@ -80,16 +82,35 @@ def reproduction_page(study: StudyOutcome) -> Page:
 
 
 def _whole(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
-    """Return the document's table or figure with ours in it, where it holds times; its caption follows."""
+    """Return the document's table or figure with ours in it; its caption follows."""
     table, picture, number = shape_table(study, published), None, published.document.number
+    if published.is_of_parts() and not published.chart:
+        table = parts_shape(study, published)
     if published.chart:
-        picture = Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
+        picture = _nodes(study, published) if is_of_graphs(published) else _bars(study, published)
     if not (table.lines or picture):
         return []
     title = f"{number[0].upper()}{number[1:]} of {published.document.name}, published beside measured"
-    if published.is_of_parts():  # The document's own figure is of these, and stands in their tables.
-        title = f"Speed of a step in each row here, which {number} of {published.document.name} does not have"
     return [Section(title=title, tables=[table] if table.lines else [], picture=picture)]
+
+
+def _bars(study: StudyOutcome, published: PublishedStudy) -> Picture:
+    """Return the picture of speeds."""
+    return Picture(bars_finding(study, published), lambda width: bars_chart(study, published, width))
+
+
+def _nodes(study: StudyOutcome, published: PublishedStudy) -> Picture:
+    """Return the picture of what passes take away."""
+    return Picture(nodes_finding(study, published), lambda width: nodes_chart(study, published, width))
+
+
+def _speeds(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
+    """Return our speeds beside a figure of graphs, which has none."""
+    if not (published.chart and is_of_graphs(published)):
+        return []
+    where = f"{published.document.number} of {published.document.name}"
+    title = f"Speed of a step in each row here, which {where} does not have"
+    return [Section(title=title, picture=_bars(study, published))]
 
 
 def _ratios(published: PublishedStudy, pairs: list[PublishedPair], answer: str) -> list[Section]:
@@ -100,14 +121,18 @@ def _ratios(published: PublishedStudy, pairs: list[PublishedPair], answer: str) 
     return [Section(kind="page", picture=picture)] if measured else []
 
 
-_SAID: dict[Order, str] = {
-    "same": "the same order here",
-    "other": "the other order here",
-    "undecided": "undecided here",
-    "unclear there": "decided here, but not by the document's own repeats",
-    "too few rounds": "measured without a verdict",
-    "not measured": "not measured here",
+_SAID: dict[Order, tuple[str, str]] = {
+    "same": ("has the same order here", "have the same order here"),
+    "other": ("has the other order here", "have the other order here"),
+    "undecided": ("is undecided here", "are undecided here"),
+    "unclear there": (
+        "is decided here, but not by the document's own repeats",
+        "are decided here, but not by the document's own repeats",
+    ),
+    "too few rounds": ("is measured without a verdict", "are measured without a verdict"),
+    "not measured": ("is not measured here", "are not measured here"),
 }
+"""Of one pair, and of several."""
 
 
 def headline(study: StudyOutcome) -> str:
@@ -119,20 +144,31 @@ def headline(study: StudyOutcome) -> str:
     if published.is_silent():
         return published_nothing.answer(study, published)
     if published.parts:
-        return headline_of_parts(study, published)
+        return f"{headline_of_parts(study, published)} {claims_told(study, published)}".strip()
     if not pairs:
         alone = any(declared.figures for declared in published.comparisons)
         none = f"There is no pair of figures in {where}{': each stands alone beside ours' if alone else ''}."
         return f"{none} {claims_told(study, published)}".strip()
-    orders = Counter(pair.order for pair in pairs)
-    said = [f"{orders[order]} {_SAID[order]}{_rounds(pairs, order)}" for order in _SAID if orders[order]]
-    start = f"Of {count(len(pairs), 'published pair')} in {where}: {listed(said)}."
+    start = _orders(pairs, where)
     told = Counter(pair.ranking for pair in pairs)
     if told["agrees"] or told["disagrees"]:
         return f"{start} Our ranking agrees with {told['agrees']} and disagrees with {told['disagrees']}."
     reasons = [pair.reason for pair in pairs if pair.verdict and pair.reason]
     named = ", ".join(dict.fromkeys(reason for text in reasons for reason in text.split(", ")))
     return f"{start} Whether the published ranking holds is inconclusive here: {named}." if named else start
+
+
+def _orders(pairs: Sequence[PublishedPair], where: str) -> str:
+    """Return how many of the published pairs have which order here: "All 3 published pairs in ... have the ..."."""
+    orders = Counter(pair.order for pair in pairs)
+    said = {
+        order: f"{words[orders[order] > 1]}{_rounds(pairs, order)}" for order, words in _SAID.items() if orders[order]
+    }
+    if len(said) == 1:
+        named = "The published pair" if len(pairs) == 1 else f"All {len(pairs)} published pairs"
+        return f"{named} in {where} {next(iter(said.values()))}."
+    told = listed(f"{orders[order]} {text}" for order, text in said.items())
+    return f"Of {len(pairs)} published pairs in {where}: {told}."
 
 
 def _rounds(pairs: Sequence[PublishedPair], order: Order) -> str:
@@ -146,26 +182,33 @@ def _rounds(pairs: Sequence[PublishedPair], order: Order) -> str:
 
 def _holes(study: StudyOutcome, published: PublishedStudy) -> list[str]:
     """Return which rows have no measured figure, each reason once."""
-    reasons: dict[str, list[str]] = {}
+    reasons: dict[str, list[tuple[str, str]]] = {}
     for declared, point in reproduction.both(study, published):
         for row in published.rows_of(declared):
             if reason := reproduction.hole(point, row.name):
-                reasons.setdefault(reason, []).append(f"{row.name} ({declared.name})")
-    held = [declared.name for declared, _ in reproduction.both(study, published)]
-    gone = [one for one in published.comparisons if one.name not in held]
+                reasons.setdefault(reason, []).append((row.name, declared.name))
+    rows = {declared.name: len(published.rows_of(declared)) for declared, _ in reproduction.both(study, published)}
+    gone = [one for one in published.comparisons if one.name not in rows]
     scaled = study.study.reproduces is not None and study.study.reproduces.scaled
     left_out = [one.name for one in gone if scaled and one.scaled is None]
     nobody = [one.name for one in gone if one.name not in left_out]
-    said = [f"Not measured: {_rows(rows, len(held))}: {reason}" for reason, rows in reasons.items()]
+    said = [f"Not measured: {_rows(missing, rows)}: {reason}" for reason, missing in reasons.items()]
     said += [f"Not in the scaled variant: {'; '.join(left_out)}"] if left_out else []
     return [*said, f"None of its rows can race here: {'; '.join(nobody)}"] if nobody else said
 
 
-def _rows(named: list[str], everywhere: int) -> str:
-    """Return the names of rows with their comparisons; a row that is missing in all of them by its name alone."""
-    missing = Counter(name.partition(" (")[0] for name in named)
-    whole = [row for row, times in missing.items() if times == everywhere]
-    return listed([*whole, *(name for name in named if name.partition(" (")[0] not in whole)])
+def _rows(missing: Sequence[tuple[str, str]], rows: Mapping[str, int]) -> str:
+    """Return rows with their comparisons, and of what is missing as a whole its name alone.
+
+    `rows` has of each comparison how many rows it has. One that is missing in all of them stands without them, and so
+    does a comparison of which all rows are.
+    """
+    times, of = Counter(row for row, _ in missing), Counter(name for _, name in missing)
+    whole = [row for row in times if times[row] == len(rows)]
+    without = [name for name in of if of[name] == rows[name] > 1 and len(whole) < rows[name]]
+    left = [f"{row} ({name})" for row, name in missing if row not in whole and name not in without]
+    told = [*whole, *(f"every row of {name}" for name in without), *left]
+    return "; ".join(told) if any("," in one for one in told) else listed(told)
 
 
 # --- For programs -------------------------------------------------------------------------------------------------
