@@ -39,6 +39,7 @@ OPTIONS = (
     "graph_optimization",
     "onednn",
     "lstm",
+    "lengths",
     "aggregate",
 )
 
@@ -52,6 +53,9 @@ RECURRENT = [
 ]
 """Each value of `lstm` that is no framework's default on a processor."""
 
+PADDED = ["torch:lengths=packed", "torch:lengths=masked"]
+"""Each value of `lengths` that is no framework's default."""
+
 SPARSE = ["torch:aggregate=sparse", "jax:aggregate=sparse", "tensorflow:aggregate=sparse"]
 """Each value of `aggregate` that is no framework's default."""
 
@@ -64,12 +68,16 @@ VALUES = [
 ]
 
 
+WITH_LENGTHS = "deepspeech2"
+"""Its LSTMs go both ways within lengths, from no state that is given."""
+
 ATTENDING = [text for text in MIXED if "attention" in text]
 
 SUBJECTS: list[tuple[str, str, Scenario]] = [
     *((text, name, "train") for name in IN_EVERY_PRECISION for text in MIXED),
     *((text, WITH_ATTENTION, "train") for text in ATTENDING),
     *((text, "gcn-cora", "train") for text in SPARSE),
+    *((text, WITH_LENGTHS, "train") for text in PADDED),
 ]
 
 
@@ -119,6 +127,27 @@ def test_every_kernel_of_an_lstm_is_read_back(text: str) -> None:
     assert read["lstm_cell"] is None
 
 
+@pytest.mark.parametrize("case", ["lstm in both directions with lengths", "gru"])
+@pytest.mark.parametrize("text", PADDED)
+def test_every_way_with_lengths_computes_the_same(text: str, case: str) -> None:
+    """Packed or masked, outputs, last states and gradients are those of each sample by itself in NumPy."""
+    found = recurrent(text).of(f"case/{case}")
+    assert [held for held in (*outputs(case, found), *loss_and_gradients(case, found)) if not held.passed] == []
+
+
+@pytest.mark.parametrize("text", PADDED)
+def test_every_way_with_lengths_is_read_back(text: str) -> None:
+    """What was asked for is what the model's layers do with lengths."""
+    read = recurrent(text).settings("imdb-lstm", "infer")
+    assert read["lengths"] == parse_contender(text).options["lengths"]
+
+
+def test_packed_sequences_are_refused_to_the_steps_of_a_cell() -> None:
+    """What takes no packed sequences is refused before anything starts, with what to ask for instead."""
+    with pytest.raises(UsageError, match=r"lengths=packed, lstm=block: .* it needs lstm=fused"):
+        resolve_options(DECLARED["torch"].info, parse_contender("torch:lengths=packed,lstm=block"), {}, 2)
+
+
 @pytest.mark.parametrize("text", SPARSE)
 def test_every_product_with_a_sparse_matrix_is_read_back(text: str) -> None:
     """What was asked for has computed the product of a graph's matrix, and no other."""
@@ -135,7 +164,7 @@ def test_a_kernel_that_cannot_compute_an_attention_is_refused_with_its_reason() 
 @pytest.mark.parametrize(("framework", "option", "value"), VALUES)
 def test_every_value_is_computed_or_refused_with_its_reason(framework: str, option: str, value: str) -> None:
     """A value that a framework declares is in a contender above, or is refused on a processor with the reason."""
-    said = [parse_contender(text) for text in (*MIXED, *RECURRENT, *SPARSE)]
+    said = [parse_contender(text) for text in (*MIXED, *RECURRENT, *PADDED, *SPARSE)]
     if any(one.framework == framework and one.options.get(option) == value for one in said):
         return
     with pytest.raises(UsageError, match=f"{option}={value}, device=cpu: .* needs device=cuda"):

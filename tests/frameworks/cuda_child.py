@@ -27,6 +27,7 @@ OPTIONS = {
     "onednn": "default",
     "attention": "default",
     "lstm": "cell",
+    "lengths": "default",
     "aggregate": "segment",
     "device": "cuda",
 }

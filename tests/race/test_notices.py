@@ -59,6 +59,7 @@ def said(workload: str, size: str = "reduced", **asked: str) -> list[str]:
     ("workload", "option", "value", "lacks"),
     [
         ("mlp-mnist", "lstm", "block", "no LSTM"),
+        ("imdb-lstm", "lengths", "packed", "no recurrent layer with lengths"),
         ("mlp-mnist", "attention", "math", "no nn.attention"),
         ("imdb-lstm", "conv_algorithm", "profiling", "no convolution"),
         ("imdb-lstm", "aggregate", "sparse", "no nn.sparse_matmul"),
@@ -73,6 +74,7 @@ def test_an_option_that_changes_nothing_is_told(workload: str, option: str, valu
     ("workload", "asked"),
     [
         ("imdb-lstm", {"lstm": "block"}),
+        ("deepspeech2", {"lengths": "masked"}),
         ("text-transformer", {"attention": "math"}),
         ("cnn-cifar10", {"conv_algorithm": "profiling"}),
         ("gcn-cora", {"aggregate": "sparse"}),

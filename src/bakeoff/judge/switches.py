@@ -64,6 +64,12 @@ SWITCHES: tuple[Switch, ...] = (
         better=("fused", "block", "default", "cell"),
     ),
     Switch(
+        option="lengths",
+        # A processor's kernel for packed sequences is another one than for whole rows, with other copies around it.
+        kinds=frozenset(("recurrent", "matrix product", "element-wise", "data movement", "host dispatch")),
+        better=("packed", "masked"),
+    ),
+    Switch(
         option="attention",
         kinds=frozenset(("attention",)),
         better=("cudnn", "flash", "efficient", "default", "math"),

@@ -25,8 +25,9 @@ NEEDS = {
     "aggregate": ({"sparse_matmul"}, "no nn.sparse_matmul"),
     "conv_algorithm": ({"Conv1d", "Conv2d", "ConvTranspose2d"}, "no convolution"),
     "convolution": ({"Conv1d", "Conv2d", "ConvTranspose2d"}, "no convolution"),
+    "lengths": ({"lengths"}, "no recurrent layer with lengths"),
 }
-"""Options of one kind of layer or function, which means something only to a model that calls one of these."""
+"""Options of one kind of layer, function or argument, which means something only to a model that calls one of these."""
 
 LONG_LOOP = 100
 """Calls of one layer by a loop in Python from which on a reader is warned: a compiler takes each by itself."""

@@ -111,6 +111,12 @@ OPTIONS: dict[str, Option] = {
             "whole step; or one kernel for the whole sequence",
         ),
         Option(
+            name="lengths",
+            values=(DEFAULT, "packed", "masked"),
+            meaning="what recurrent layers do with samples that are shorter than their batch: they are given packed "
+            "sequences without padding; or compute padding, too, and leave it out by masks",
+        ),
+        Option(
             name="per_sample",
             values=(DEFAULT, "vmap", "loop", "jacobian", "hooks", "closed-form"),
             meaning="how the scenario per-sample-gradients gets each sample's gradient: the gradient of one sample, "

@@ -19,7 +19,7 @@ class Calls(NamedTuple):
     """What one forward pass called."""
 
     kinds: frozenset[str]
-    """The names of layers with products, and of the functions that tell the counter of themselves."""
+    """The names of layers with products, and of functions and arguments that tell the counter of themselves."""
     unrolled: dict[str, int]
     """Of each kind of layer, how often one and the same layer was called outside of `nn.scan`, at most."""
 
@@ -50,5 +50,5 @@ class _Noted(Counter):
             self.times[id(layer)] = layer, before + 1
 
     def called(self, function: str) -> None:
-        """Note a call of a function."""
+        """Note a call of a function, or with an argument."""
         self.kinds.add(function)

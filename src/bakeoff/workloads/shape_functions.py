@@ -43,7 +43,7 @@ class Counter:
         """Take a layer whose parameters a product reads."""
 
     def called(self, function: str) -> None:
-        """Take the name of a function that has options of its own."""
+        """Take the name of a function that has options of its own, or of an argument that has."""
 
 
 class Functions(ArrayFunctions):

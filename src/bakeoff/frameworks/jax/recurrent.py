@@ -28,23 +28,26 @@ if TYPE_CHECKING:
     Following = Callable[[Any, jax.Array, Any], Any]  # recurrent arrays, inputs' part of the gates, state: the next one
 
 FUSED, CELL = "fused", "cell"
+TOLD, MASKED = "told to the kernel", "masked"
+
+_NONE: dict[str, str | None] = {"lstm": None, "lstm_cell": None, "lengths": None}
 
 
 class _InForce:
-    """The value of the option `lstm` in this process, and what LSTMs have last been traced as."""
+    """The value of the option `lstm` in this process, and what recurrent layers have last been traced as."""
 
     name = DEFAULT
-    traced: dict[str, str | None] = {"lstm": None, "lstm_cell": None}  # noqa: RUF012 - of the process
+    traced: dict[str, str | None] = dict(_NONE)  # noqa: RUF012 - of the process
 
 
 def choose(name: str) -> None:
     """Choose what computes the LSTMs of this process."""
     _InForce.name = name
-    _InForce.traced = {"lstm": None, "lstm_cell": None}
+    _InForce.traced = dict(_NONE)
 
 
 def settings() -> dict[str, str | None]:
-    """Return what has computed LSTMs, and single steps of them; None where there were none."""
+    """Return what has computed LSTMs and single steps of them, and what was done with lengths; None where none were."""
     return dict(_InForce.traced)
 
 
@@ -146,6 +149,7 @@ class LSTM(_Recurrent):
         # cuDNN's has float32 alone here; in float64, for references, the other is the same in more digits.
         is_fused = x.dtype == jnp.float32 and jax.default_backend() == "gpu" and _InForce.name != CELL
         _InForce.traced["lstm"] = FUSED if is_fused else CELL
+        _note(lengths, TOLD if is_fused else MASKED)
         return self._by_cudnn(x, first, lengths) if is_fused else self._scanned(x, first, lengths)
 
     def _by_cudnn(self, x: jax.Array, state: State, lengths: jax.Array | None) -> tuple[jax.Array, State]:
@@ -187,6 +191,7 @@ class GRU(_Recurrent):
         self, x: jax.Array, state: jax.Array | None = None, lengths: jax.Array | None = None
     ) -> tuple[jax.Array, jax.Array]:
         """Return the sequence of h, and the last h."""
+        _note(lengths, MASKED)
         sequence, (h,) = self._scanned(x, (self._zeros(x) if state is None else state,), lengths)
         return sequence, h
 
@@ -203,6 +208,12 @@ class LSTMCell(_Recurrent):
         _InForce.traced["lstm_cell"] = CELL
         h, c = state
         return next_lstm(self._recurrent(""), self._projected("", x), (h, c))
+
+
+def _note(lengths: jax.Array | None, way: str) -> None:
+    """Note what a layer does with lengths, where it is given any."""
+    if lengths is not None:
+        _InForce.traced["lengths"] = way
 
 
 @partial(jax.jit, static_argnums=0, static_argnames="is_reverse", inline=True)

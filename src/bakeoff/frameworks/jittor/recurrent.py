@@ -23,11 +23,21 @@ if TYPE_CHECKING:
 CELL = "cell"
 """The only value of the option `lstm` that Jittor has here."""
 
+MASKED = "masked"
+"""The only one of `lengths`."""
+
 
 def settings(network: Any) -> dict[str, str | int | float | bool | None]:
-    """Return what computes a network's LSTMs, and its single steps of them; None where there are none."""
+    """Return what computes a network's LSTMs and its single steps of them, and what its layers do with lengths.
+
+    None where it has no such layer.
+    """
     kinds = {type(layer) for layer in network.modules()}
-    return {"lstm": CELL if LSTM in kinds else None, "lstm_cell": CELL if LSTMCell in kinds else None}
+    return {
+        "lstm": CELL if LSTM in kinds else None,
+        "lstm_cell": CELL if LSTMCell in kinds else None,
+        "lengths": MASKED if {LSTM, GRU} & kinds else None,
+    }
 
 
 class _Recurrent(jt.Module):

@@ -25,24 +25,27 @@ if TYPE_CHECKING:
     State = tuple[Any, Any]
 
 FUSED, BLOCK, CELL = "fused", "block", "cell"
+TOLD, MASKED = "told to the kernel", "masked"
+
+_NONE: dict[str, str | None] = {"lstm": None, "lstm_cell": None, "lengths": None}
 
 
 class _InForce:
-    """The value of the option `lstm` in this process, and what LSTMs have last been traced as."""
+    """The value of the option `lstm` in this process, and what recurrent layers have last been traced as."""
 
     name = DEFAULT
     is_compiled = False
-    traced: dict[str, str | None] = {"lstm": None, "lstm_cell": None}  # noqa: RUF012 - of the process
+    traced: dict[str, str | None] = dict(_NONE)  # noqa: RUF012 - of the process
 
 
 def choose(name: str, mode: str) -> None:
     """Choose what computes the LSTMs of this process, whose steps are executed in a mode."""
     _InForce.name, _InForce.is_compiled = name, mode == "compiled"
-    _InForce.traced = {"lstm": None, "lstm_cell": None}
+    _InForce.traced = dict(_NONE)
 
 
 def settings() -> dict[str, str | None]:
-    """Return what has computed LSTMs, and single steps of them; None where there were none."""
+    """Return what has computed LSTMs and single steps of them, and what was done with lengths; None where none were."""
     return dict(_InForce.traced)
 
 
@@ -101,6 +104,7 @@ class LSTM(_Recurrent):
         first = (self._zeros(x), self._zeros(x)) if state is None else self._cast(*state)
         name = _taken(x)
         _InForce.traced["lstm"] = name
+        _note(lengths, TOLD if name == FUSED and devices.has_gpu() else MASKED)
         way = {FUSED: self._fused, BLOCK: self._stepped, CELL: self._stepped}[name]
         return self._both(way, x, first, lengths)
 
@@ -148,6 +152,7 @@ class GRU(_Recurrent):
         """Return the sequence of h, and the last h."""
         (x,) = self._cast(x)
         first = (self._zeros(x),) if state is None else self._cast(state)
+        _note(lengths, MASKED)
         sequence, (h,) = self._both(self._stepped, x, first, lengths)
         return sequence, h
 
@@ -180,6 +185,12 @@ class LSTMCell(_Recurrent):
         if is_block:
             return lstm_kernels.block(weight, recurrent, self._bias(""))(x, (h, c))
         return _lstm(tf.matmul(x, weight) + tf.matmul(h, recurrent) + self._bias(""), c)
+
+
+def _note(lengths: Any, way: str) -> None:
+    """Note what a layer does with lengths, where it is given any."""
+    if lengths is not None:
+        _InForce.traced["lengths"] = way
 
 
 def _taken(x: Any) -> str:

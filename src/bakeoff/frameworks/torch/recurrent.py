@@ -1,7 +1,9 @@
 """Recurrent layers in PyTorch: its own LSTM and GRU, their cells step by step, and `scan` as a loop in Python.
 
 The option `lstm` chooses what computes an LSTM: fused is torch.nn.LSTM, cuDNN's or oneDNN's kernel for whole sequences;
-block is one operation a time step, that of torch.nn.LSTMCell; cell is written in elementary operations.
+block is one operation a time step, that of torch.nn.LSTMCell; cell is written in elementary operations. The option
+`lengths` chooses what a kernel for whole sequences is given where samples have lengths of their own: packed sequences,
+or all places, padding too, which is then left out. Steps are always masked.
 """
 # ruff: noqa: FBT001, FBT002 - `bidirectional` is positional in the vocabulary
 
@@ -14,6 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from bakeoff.frameworks.layout import Layout
 from bakeoff.frameworks.loops import looped
+from bakeoff.spec.options import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,24 +29,44 @@ _NAMES = {"weight_ih": "input_weight", "weight_hh": "recurrent_weight", "bias_ih
 _SECOND = "bias_hh"
 
 FUSED, BLOCK, CELL = "fused", "block", "cell"
+PACKED, MASKED = "packed", "masked"
+
+_CLOSED = 1e4
+"""What is added to a gate before its sigmoid to make that 0 or 1: from 89 on in float32 and from
+746 on in float64. float16 holds up to 65,504, and what else a gate adds up is far smaller."""
 
 
 class _InForce:
-    """The value of the option `lstm` in this process."""
+    """The values of the options `lstm` and `lengths` in this process."""
 
     name = FUSED
+    lengths = DEFAULT
 
 
-def choose(name: str) -> None:
-    """Choose what computes the LSTMs of this process."""
-    _InForce.name = name
+def choose(name: str, lengths: str) -> None:
+    """Choose what computes the LSTMs of this process, and what recurrent layers do with lengths."""
+    _InForce.name, _InForce.lengths = name, lengths
 
 
 def settings(network: Any) -> dict[str, str | int | float | bool | None]:
-    """Return what computes a network's LSTMs, and its single steps of them; None where there are none."""
+    """Return what computes a network's LSTMs and its single steps of them, and what its layers do with lengths.
+
+    None where it has no such layer.
+    """
     kinds = {type(layer) for layer in network.modules()}
     step = CELL if _InForce.name == CELL else BLOCK
-    return {"lstm": _InForce.name if LSTM in kinds else None, "lstm_cell": step if LSTMCell in kinds else None}
+    ways = sorted({_with_lengths(kind) for kind in (LSTM, GRU) if kind in kinds})
+    return {
+        "lstm": _InForce.name if LSTM in kinds else None,
+        "lstm_cell": step if LSTMCell in kinds else None,
+        "lengths": ", ".join(ways) or None,
+    }
+
+
+def _with_lengths(kind: type) -> str:
+    """Return what layers of a kind do with samples of different lengths."""
+    is_stepped = kind is LSTM and _InForce.name != FUSED
+    return MASKED if is_stepped or _InForce.lengths == MASKED else PACKED
 
 
 def _canonical(native: str) -> str:
@@ -80,6 +103,8 @@ def _note_layouts(layer: Any) -> None:
 class LSTM(torch.nn.LSTM):
     """One layer of an LSTM over (batch, length, features)."""
 
+    state_arrays = 2
+
     def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 1) -> None:
         """Make PyTorch's layer."""
         super().__init__(in_features, hidden, batch_first=True, bidirectional=bidirectional)
@@ -92,12 +117,31 @@ class LSTM(torch.nn.LSTM):
         if _InForce.name != FUSED:
             return _stepped(self, x, state, lengths)
         native = None if state is None else tuple(_split(one, self.hidden_size) for one in state)
+        if lengths is not None and _InForce.lengths == MASKED:
+            return _over_padding(self, x, native, lengths)
         sequence, (h, c) = _whole(super().forward, x, native, lengths)
         return sequence, (_joined(h), _joined(c))
+
+    def kernel(self, x: Any, state: Sequence[Any], weights: Sequence[Any], inside: Any) -> tuple[Any, Any]:
+        """Return what PyTorch's kernel gives for one direction and all places: each h, and the c at samples' ends.
+
+        The kernel keeps the c behind the last place alone. So padding is told by one more input, whose weights close
+        the input gate and open the forget gate: c stays what it was at the end.
+        """
+        hidden, training = self.hidden_size, self.training
+        w_ih, *others = weights
+        closing = w_ih.new_zeros((len(w_ih), 1))
+        closing[:hidden], closing[hidden : 2 * hidden] = -_CLOSED, _CLOSED
+        told = torch.cat([x, (~inside)[..., None].to(x.dtype)], -1)
+        arrays = [torch.cat([w_ih, closing], 1), *others]
+        sequence, _, c = torch.lstm(told, state, arrays, True, 1, 0.0, training, False, True)  # noqa: FBT003 - its own
+        return sequence, c[0]
 
 
 class GRU(torch.nn.GRU):
     """One layer of a GRU over (batch, length, features), with the reset after the product."""
+
+    state_arrays = 1
 
     def __init__(self, in_features: int, hidden: int, bidirectional: bool = False, biases: int = 2) -> None:
         """Make PyTorch's layer."""
@@ -109,8 +153,18 @@ class GRU(torch.nn.GRU):
     def forward(self, x: Any, state: Any = None, lengths: Any = None) -> tuple[Any, Any]:
         """Return the sequence of h, and the last h."""
         native = None if state is None else _split(state, self.hidden_size)
+        if lengths is not None and _InForce.lengths == MASKED:
+            sequence, (h,) = _over_padding(self, x, None if native is None else (native,), lengths)
+            return sequence, h
         sequence, h = _whole(super().forward, x, native, lengths)
         return sequence, _joined(h)
+
+    def kernel(self, x: Any, state: Sequence[Any], weights: Sequence[Any], inside: Any) -> tuple[Any]:
+        """Return what PyTorch's kernel gives for one direction and all places: each h, that of each end among them."""
+        training = self.training
+        del inside  # nothing behind a sample's end is taken
+        sequence, _ = torch.gru(x, *state, weights, True, 1, 0.0, training, False, True)  # noqa: FBT003 - its own
+        return (sequence,)
 
 
 class LSTMCell(torch.nn.LSTMCell):
@@ -139,6 +193,31 @@ def _whole(layer: Callable[[Any, Any], tuple[Any, Any]], x: Any, state: Any, len
     sequence, last = layer(packed, state)
     padded, _ = pad_packed_sequence(sequence, batch_first=True, total_length=x.shape[1])
     return padded, last
+
+
+def _over_padding(layer: LSTM | GRU, x: Any, state: Any, lengths: Any) -> tuple[Any, Any]:
+    """Return the sequence of h and the last state by PyTorch's kernel over all places, those of padding, too.
+
+    Each direction is a call of its own; the backward one is given each sample's own places from their end. The layer
+    comes first here and in `kernel`: Dynamo, which would unroll a kernel, leaves a function alone that begins with it.
+    """
+    directions = ["", "_reverse"][: 2 if layer.bidirectional else 1]
+    if state is None:
+        zeros = x.new_zeros((len(directions), x.shape[0], layer.hidden_size))
+        state = (zeros,) * layer.state_arrays
+    places = torch.arange(x.shape[1], device=x.device)
+    inside = places < lengths[:, None]
+    turned = torch.where(inside, lengths[:, None] - 1 - places, places)[..., None]
+    found = []
+    for place, suffix in enumerate(directions):
+        weights = [getattr(layer, f"{name}_l0{suffix}") for name in _NAMES]
+        given = x.take_along_dim(turned, 1) if suffix else x
+        sequence, *ends = layer.kernel(given, [one[place : place + 1] for one in state], weights, inside)
+        h = sequence.take_along_dim((lengths - 1)[:, None, None], 1)[:, 0]
+        sequence = torch.where(inside[..., None], sequence, 0.0)
+        found.append((sequence.take_along_dim(turned, 1) if suffix else sequence, h, *ends))
+    sequences, *last = (torch.cat(one, -1) for one in zip(*found, strict=True))
+    return sequences, tuple(last)
 
 
 def _split(state: Any, hidden: int) -> Any:

@@ -42,7 +42,7 @@ class Switches:
         _set_convolutions(options["conv_algorithm"])
         _set_onednn(options["onednn"])
         _set_attention(options["attention"])
-        recurrent.choose(options["lstm"])
+        recurrent.choose(options["lstm"], options["lengths"])
         graphs.choose(options["aggregate"], options["device"])
 
     def placed(self, values: Any) -> Any:
