@@ -172,6 +172,11 @@ def test_profiles_of_no_common_round_make_no_pair(explained: Explanation) -> Non
     said = "Nothing is explained: of torch, jax and tensorflow no two were traced in the same round."
     assert headline(apart) == said
     assert page_of(apart).unpictured == ("No two contenders were traced in the same round.",)
+    first, *others = apart.outcome.contenders
+    both = msgspec.structs.replace(first.plan.contender, options={"devices": "2"})
+    unlike = [msgspec.structs.replace(first, plan=msgspec.structs.replace(first.plan, contender=both)), *others]
+    there = msgspec.structs.replace(apart, outcome=msgspec.structs.replace(apart.outcome, contenders=unlike))
+    assert headline(there).endswith("no two were traced in the same round on as many devices.")
 
 
 def test_a_race_that_the_longer_step_has_won_has_a_verdict(explained: Explanation) -> None:

@@ -117,6 +117,12 @@ def labels_of(explanation: Explanation) -> list[str]:
     return [*known, *sorted(there - set(known))]
 
 
+def paired(explanation: Explanation) -> str:
+    """Return what makes two contenders a pair: traces of the same round and, where these differ, as many devices."""
+    several = len({one.plan.devices for one in explanation.outcome.contenders}) > 1
+    return f"traced in the same round{' on as many devices' if several else ''}"
+
+
 def verdict_of(explanation: Explanation, gap: Gap) -> Verdict | None:
     """Return what the race says of a pair, from the side of the slower one."""
     return between(explanation.outcome.pairs, gap.second, gap.first)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from bakeoff.report.gaps import verdict_of
+from bakeoff.report.gaps import paired, verdict_of
 from bakeoff.report.page import Page, Section
 from bakeoff.report.pages.comparison import finite_only, work
 from bakeoff.report.sections import profiles, suspects
@@ -51,7 +51,7 @@ def page(explanation: Explanation) -> Page:
 def _unpictured(explanation: Explanation) -> str:
     """Return why there is no picture, where there is none."""
     several = len([one for one in explanation.profiles if one.level != "none"]) > 1
-    return f"No two contenders {'were traced in the same round' if several else 'have a profile'}."
+    return f"No two contenders {f'were {paired(explanation)}' if several else 'have a profile'}."
 
 
 def _traced(explanation: Explanation) -> str:

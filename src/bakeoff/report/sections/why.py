@@ -14,6 +14,7 @@ from bakeoff.report.gaps import (
     known_parts,
     main_gap,
     other_gaps,
+    paired,
     place_of,
     raced_ratio,
     scale_of,
@@ -67,7 +68,7 @@ def _no_pair(explanation: Explanation) -> str:
         return "no contender has a profile"
     if len(known) == 1:
         return f"{known[0]} alone has a profile, and a gap has two sides"
-    return f"of {listed(known)} no two were traced in the same round"
+    return f"of {listed(known)} no two were {paired(explanation)}"
 
 
 def _cause(explanation: Explanation, gap: Gap) -> str:
