@@ -192,6 +192,23 @@ def test_an_interrupt_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch, sent: t
     assert cli("list", "workloads") == (code, "", "bakeoff: interrupted\n")
 
 
+class _Interrupted:
+    """An import in which Ctrl-C comes."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        """Be interrupted where the commands are looked for."""
+        if name == "bakeoff.cli.app":
+            raise KeyboardInterrupt
+
+
+def test_an_interrupt_while_the_commands_are_imported_is_told(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C within the first tenth of a second, which imports take, is answered as any later one."""
+    monkeypatch.delitem(sys.modules, "bakeoff.cli.app", raising=False)
+    monkeypatch.setattr(sys, "meta_path", [_Interrupted, *sys.meta_path])
+    assert cli("--version") == (INTERRUPTED, "", "bakeoff: interrupted\n")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="has no SIGTERM")
 def test_sigterm_ends_verify_with_its_own_code(tmp_path: Path) -> None:
     """What ends neither a race nor a study by itself ends with 143 and a word, too."""

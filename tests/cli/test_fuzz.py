@@ -97,7 +97,7 @@ def said(line: list[str]) -> tuple[int | None, str, float]:
 
 @pytest.mark.parametrize(
     ("seed", "count"),
-    [(1, 200), pytest.param(2, 1500 if is_all() else 300, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
+    [(1, 200), pytest.param(2, 4800 if is_all() else 300, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
 )
 def test_no_command_line_ends_in_a_traceback(
     here: Path, monkeypatch: pytest.MonkeyPatch, seed: int, count: int
