@@ -208,9 +208,10 @@ def _own_data(path: Path, module: ModuleType) -> Callable[..., Any] | None:
 def _sha256(path: Path, text: bytes, module: ModuleType, *functions: Any) -> str:
     """Return the hash of all texts that define a workload: one may use another's model, or functions of its file."""
     digest = hashlib.sha256(text)
-    others = {function.__code__.co_filename for function in functions if function is not None}
-    others |= {_file_of(value) for value in vars(module).values()} & {str(file) for file in _shipped().values()}
-    for other in sorted(others - {str(path)}):
+    others = {function.__code__.co_filename for function in functions if function is not None} - {str(path)}
+    if taken := {_file_of(value) for value in vars(module).values()} - {"", str(path), *others}:
+        others |= taken & {str(file) for file in _shipped().values()}  # which reads every workload
+    for other in sorted(others):
         digest.update(Path(other).read_bytes())
     return digest.hexdigest()
 
