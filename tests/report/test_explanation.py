@@ -382,3 +382,10 @@ def test_why_a_cause_explains_no_gap_is_true_of_its_contender(explained: Explana
     text = markdown(msgspec.structs.replace(explained, causes=[cause]))
     assert f"Seen too, and no cause of a gap, since {why}: {label}: 9 page faults a step." in text
     assert text.count("Seen too") == 1
+
+
+def test_a_cause_of_who_is_held_against_nobody_says_so(explained: Explanation) -> None:
+    """A contender that has a profile and no gap, as one on other devices, is not said to have no profile."""
+    cause = Cause(label="tensorflow", name="page faults", said="tensorflow: 9 page faults a step.", numbers={})
+    alone = msgspec.structs.replace(explained, gaps=explained.gaps[:1], causes=[cause])
+    assert "since it is held against no other contender: tensorflow: 9 page faults a step." in markdown(alone)

@@ -103,10 +103,11 @@ def _all_evidence(parts: Sequence[Evidence], draft: Draft) -> Evidence:
     for name in joined:
         if name.startswith(SHARDED):
             joined[name] = np.concatenate([own[name] for own in arrays])
-    sums = checksums(joined["output/0"])
+    sums, others = (checksums(joined[name]) for name in ("output/0", "output/1"))
     changes: dict[str, Any] = {
         "losses": [mean_loss(of_step) for of_step in zip(*(part.losses for part in parts), strict=True)],
         "checksums": sums if all(map(math.isfinite, sums)) else [],
+        "others": others if all(map(math.isfinite, others)) else [],
         "arrays_sha256": save(joined, folders[0] / EVIDENCE_FILE),
     }
     return msgspec.structs.replace(parts[0], **changes)

@@ -143,6 +143,8 @@ def _why_in_none(explanation: Explanation, label: str) -> str:
         return "every faster contender has it, too, and at least half as much"
     if any(gap.first == label for gap in explanation.gaps):
         return "no contender with a profile is faster"
+    if any(one.label == label and one.rounds for one in explanation.profiles):
+        return "it is held against no other contender"
     return "there is no profile of it"
 
 
