@@ -206,6 +206,14 @@ def test_threads_that_spin_are_told_from_threads_that_work() -> None:
     assert found(host(1.0, idle_ms=0.5), counters=busy(1.8)) == []
 
 
+def test_threads_of_several_devices_are_held_against_the_counters_of_all() -> None:
+    """Four cores that two replicas of two threads keep busy are no threads that spin."""
+    both = planned("torch", threads="2", devices="2")
+    assert found(host(1.0, idle_ms=0.5), counters=busy(3.6), plan=both) == []
+    (cause,) = found(counters=busy(2.2), plan=both)
+    assert (cause.name, cause.numbers["threads"]) == ("waiting threads", 4)
+
+
 def block(**changed: Any) -> Block:
     """Make a block of ten steps."""
     signals = Signals(wall_ns=1000, cpu_ns=1000)

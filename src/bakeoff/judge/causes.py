@@ -86,11 +86,16 @@ class _Seen(NamedTuple):
 
     @property
     def threads(self) -> int:
-        """Return the threads that do its steps' work; 0 where it does not say, and where an accelerator does it."""
+        """Return the threads of each device's work; 0 where it does not say, and where an accelerator does it."""
         if not self.is_on_processor:
             return 0
         text = self.one.plan.contender.options.get("threads", "")
         return int(text) if text.isdigit() else 0
+
+    @property
+    def all_threads(self) -> int:
+        """Return those of all its devices, whose processors' time the counters hold together."""
+        return self.threads * self.one.plan.devices
 
 
 def causes_of(outcome: Outcome, gaps: Sequence[Gap] = (), records: Iterable[Record] = ()) -> list[Cause]:
@@ -234,11 +239,11 @@ def _faults(seen: _Seen) -> Cause | None:
 
 def _waiting(seen: _Seen) -> Cause | None:
     """Return that some of its threads have nothing to do."""
-    cores = seen.cores_used
-    if cores is None or seen.threads < _SEVERAL or 1.0 - cores / seen.threads < IDLE_SHARE:
+    cores, threads = seen.cores_used, seen.all_threads
+    if cores is None or seen.threads < _SEVERAL or 1.0 - cores / threads < IDLE_SHARE:
         return None
-    said = f"{seen.threads} threads keep {cores:.2f} cores busy on average: threads wait for work"
-    return _cause(seen, WAITING, said, {"threads": seen.threads, "cores_used": cores})
+    said = f"{threads} threads keep {cores:.2f} cores busy on average: threads wait for work"
+    return _cause(seen, WAITING, said, {"threads": threads, "cores_used": cores})
 
 
 _SEVERAL = 2
@@ -246,11 +251,11 @@ _SEVERAL = 2
 
 def _spinning(seen: _Seen) -> Cause | None:
     """Return that its threads keep processors busy while no operation runs."""
-    cores, threads, host_s = seen.cores_used, seen.threads, seen.host_s
-    if cores is None or threads < _SEVERAL or host_s is None:
+    cores, threads, host_s = seen.cores_used, seen.all_threads, seen.host_s
+    if cores is None or seen.threads < _SEVERAL or host_s is None:
         return None
-    # While the host dispatches, one thread has work; while operations run, all may have.
-    most = 1.0 - (seen.idle_s + host_s * (1.0 - 1.0 / threads)) / seen.step_s
+    # While the host dispatches, one thread of each device has work; while operations run, all may have.
+    most = 1.0 - (seen.idle_s + host_s * (1.0 - 1.0 / seen.threads)) / seen.step_s
     beyond = cores / threads - most
     if beyond < SPIN_SHARE:
         return None
