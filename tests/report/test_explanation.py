@@ -173,7 +173,8 @@ def test_profiles_of_no_common_round_make_no_pair(explained: Explanation) -> Non
     assert headline(apart) == said
     assert page_of(apart).unpictured == ("No two contenders were traced in the same round.",)
     first, *others = apart.outcome.contenders
-    both = msgspec.structs.replace(first.plan.contender, options={"devices": "2"})
+    single = first.plan.contender
+    both = msgspec.structs.replace(single, options=single.options | {"devices": "2"})
     unlike = [msgspec.structs.replace(first, plan=msgspec.structs.replace(first.plan, contender=both)), *others]
     there = msgspec.structs.replace(apart, outcome=msgspec.structs.replace(apart.outcome, contenders=unlike))
     assert headline(there).endswith("no two were traced in the same round on as many devices.")
