@@ -72,7 +72,8 @@ def test_doctor_tells_why_an_import_fails(cli: Cli, monkeypatch: pytest.MonkeyPa
     """A framework that is installed but cannot be imported is told with its reason."""
     monkeypatch.setattr(interpreters, "available", lambda: ({"fake": sys.executable}, {}))
 
-    def fail(interpreter: str, folder: Path) -> ProbeAnswer:
+    def fail(interpreter: str, folder: Path, *, device: str) -> ProbeAnswer:
+        assert device == "cpu"
         assert (interpreter, folder) == (sys.executable, declared.framework("fake").path)
         return ProbeAnswer(error="OSError: libnothing.so: cannot open")
 
@@ -89,7 +90,7 @@ def test_the_machine_is_told_before_any_framework_answers(cli: Cli, monkeypatch:
     both_run = threading.Barrier(2, timeout=10)
     answers = iter([0.3, 0.0])
 
-    def answer(interpreter: str, folder: Path) -> ProbeAnswer:
+    def answer(interpreter: str, folder: Path, *, device: str) -> ProbeAnswer:
         wait_s = next(answers)
         both_run.wait()
         time.sleep(wait_s)

@@ -3,7 +3,6 @@
 import platform
 import sys
 from json import dumps
-from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,15 +26,6 @@ VERSION = 1
 
 HEAD = 12
 """Columns before what is told."""
-
-PROBE_ENDS_S = 0.05
-"""Between two looks for probes that still run, after Ctrl-C."""
-
-ANSWER_S = 0.5
-"""The longest wait for an answer before it is looked whether Ctrl-C came."""
-
-PROBES = "probe of a framework"
-"""What threads that wait for probes are called."""
 
 
 def doctor(
@@ -304,46 +294,14 @@ def _show_noise(noise: "Noise", neighbours: "list[Neighbour]") -> None:
 
 def _probed(interpreters: dict[str, str], facts: "Facts") -> "Iterator[tuple[str, ProbeAnswer]]":
     """Import all frameworks at once, each in its interpreter, and yield their answers as they come."""
-    from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-    from functools import partial
-    from threading import enumerate as running
-
-    from bakeoff.environments import probe
-    from bakeoff.environments.builds import NVIDIA
+    from bakeoff.environments.builds import NVIDIA, PROCESSOR
     from bakeoff.environments.declared import frameworks
+    from bakeoff.environments.probe import probe_all
 
     declared = frameworks()
+    asked = {name: (path, declared[name].path) for name, path in interpreters.items()}
     # Beside a GPU they are set up as workers on it: by themselves some would take most of its memory.
-    ask = partial(probe.probe, device=NVIDIA) if "gpu" in facts else probe.probe
-    with ThreadPoolExecutor(max(1, len(interpreters)), thread_name_prefix=PROBES) as pool:
-        asked: dict[Future[ProbeAnswer], str] = {}
-        try:
-            for name, path in interpreters.items():
-                asked[pool.submit(ask, path, declared[name].path)] = name
-            while asked:
-                # A signal that comes just before a wait without an end would be answered when that ends.
-                for done in wait(asked, ANSWER_S, FIRST_COMPLETED).done:
-                    yield asked.pop(done), done.result()
-        except BaseException:
-            # One thread may be of a probe whose name Ctrl-C kept from being noted, even by the pool, or of one that is
-            # just being started and is found only a moment later.
-            pool.shutdown(wait=False, cancel_futures=True)
-            while any(thread.name.startswith(PROBES) for thread in running()):
-                _end_probes()
-                sleep(PROBE_ENDS_S)
-            raise
-
-
-def _end_probes() -> None:
-    """End the probes that still run, so that Ctrl-C waits for none of them; other children of this process stay."""
-    import psutil
-
-    for child in psutil.Process().children():
-        try:
-            if "probe" in child.cmdline() and any(word.endswith("bootstrap.py") for word in child.cmdline()):
-                child.kill()
-        except psutil.Error:
-            continue  # It has ended meanwhile.
+    return probe_all(asked, NVIDIA if "gpu" in facts else PROCESSOR)
 
 
 # --- For programs -------------------------------------------------------------------------------------------------

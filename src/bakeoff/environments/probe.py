@@ -6,23 +6,70 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import psutil
 
 import bakeoff
 from bakeoff.environments.builds import PROCESSOR
 from bakeoff.spec.probe import ProbeAnswer
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import IO
 
 BOOTSTRAP = Path(bakeoff.__file__).parent / "bootstrap.py"
 
 PROBE_LIMIT_S = 120.0
 """Importing the slowest framework takes 6 s from a warm disk, and a minute from a cold network file system."""
+
+ENDS_S = 0.05
+"""Between two looks for probes that still run, after Ctrl-C."""
+
+ANSWER_S = 0.5
+"""The longest wait for an answer before it is looked whether Ctrl-C came."""
+
+THREADS = "probe of a framework"
+"""What threads that wait for probes are called."""
+
+
+def probe_all(asked: Mapping[str, tuple[str, Path]], device: str) -> Iterator[tuple[str, ProbeAnswer]]:
+    """Probe frameworks at once, each by its interpreter and its folder, and yield their answers as they come.
+
+    Where the caller ends before the last answer, by Ctrl-C at any moment too, no probe is left.
+    """
+    with ThreadPoolExecutor(max(1, len(asked)), thread_name_prefix=THREADS) as pool:
+        waiting: dict[Future[ProbeAnswer], str] = {}
+        try:
+            for name, (interpreter, folder) in asked.items():
+                waiting[pool.submit(probe, interpreter, folder, device=device)] = name
+            while waiting:
+                # A signal that comes just before a wait without an end would be answered when that ends.
+                for done in wait(waiting, ANSWER_S, FIRST_COMPLETED).done:
+                    yield waiting.pop(done), done.result()
+        except BaseException:
+            # One thread may be of a probe whose name Ctrl-C kept from being noted, even by the pool, or of one that is
+            # just being started and is found only a moment later.
+            pool.shutdown(wait=False, cancel_futures=True)
+            while any(thread.name.startswith(THREADS) for thread in threading.enumerate()):
+                _end_probes()
+                time.sleep(ENDS_S)
+            raise
+
+
+def _end_probes() -> None:
+    """End the probes that still run; other children of this process stay."""
+    for child in psutil.Process().children():
+        try:
+            if "probe" in child.cmdline() and any(word.endswith(BOOTSTRAP.name) for word in child.cmdline()):
+                child.kill()
+        except psutil.Error:
+            continue  # It has ended meanwhile.
 
 
 def probe(

@@ -125,16 +125,16 @@ class LSTM(torch.nn.LSTM):
     def kernel(self, x: Any, state: Sequence[Any], weights: Sequence[Any], inside: Any) -> tuple[Any, Any]:
         """Return what PyTorch's kernel gives for one direction and all places: each h, and the c at samples' ends.
 
-        The kernel keeps the c behind the last place alone. So padding is told by one more input, whose weights close
-        the input gate and open the forget gate: c stays what it was at the end.
+        The kernel keeps the c behind the last place alone. So one more input marks padding, and its weights close the
+        input gate and open the forget gate: c stays what it was at the end.
         """
         hidden, training = self.hidden_size, self.training
         w_ih, *others = weights
         closing = w_ih.new_zeros((len(w_ih), 1))
         closing[:hidden], closing[hidden : 2 * hidden] = -_CLOSED, _CLOSED
-        told = torch.cat([x, (~inside)[..., None].to(x.dtype)], -1)
+        marked = torch.cat([x, (~inside)[..., None].to(x.dtype)], -1)
         arrays = [torch.cat([w_ih, closing], 1), *others]
-        sequence, _, c = torch.lstm(told, state, arrays, True, 1, 0.0, training, False, True)  # noqa: FBT003 - its own
+        sequence, _, c = torch.lstm(marked, state, arrays, True, 1, 0.0, training, False, True)  # noqa: FBT003 - its own
         return sequence, c[0]
 
 
