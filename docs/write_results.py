@@ -104,7 +104,7 @@ def _overview(found: dict[str, Packed]) -> str:
         line.replace(escaped(name), f"[{name}](results/{name}.md)", 1)
         for line, name in zip(lines[2:], found, strict=True)
     ]
-    return "\n".join([HEAD, *lines, LEGEND])
+    return "\n".join([HEAD, f"In all: {_summary(found)}.\n", *lines, LEGEND])
 
 
 def _line(name: str, one: Packed) -> list[str]:
@@ -123,18 +123,21 @@ def _headline(found: dict[str, Packed]) -> str:
     """Return README.md's sentence."""
     if not found:
         return "No study's records are kept yet: [results](docs/results.md) says how they come to be.\n"
+    return f"{_summary(found)}\n([each study, with its records](docs/results.md)).\n"
+
+
+def _summary(found: dict[str, Packed]) -> str:
+    """Return what all kept studies gave, in two lines."""
     counts = Counter(_SAID[pair.order] for one in found.values() for pair in _pairs(one))
     held = [one.outcome.study.reproduces for one in found.values()]
     documents = {here.published.document.name for here in held if here}
     without = ", without a GPU" if all(here and here.device == "cpu" for here in held) else ""
     said = [f"{counts[kind]:,} {words}" for kind, words in _IN_README.items() if counts[kind]]
     named = "1 study" if len(found) == 1 else f"{len(found)} studies"
-    lines = [
-        f"{named} of {count(len(documents), 'document')} on our machine{without}:",
-        f"of {sum(counts.values()):,} published pairs {listed(said)}",
-        "([each study, with its records](docs/results.md)).",
-    ]
-    return "\n".join([*lines, ""])
+    return (
+        f"{named} of {count(len(documents), 'document')} on our machine{without}:\n"
+        f"of {sum(counts.values()):,} published pairs {listed(said)}"
+    )
 
 
 def _pairs(one: Packed) -> list[PublishedPair]:
