@@ -119,11 +119,10 @@ def pretended_gpus(no_gpus: PretendedGpus) -> PretendedGpus:
     return no_gpus
 
 
-def script(name: str) -> ModuleType:
-    """Load a file of benchmarks/, whose files are scripts, import each other, and are no part of the package."""
-    folder = str(ROOT / "benchmarks")
-    if folder not in sys.path:
-        sys.path.append(folder)
+def script(name: str, folder: str = "benchmarks") -> ModuleType:
+    """Load a file of benchmarks/ or docs/, whose files are scripts, may import each other, and are not packaged."""
+    if str(ROOT / folder) not in sys.path:
+        sys.path.append(str(ROOT / folder))
     return importlib.import_module(name)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import tarfile
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.conftest import script
 
 from bakeoff.judge.explained import explain
 from bakeoff.report.forms.json import to_json
@@ -31,16 +30,6 @@ WORDS = {
     "suspects": {"comparison", "reason"},
 }
 """Of each part of the data, what is places and sentences: the first were redacted, the second may be said better."""
-
-
-def script() -> ModuleType:
-    """Give docs/keep_explained.py as a module."""
-    found = importlib.util.spec_from_file_location("keep_explained", ROOT / "docs" / "keep_explained.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
 
 
 def data_of(name: str) -> dict[str, Any]:
@@ -124,7 +113,7 @@ def test_the_data_is_what_the_records_say(name: str, tmp_path: Path, monkeypatch
 
 def test_both_pages_say_what_is_kept() -> None:
     """README.md and docs/explaining.md are as docs/keep_explained.py writes them, and lead to every explanation."""
-    writing = script()
+    writing = script("keep_explained", "docs")
     for path, content in writing.pages(writing.kept()).items():
         assert (ROOT / path).read_text("utf-8") == content, f"{path} is not what the kept explanations say: make docs"
     readme, listed = ((ROOT / path).read_text("utf-8") for path in (writing.README, writing.LIST))
@@ -135,7 +124,7 @@ def test_both_pages_say_what_is_kept() -> None:
 
 def test_one_more_explanation_needs_no_edit() -> None:
     """README.md shows the first that a race has confirmed, with its picture, and both pages name all of them."""
-    writing = script()
+    writing = script("keep_explained", "docs")
     first = {"headline": "b spends 2 of its 3 ms on a_b.", "comparison": {"workload": "a-model", "size": "full"}}
     second = first | {"headline": "b spends 2 of its 3 ms on a_b; with x=y the gap falls: confirmed."}
     written = writing.pages({"a-model-1": first, "a-model-2": second, **writing.kept()})

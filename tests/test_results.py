@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
+from tests.conftest import script
 from tests.study.test_reproduce import published, ran
 
 ROOT = Path(__file__).parents[1]
 
 
-def script() -> ModuleType:
-    """Give docs/write_results.py as a module."""
-    found = importlib.util.spec_from_file_location("write_results", ROOT / "docs" / "write_results.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
-
-
 def test_the_pages_are_what_the_records_say() -> None:
     """Every committed page is written by `make results` from the committed records, and there is no other."""
-    writing = script()
+    writing = script("write_results", "docs")
     written = writing.pages(writing.kept(), (ROOT / writing.README).read_text("utf-8"))
     for path, content in written.items():
         assert (ROOT / path).read_text("utf-8") == content, f"{path} is not what its records say: make results"
@@ -35,7 +24,7 @@ def test_the_pages_are_what_the_records_say() -> None:
 @pytest.mark.slow
 def test_a_study_is_kept_and_every_figure_leads_to_its_records(tmp_path: Path) -> None:
     """A finished study gets a page, a line and README.md's sentence; what was not measured is said; others stay out."""
-    writing = script()
+    writing = script("write_results", "docs")
     name = published().id
     outcome = ran(published(), tmp_path / "results")
     (said,) = writing.keep(tmp_path / "results", tmp_path)
