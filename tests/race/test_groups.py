@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import os
 import signal
@@ -297,6 +298,9 @@ def test_pytorchs_profiler_names_the_collectives_of_its_replicas(
     assert record.traced.level == "layers", record.traced.reason
     assert 0.0 < sum(share.share for share in shares if share.kind == "communication") < 1.0
     assert {share.phase for share in shares if share.layer} >= {"forward", "backward"}
+    # The event that tests/frameworks/test_traced_torch.py invents is one of PyTorch's.
+    (trace,) = Path(outcome.path).glob("explain*/trace/*.gz")
+    assert b'"gloo:all_reduce"' in gzip.decompress(trace.read_bytes())
 
 
 def test_a_group_of_one_lost_worker_is_lost(tmp_path: Path) -> None:
