@@ -128,6 +128,20 @@ def test_a_kernel_on_a_device_has_the_place_of_what_started_it() -> None:
     assert (events["aten::mm"].kind, events["aten::mm"].launches) == ("host dispatch", False)
 
 
+def test_a_scopes_span_on_a_device_is_no_kernel() -> None:
+    """Kineto lays a scope from its first kernel to its last, over the time between them, too: nothing ran then."""
+    seen = nest((MARK, -1), (" L.conv", -1), ("  aten::conv2d", 1))
+    kernels = [
+        Seen("stream 7", 35.0, 95.0, "L.conv", started_by=1, on_device=True, is_scope=True),
+        Seen("stream 7", 35.0, 40.0, "sm80_xmma_fprop", started_by=2, on_device=True),
+        Seen("stream 7", 90.0, 95.0, "cudnn::ops::scale", started_by=2, on_device=True),
+    ]
+    found = [event.name for event in read([*seen, *kernels], LAYERS) if event.thread == "stream 7"]
+    assert found == ["sm80_xmma_fprop", "cudnn::ops::scale"]
+    late = [kernel._replace(start_ns=kernel.start_ns - 70.0) for kernel in kernels]
+    assert program([*seen, *kernels]) == program([*seen, *late]) == ["conv2d"], "a device's kernels are in no order"
+
+
 REGION = "graph_0_inductor_wrapper_call"
 FUSED = "cpp_fused_convolution_backward_relu_threshold_backward_0"
 

@@ -51,6 +51,8 @@ class Seen(NamedTuple):
     """By which events of a device name what has started them."""
     started_by: int = 0
     on_device: bool = False
+    is_scope: bool = False
+    """Whether it is a scope's span on a device, from its first kernel to its last: Kineto has it among the kernels."""
 
 
 class Frame(NamedTuple):
@@ -89,7 +91,7 @@ def read(seen: Sequence[Seen], layers: Mapping[str, str], sources: Sources | Non
     if not any(one.on_device for one in seen):
         return events
     by_identity = {frame.seen.identity: event for frame, event in zip(frames, events, strict=True)}
-    started = [_kernel(one, by_identity.get(one.started_by)) for one in seen if one.on_device]
+    started = [_kernel(one, by_identity.get(one.started_by)) for one in seen if one.on_device and not one.is_scope]
     return [_launching(event) for event in events] + started
 
 
@@ -101,7 +103,9 @@ def steps(seen: Sequence[Seen]) -> list[tuple[float, float]]:
 def program(seen: Sequence[Seen]) -> list[str]:
     """Return the operators of the last marked step in the order in which they were called, without any scope."""
     start_ns, end_ns = steps(seen)[-1]
-    called = sorted((one.start_ns, -one.end_ns, one.name) for one in seen if start_ns <= one.start_ns < end_ns)
+    called = sorted(
+        (one.start_ns, -one.end_ns, one.name) for one in seen if not one.on_device and start_ns <= one.start_ns < end_ns
+    )
     names = [operators.operation(name) for _, _, name in called]
     return [name for name in names if name]
 

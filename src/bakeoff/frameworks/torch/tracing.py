@@ -198,6 +198,7 @@ def _event(one: Any, start_ns: int) -> traced.Seen:
         identity=one.correlation_id(),
         started_by=one.linked_correlation_id(),
         on_device=on_device,
+        is_scope=on_device and one.is_user_annotation(),
     )
 
 
