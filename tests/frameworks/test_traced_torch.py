@@ -142,6 +142,14 @@ def test_a_scopes_span_on_a_device_is_no_kernel() -> None:
     assert program([*seen, *kernels]) == program([*seen, *late]) == ["conv2d"], "a device's kernels are in no order"
 
 
+def test_a_call_of_cudas_runtime_is_no_operator_of_the_same_number() -> None:
+    """PyTorch numbers its operators and CUPTI the calls that these make: a kernel names the number of an operator."""
+    seen = nest((MARK, -1), (" L.first", -1), ("  aten::mm", 1), (" L.norm", -1), ("  aten::add", 2))
+    call = Seen("1", 42.0, 43.0, "cudaLaunchKernel", identity=2, started_by=4)
+    kernel = Seen("stream 7", 45.0, 50.0, "gemm", started_by=2, on_device=True)
+    assert by_name(read([*seen, call, kernel], LAYERS))["gemm"].layer == "first"
+
+
 REGION = "graph_0_inductor_wrapper_call"
 FUSED = "cpp_fused_convolution_backward_relu_threshold_backward_0"
 

@@ -90,7 +90,9 @@ def read(seen: Sequence[Seen], layers: Mapping[str, str], sources: Sources | Non
         events = sources.placed(frames, events)
     if not any(one.on_device for one in seen):
         return events
-    by_identity = {frame.seen.identity: event for frame, event in zip(frames, events, strict=True)}
+    # What an operator has called, CUPTI numbers anew: only numbers of operators, which nothing has started, are named.
+    pairs = zip(frames, events, strict=True)
+    by_identity = {frame.seen.identity: event for frame, event in pairs if not frame.seen.started_by}
     started = [_kernel(one, by_identity.get(one.started_by)) for one in seen if one.on_device and not one.is_scope]
     return [_launching(event) for event in events] + started
 
