@@ -54,6 +54,7 @@ def main() -> None:
     images = random.normal(size=(size.batch_size, *size.input_shape))
     batch = scoped.prepare(labelled(images, np.zeros(size.batch_size, np.int32)))
     told = {"traced": _traced(tracer, scoped, batch), "asynchronous": _asynchronous(), "layers": tracer.layers}
+    told["on_a_gpu"] = _on_a_gpu()
     texts = [_compiled(plain, batch), tracer._texts["jit__next"]]
     told["named"] = [text.count("L.blocks.0.middle.conv") for text in texts]
     lines = [hlo.without_metadata(text).splitlines() for text in texts]
@@ -106,6 +107,22 @@ def _asynchronous() -> list[Any]:
     )
     events, _ = profile.events({"jit__next": {"convolution": Origin("convolution")}})
     return list(events)
+
+
+def _on_a_gpu() -> list[Any]:
+    """Return kind and launch of what a GPU's plane has of instructions: a kernel, one of a recorded buffer, a copy."""
+    stats = {name: {"hlo_op": name, "hlo_module": "jit__next"} for name in ("convolution", "call", "while")}
+    profile = Profile(
+        [
+            Seen("host", "cuLaunchKernel", 10, 12, stats["convolution"]),
+            Seen("stream", "sm80_xmma_fprop", 20, 80, stats["convolution"], is_gpu=True),
+            Seen("stream", "loop_add_fusion", 80, 90, stats["call"], is_gpu=True),
+            Seen("stream", "MemcpyD2H", 90, 95, stats["while"], is_gpu=True),
+        ]
+    )
+    runs = Origin("host dispatch", launches=False)
+    known = {"jit__next": {"convolution": Origin("convolution"), "call": runs, "while": runs}}
+    return [[one.name, one.kind, one.launches] for one in profile.events(known)[0]]
 
 
 if __name__ == "__main__":

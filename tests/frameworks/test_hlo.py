@@ -53,6 +53,15 @@ def test_work_that_ends_after_its_event_is_waited_for(told: Any) -> None:
     assert (start_ns, end_ns, done_ns, kind) == (10, 76, 976, "convolution")
 
 
+def test_on_a_gpu_kernels_and_copies_count(told: Any) -> None:
+    """The call that starts a kernel has the instruction's name, too; what a loop copies to the host is a copy."""
+    assert told["on_a_gpu"] == [
+        ["sm80_xmma_fprop", "convolution", True],
+        ["loop_add_fusion", "other", True],
+        ["MemcpyD2H", "device copy", True],
+    ]
+
+
 def test_a_trace_of_steps_is_read(told: Any) -> None:
     """Every marked step is in the trace, with events of operations and of the host, facts, and raw files."""
     traced = told["traced"]

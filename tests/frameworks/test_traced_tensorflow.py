@@ -14,6 +14,7 @@ from bakeoff.frameworks.tensorflow.nodes import (
     Found,
     Node,
     Seen,
+    called,
     find,
     kind,
     program,
@@ -90,6 +91,31 @@ def test_on_a_gpu_the_kernels_count() -> None:
     ]
     events = read(seen, {}, LAYERS)
     assert [event.kind for event in events] == ["host dispatch", "matrix product", "device copy"]
+
+
+def test_a_copy_to_the_host_is_one_whatever_node_it_is_for() -> None:
+    """The profile gives it the node's name, as it does a kernel; a copy within the GPU is a part of its node."""
+    assert called("MemcpyD2H", "L.net/L.stage_1/_Send:_Send") == "MemcpyD2H"
+    assert called("MemcpyD2D", "L.net/L.stage_1/MatMul:MatMul") == "L.net/L.stage_1/MatMul:MatMul"
+    assert called("volta_sgemm", "") == "volta_sgemm"
+
+
+def test_on_a_gpu_a_compiled_programs_kernels_count() -> None:
+    """Calls that start them have their names, too; kernels of a recorded buffer are known as its own alone."""
+    seen = [
+        Seen("python", 0.0, 5.0, "cuLaunchKernel", instruction="convolution"),
+        Seen("gpu", 10.0, 60.0, "cluster:Conv2D", on_device=True, instruction="convolution"),
+        Seen("gpu", 60.0, 80.0, "cluster:Add", on_device=True, instruction="call"),
+        Seen("gpu", 80.0, 90.0, "MemcpyD2H", on_device=True, instruction="while"),
+    ]
+    runs = Origin("host dispatch", "forward", launches=False)
+    events = read_compiled(seen, {"convolution": Origin("convolution", "forward"), "call": runs, "while": runs})
+    assert [(event.kind, event.phase, event.launches) for event in events] == [
+        ("host dispatch", "", False),
+        ("convolution", "forward", True),
+        ("other", "forward", True),
+        ("device copy", "forward", True),
+    ]
 
 
 def test_work_that_xla_has_started_ends_at_its_own_mark() -> None:

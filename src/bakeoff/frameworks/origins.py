@@ -21,6 +21,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.frameworks import hlo, scopes
+from bakeoff.frameworks.planes import copied
 from bakeoff.frameworks.scopes import Place
 
 if TYPE_CHECKING:
@@ -293,6 +294,18 @@ class _Placing:
         inside = self._inside(one)
         kinds = self._kinds(one) - {"data movement"}
         return max(len(kinds), len({each.phase for each in inside}), len({each.place.layer for each in inside})) > 1
+
+
+def on_gpu(origin: Origin, name: str) -> Origin:
+    """Return what an event on a GPU is of this origin, by the event's own name.
+
+    A copy between host and device is that whatever it is for. What only runs others on a processor has kernels there,
+    of which nothing is known but that they are its own: those of a recorded command buffer.
+    """
+    kind = copied(name)
+    if kind == "device copy" or origin.kind == "host dispatch":
+        return origin._replace(kind=kind or "other", launches=True)
+    return origin
 
 
 def kind_of(one: Instruction) -> OperationKind:

@@ -27,6 +27,7 @@ COPIES: tuple[tuple[str, OperationKind], ...] = (
 )
 """What on a GPU is no kernel of an operation, by what its name contains (tsl/profiler, cupti_collector.cc)."""
 
+
 _WITHOUT_EVENTS = (
     "saw no event on the GPU: CUPTI is missing, or the driver lets administrators only profile "
     "(NVreg_RestrictProfilingToAdminUsers=0 lets all)"
@@ -50,3 +51,8 @@ def profiled(
     where = " on the GPU" if is_gpu else ""
     means = f"{name}, from {first}{where} to the end of the last"
     return Profiled(round(span_ns), means, can_fail=not is_gpu)
+
+
+def copied(name: str) -> OperationKind | None:
+    """Return what an event of a GPU is that is no kernel of an operation, by its name; None for a kernel."""
+    return next((kind for words, kind in COPIES if words in name.lower()), None)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
 
-from bakeoff.frameworks.origins import Origin
-from bakeoff.frameworks.planes import COPIES, GPU
+from bakeoff.frameworks.origins import Origin, on_gpu
+from bakeoff.frameworks.planes import GPU, copied
 from bakeoff.frameworks.tracing import Event
 
 if TYPE_CHECKING:
@@ -64,14 +64,16 @@ class Profile:
             if one.name.startswith(_END)
         }
         found, missing = [], 0
+        has_gpu = any(one.is_gpu for one in self._seen)  # then what the host has of an operation is its start alone
         for one in self._seen:
-            if "hlo_op" in one.stats:
-                origin = known.get(one.stats.get("hlo_module", ""), {}).get(one.stats["hlo_op"])
-                missing += origin is None
-                found.append(_operation(one, origin or Origin("other"), done_ns.get((one.name, one.stats.get("_p")))))
+            if "hlo_op" in one.stats and one.is_gpu == has_gpu:
+                told = known.get(one.stats.get("hlo_module", ""), {}).get(one.stats["hlo_op"])
+                missing += told is None
+                origin = told or Origin("other")
+                origin = on_gpu(origin, one.name) if one.is_gpu else origin
+                found.append(_operation(one, origin, done_ns.get((one.name, one.stats.get("_p")))))
             elif one.is_gpu:
-                kinds = (kind for words, kind in COPIES if words in one.name.lower())
-                found.append(_operation(one, Origin(next(kinds, "other")), None))
+                found.append(_operation(one, Origin(copied(one.name) or "other"), None))
             elif one.name.startswith(_HOST) and _WAITS not in one.name:
                 found.append(_operation(one, Origin("host dispatch", launches=False), None))
         return found, missing

@@ -10,8 +10,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.frameworks import scopes
-from bakeoff.frameworks.origins import Origin
-from bakeoff.frameworks.planes import COPIES
+from bakeoff.frameworks.origins import Origin, on_gpu
+from bakeoff.frameworks.planes import copied
 from bakeoff.frameworks.scopes import Place
 from bakeoff.frameworks.tracing import FUNCTION, LAYER, Event
 
@@ -133,14 +133,16 @@ def read_compiled(seen: Sequence[Seen], origins: Mapping[str, Origin]) -> list[E
     XLA starts some on its pool and goes on: such a one is done where the event `end: NAME` with the same link begins.
     """
     done_ns = {(one.name, one.link): one.start_ns for one in seen if one.name.startswith(_END)}
+    on_device = any(one.on_device for one in seen)
     events = []
     for one in seen:
-        if not one.instruction:
+        if not one.instruction or on_device != one.on_device:
             if not one.name.startswith(_END):
                 events.append(_without_node(one))
             continue
         end_ns = done_ns.get((_END + one.name, one.link), one.end_ns)
         origin = origins.get(one.instruction, Origin("other"))
+        origin = on_gpu(origin, one.name) if one.on_device else origin
         event = Event(one.thread, one.start_ns, one.end_ns, one.name, **origin._asdict())
         events.append(event._replace(done_ns=end_ns if end_ns > one.end_ns else None))
     return events
@@ -151,8 +153,12 @@ def _without_node(one: Seen) -> Event:
     event = Event(one.thread, one.start_ns, one.end_ns, one.name, "host dispatch", launches=False)
     if not one.on_device:
         return event
-    kinds = [kind for words, kind in COPIES if words in one.name.lower()]
-    return event._replace(kind=kinds[0] if kinds else "other", launches=True)
+    return event._replace(kind=copied(one.name) or "other", launches=True)
+
+
+def called(name: str, operation: str) -> str:
+    """Return what an event of a GPU is known by: the node whose kernel it is; a copy to or from the host, by itself."""
+    return operation if operation and copied(name) != "device copy" else name
 
 
 def steps(seen: Iterable[Seen]) -> list[tuple[float, float]]:

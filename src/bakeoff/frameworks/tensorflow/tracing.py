@@ -271,7 +271,7 @@ def _seen(file: Path) -> Iterator[nodes.Seen]:
                 thread=thread,
                 start_ns=start_ns,
                 end_ns=start_ns + event.duration_ps / 1000,
-                name=str(stats.get("tf_op", name)) if on_device else name,
+                name=nodes.called(name, str(stats.get("tf_op", ""))) if on_device else name,
                 on_device=on_device,
                 instruction=str(stats.get("hlo_op", "")),
                 link=int(stats.get("_p", 0) or stats.get("_c", 0)),
