@@ -61,8 +61,21 @@ def test_no_flag_leaves_the_environment_as_it_is(monkeypatch: pytest.MonkeyPatch
     assert xla.FLAGS not in os.environ
 
 
-def test_a_profiles_reader_knows_where_commands_are_recorded() -> None:
-    """Kernels that are started together may not be told apart; on a processor, and where none is recorded, all are."""
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        ("", "one by one while it is profiled"),
+        (f"--{xla.WHILE_PROFILED}=false", "one by one while it is profiled"),
+        (f"--{xla.WHILE_PROFILED}", "their kernels are not told apart"),
+        (f"--{xla.WHILE_PROFILED}=true", "their kernels are not told apart"),
+    ],
+)
+def test_a_profiles_reader_knows_where_commands_are_recorded(
+    monkeypatch: pytest.MonkeyPatch, flags: str, told: str
+) -> None:
+    """By itself XLA starts them one by one under its profiler; where none is recorded there is nothing to say."""
+    monkeypatch.setenv(xla.FLAGS, flags)
     (said,) = xla.notes({xla.FACT: "default", "fusions": 3})
     assert "command buffers" in said
+    assert told in said
     assert xla.notes({xla.FACT: xla.NONE}) == xla.notes({"fusions": 3}) == []
