@@ -68,7 +68,11 @@ def headline(explanation: Explanation) -> str:
         ),
         (
             {"status": "refuted", "saved_s": Interval(estimate=1e-4, low=-1e-4, high=3e-4)},
-            "with convolution=products the gap falls from 1.31x to 1.14x: refuted.",
+            "with convolution=products the gap falls from 1.31x to 1.14x, less than half as far as predicted: refuted.",
+        ),
+        (
+            {"status": "hypothesis"},
+            "with convolution=products the gap falls from 1.31x to 1.14x, which does not settle it: a hypothesis.",
         ),
         (
             {"status": "hypothesis", "ratio": None},
@@ -97,9 +101,10 @@ def test_without_a_race_it_is_a_hypothesis(explained: Explanation) -> None:
 def test_a_confirmed_cause_stands_in_the_answer(explained: Explanation, unexplained: Explanation) -> None:
     """What a race has confirmed is in the answer where it is not the largest part, and where no part is known."""
     other = msgspec.structs.replace(SUSPECTS[0], row=PAIR.by_kind[1])
-    assert "; with convolution=products (backward convolution) the gap falls" in headline(
-        with_suspects(explained, other)
-    )
+    own = msgspec.structs.replace(SUSPECTS[0], status="refuted")
+    for status, suspects in (("a hypothesis", [other]), ("refuted", [own, other])):
+        said = f"25.0: {status}; with convolution=products (backward convolution) the gap falls from 1.31x to 1.14x"
+        assert said in headline(with_suspects(explained, *suspects)), "the status of the largest part stands there, too"
     quiet = [msgspec.structs.replace(row, told_apart=False) for row in PAIR.by_kind]
     made = msgspec.structs.replace(explained, gaps=[msgspec.structs.replace(PAIR, by_kind=quiet)])
     cause = msgspec.structs.replace(SUSPECTS[0], row=None, cause="denormals", switch="denormals=flush")

@@ -15,7 +15,6 @@ from bakeoff.report.gaps import (
     main_gap,
     other_gaps,
     paired,
-    place_of,
     raced_ratio,
     scale_of,
     spent,
@@ -76,17 +75,22 @@ def _cause(explanation: Explanation, gap: Gap) -> str:
     verdict = verdict_of(explanation, gap)
     state = kind(verdict) if verdict else "no verdict"
     parts = [row for row in known_parts(gap) if state != "slower" or difference(row) > 0]
-    suspect = suspect_of(explanation, gap, parts[0]) if parts else None
+    own = suspect_of(explanation, gap, parts[0]) if parts else None
     confirmed = [one for one in suspects_of(explanation, gap) if one.status == "confirmed" and one.ratio]
-    if confirmed and (suspect is None or suspect.status != "confirmed"):
-        suspect = max(confirmed, key=lambda one: one.saved_s.estimate if one.saved_s else 0.0)
-    if not parts and not confirmed:
-        return _unnamed(explanation, gap, state)
+    other = max(confirmed, key=lambda one: one.saved_s.estimate if one.saved_s else 0.0, default=None)
+    if own is not None and own.status == "confirmed":
+        other = None
+    checked = _checked(explanation, gap, other or own, is_named=other is None)
     if not parts:
-        return f"{_longer(explanation, gap)}; {_checked(explanation, gap, suspect, is_named=False)}."
-    is_own = suspect is None or (suspect.row is not None and place_of(suspect.row) == place_of(parts[0]))
-    said = f"{_spends(gap, parts[0], scale_of([gap]))}; {_checked(explanation, gap, suspect, is_named=is_own)}."
+        return f"{_longer(explanation, gap)}; {checked}." if other else _unnamed(explanation, gap, state)
+    status = f": {_status(own)}" if other else ""
+    said = f"{_spends(gap, parts[0], scale_of([gap]))}{status}; {checked}."
     return said if state == "slower" else f"{_whole(gap, state)}; {said}"
+
+
+def _status(suspect: Suspect | None) -> str:
+    """Return what is known of a suspect in one word; a hypothesis without one."""
+    return "a hypothesis" if suspect is None or suspect.status == "hypothesis" else suspect.status
 
 
 def _whole(gap: Gap, state: str) -> str:
@@ -133,7 +137,7 @@ def _checked(explanation: Explanation, gap: Gap, suspect: Suspect | None, *, is_
     """Return what a race said of a suspect, in a clause that ends with its status; `is_named`: the sentence has it."""
     if suspect is None:
         return "no race has checked it: a hypothesis"
-    status = "a hypothesis" if suspect.status == "hypothesis" else suspect.status
+    status = _status(suspect)
     if not suspect.switch:
         return f"no switch turns it: {status}"
     switch = turned(suspect, gap)
@@ -144,14 +148,18 @@ def _checked(explanation: Explanation, gap: Gap, suspect: Suspect | None, *, is_
     # Of the same race, in which the gap may be another than in the race that is explained.
     before = f"{rounded(suspect.ratio_before, 3)}x" if suspect.ratio_before else raced_ratio(explanation, gap)
     moved = _moved(before, suspect.ratio.estimate)
-    return f"with {switch}{about} {moved}{_elsewhere(suspect, moved)}: {status}"
+    return f"with {switch}{about} {moved}{_but(suspect, moved)}: {status}"
 
 
-def _elsewhere(suspect: Suspect, moved: str) -> str:
-    """Return that a gap has fallen by something else than what was suspected; empty where the race does not say so."""
-    is_less = suspect.saved_s is not None and suspect.saved_s.low > 0.0 and moved.startswith(_FALLS)
-    what = "part" if suspect.row is not None else "cause"
-    return f", but not by this {what}" if suspect.status == "refuted" and is_less else ""
+def _but(suspect: Suspect, moved: str) -> str:
+    """Return why a gap that may have fallen confirms nothing; empty where what is said of it speaks for itself."""
+    if suspect.status == "hypothesis":
+        return ", which does not settle it"
+    if suspect.status == "confirmed" or not moved.startswith(_FALLS):
+        return ""
+    if suspect.saved_s is not None and suspect.saved_s.low > 0.0:
+        return f", but not by this {'part' if suspect.row is not None else 'cause'}"
+    return ", less than half as far as predicted" if suspect.row is not None else ", by less than half"
 
 
 def _moved(before: str, after: float) -> str:
