@@ -108,6 +108,7 @@ def test_a_against_a_has_no_suspect_and_no_race(checked: Any) -> None:
     """Nothing is told apart, so that nothing is checked."""
     found = checked(f"fake:{SCRIPT}", f"fake:{SCRIPT}")
     assert found.suspects == []
+    assert counterfactual.is_checked(Path(found.outcome.path))
     assert [path.name for path in (Path(found.outcome.path) / "checks").iterdir()] == ["checks.json"]
 
 
@@ -134,6 +135,19 @@ def test_a_race_that_was_cut_short_goes_on(checked: Any, request_of: Any) -> Non
     assert len(list(raced.glob(f"r{ROUNDS:02d}-*"))) == 2 + len(link.labels)
     assert counterfactual.is_checked(folder)
     assert explain(folder).suspects[0].status == "confirmed"
+
+
+def test_what_a_longer_race_tells_apart_is_raced_after_all(checked: Any) -> None:
+    """Suspects were noted when too few rounds told any: with more of them there is something to check."""
+    folder = Path(checked(f"fake:{SCRIPT}", f"fake:{SCRIPT},planted_ms=0.5").outcome.path)
+    (link,) = read_checks(folder).links
+    nothing = Link(first=link.first, second=link.second, suspects=[])
+    for links in ([], [nothing]):
+        write_checks(folder, Checks(links=links))
+        assert not counterfactual.is_checked(folder)
+    noted = msgspec.structs.replace(nothing, suspects=link.suspects)
+    write_checks(folder, Checks(links=[noted]))
+    assert counterfactual.is_checked(folder), "what nothing turns is not asked about again and again"
 
 
 def test_a_dry_run_foresees_the_races_alone_that_are_not_done(checked: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.environments.declared import framework
+from bakeoff.judge import explained
 from bakeoff.judge.causes import DENORMALS
 from bakeoff.judge.checks import CHECKS_FOLDER, Checks, Link, are_noted, read_checks, write_checks
-from bakeoff.judge.suspects import suspects_of, switches_of
+from bakeoff.judge.suspects import suspects_of, switches_of, top_rows
 from bakeoff.measure.noise import PROBE_S
 from bakeoff.race import conductor
 from bakeoff.race.again import text_of
@@ -25,7 +26,7 @@ from bakeoff.store.files import COMPARISON_FILE, read_comparison, read_end
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
-    from bakeoff.judge.explanation import Explanation, Gap
+    from bakeoff.judge.explanation import Explanation, Gap, Row
     from bakeoff.race.stages.stage import Stage
     from bakeoff.race.workers.worker import Launcher
     from bakeoff.spec.comparison import ContenderPlan
@@ -80,7 +81,25 @@ def check(
 
 def is_checked(folder: Path) -> bool:
     """Return whether the suspects of the comparison in a folder were looked for, and all raced and traced."""
-    return are_noted(folder) and not any(lacks(link, folder) for link in read_checks(folder).links)
+    links = read_checks(folder).links
+    return (
+        are_noted(folder) and not any(lacks(link, folder) for link in links) and not _are_more_suspected(folder, links)
+    )
+
+
+def _are_more_suspected(folder: Path, links: list[Link]) -> bool:
+    """Return whether a gap of which nothing was raced has a suspect that is not noted: the race may have gone on."""
+    raced = {(link.first, link.second) for link in links if link.comparison}
+    if links and len(raced) == len(links):
+        return False
+    noted = {(link.first, link.second, *_about(one.row)) for link in links for one in link.suspects if one.row}
+    gaps = [gap for gap in gaps_to_fastest(explained.explain(folder)) if (gap.first, gap.second) not in raced]
+    return any((gap.first, gap.second, *_about(row)) not in noted for gap in gaps for row in top_rows(gap))
+
+
+def _about(row: Row) -> tuple[str, str]:
+    """Return what a row of kinds is about."""
+    return str(row.kind), row.phase
 
 
 def lacks_traces(folder: Path) -> bool:
