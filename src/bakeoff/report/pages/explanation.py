@@ -80,7 +80,16 @@ def _sections(explanation: Explanation) -> list[Section]:
 
 def _cautions(explanation: Explanation) -> list[str]:
     """Return what a reader must know before believing the answer."""
-    return [*suspects.cautions(explanation), *profiles.cautions(explanation)]
+    return [*_interrupted(explanation), *suspects.cautions(explanation), *profiles.cautions(explanation)]
+
+
+def _interrupted(explanation: Explanation) -> list[str]:
+    """Return that the race was not run to its end, and what goes on with it."""
+    outcome = explanation.outcome
+    if outcome.ended != "unfinished":
+        return []
+    again = f"{outcome.comparison.command or 'bakeoff run ...'} --resume"
+    return [f"The race is not finished: step times are interim, and contenders may be missing; this goes on: {again}"]
 
 
 # --- For programs -------------------------------------------------------------------------------------------------
