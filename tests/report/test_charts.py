@@ -13,7 +13,7 @@ from bakeoff.report.forms.pictures import render, to_picture
 from bakeoff.report.pages import page_of
 from bakeoff.report.pictures import NARROW, WIDE, comparison, looks, memory, ticks
 from bakeoff.report.pictures.comparison import ratio_chart, step_time_chart
-from bakeoff.report.pictures.rows import LINE, rows
+from bakeoff.report.pictures.rows import CHARACTER, LINE, rows
 from bakeoff.report.standings import ranked, step_parts, step_unit
 from bakeoff.spec.errors import UsageError
 
@@ -149,6 +149,19 @@ def test_long_names_are_wrapped_and_nothing_is_lost(width: int) -> None:
     assert "".join(long["text"]).replace(" ", "") == name.replace(" ", "")
     assert len(long["text"]) > 1
     assert short["y"] - long["y"] >= LINE * len(long["text"])
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_long_name_within_others_keeps_its_place(width: int) -> None:
+    """Each of its lines begins as far to the right as the name, and none reaches beyond the names' column."""
+    name = "      .encoder.transformer_layers.11.multi_head_attention.output_projection_with_residual.linear"
+    here = rows([(name, "+1.02 ms")], width, 18)
+    (text,) = here.texts
+    assert len(text["text"]) > 1
+    assert all(line.startswith(" " * 6) for line in text["text"])
+    end = max(len(line) for line in text["text"]) * CHARACTER
+    assert end <= (here.left if width == WIDE else width)
+    assert "".join(line.strip() for line in text["text"]) == name.strip()
 
 
 def test_the_answer_is_the_first_text_of_the_picture(decided: Outcome) -> None:

@@ -30,6 +30,8 @@ _NAME_SHARE = 0.36
 """Of a wide picture, for names at most."""
 _MOST_LINES = 8
 """Of a name: a longer one is cut, and stands whole in the table."""
+_FEWEST = 8
+"""Characters of a line, however far to the right a name begins: a number and dots."""
 
 _PIECE = re.compile(r"\s*(?:[^\s,:@/]+[,:@/]*|[,:@/]+)")
 """What is not parted."""
@@ -116,7 +118,9 @@ def _above(names: Sequence[tuple[str, str]], width: int, room: float) -> Rows:
 
 
 def wrapped(name: str, most: int) -> list[str]:
-    """Return a name in lines of at most so many characters, parted where its parts meet."""
+    """Return a name in lines of at most so many characters, parted where its parts meet; each as far to the right."""
+    if depth := len(name) - len(name.lstrip(" ")):
+        return [" " * depth + line for line in wrapped(name[depth:], max(_FEWEST, most - depth))]
     lines = [""]
     for piece in _PIECE.findall(name):
         if cell_len(lines[-1] + piece) <= most:
