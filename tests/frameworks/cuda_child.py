@@ -37,7 +37,7 @@ def torch() -> dict[str, Any]:
     """Take PyTorch's."""
     import torch
 
-    from bakeoff.frameworks.torch import precision, switches, tf32
+    from bakeoff.frameworks.torch import precision, switches, tf32, tracing
 
     def on(capability: tuple[int, int], name: str) -> Any:
         told = {"get_device_capability": lambda: capability, "get_device_name": lambda: "a GPU"}
@@ -73,6 +73,22 @@ def torch() -> dict[str, Any]:
         with mock.patch.object(torch.cuda, "current_device", return_value=0):
             return switches._cuda_graphs()
 
+    def untold() -> list[str]:
+        """Return why a trace has no layers: on CUDA and on a processor, with recorded kernels and without."""
+        ways = [
+            (device, mode, graphs)
+            for device in ("cuda", "cpu")
+            for mode in ("compiled", "eager")
+            for graphs in (True, None)
+        ]
+        steps = [
+            SimpleNamespace(
+                _device=SimpleNamespace(type=device), _mode=mode, settings=lambda told=graphs: {"cuda_graphs": told}
+            )
+            for device, mode, graphs in ways
+        ]
+        return [tracing.untold(step) for step in steps]
+
     def measured() -> Any:
         taken = torch.from_numpy
         with mock.patch.object(torch, "from_numpy", lambda array: taken(array).bfloat16().float()):
@@ -84,6 +100,7 @@ def torch() -> dict[str, Any]:
         "compiled": {mode: compiled(mode) for mode in ("default", "reduce-overhead", "max-autotune")},
         "modes": sorted(torch._inductor.list_mode_options()),
         "graphs": graphs(),
+        "untold": untold(),
         "measured": measured(),
     }
 
@@ -132,7 +149,9 @@ def xlas_own() -> dict[str, Any]:
     building = options.executable_build_options
     lines = [line.partition(": ") for line in repr(building.debug_options).splitlines()]
     said = {flag: [value for name, _, value in lines if name == flag] for flag in (xla.AUTOTUNE, xla.DETERMINISTIC)}
-    return {"xla": said, "recorded": any(name == xla.COMMAND_BUFFERS for name, _, _ in lines)}
+    under_profiler = any((name, value) == (xla.WHILE_PROFILED, "true") for name, _, value in lines)
+    recorded = any(name == xla.COMMAND_BUFFERS for name, _, _ in lines)
+    return {"xla": said, "recorded": recorded, "recorded under its profiler": under_profiler}
 
 
 def flags(switches: Any) -> dict[str, Any]:

@@ -60,12 +60,13 @@ def test_xla_has_every_flag_that_is_given_to_it() -> None:
 
 
 def test_xlas_own_choice_is_what_is_told_of_it() -> None:
-    """Without a flag XLA tries algorithms and records command buffers, as the installed one says of itself."""
+    """Without a flag XLA tries algorithms and records command buffers, not under its profiler, as it says of itself."""
     assert told("jax")["own"] == {
         "conv_algorithm": "profiling",
         "command_buffers": "default",
         "xla": {"xla_gpu_autotune_level": ["4"], "xla_gpu_deterministic_ops": []},
         "recorded": True,
+        "recorded under its profiler": False,
     }
 
 
@@ -96,6 +97,13 @@ def test_a_mode_of_torch_compile_is_handed_on() -> None:
     assert told("torch")["compiled"] == {"default": {}} | {mode: {"mode": mode} for mode in MODES}
     assert set(MODES) <= set(told("torch")["modes"])
     assert told("torch")["graphs"] is False  # nothing was recorded
+
+
+def test_recorded_kernels_have_no_layers() -> None:
+    """Where compiled code was recorded as CUDA graphs, and nowhere else, a trace says that, and has kinds alone."""
+    first, *others = told("torch")["untold"]
+    assert "CUDA graphs start all kernels of compiled code at once" in first
+    assert others == [""] * len(others)
 
 
 def test_a_build_for_cuda_without_a_gpu_says_so_in_its_own_words() -> None:

@@ -123,8 +123,8 @@ class Tracer:
         seen = _seen(profile)
         notes = [BETWEEN, ON_CUDA] if on_cuda else [BETWEEN, ONE_THREAD]
         facts: dict[str, float | int | str] = {"program_sha256": _sha256(traced.program(seen))}
-        if on_cuda and step._mode == "compiled" and step.settings().get("cuda_graphs"):
-            self.level, self.reason = "kinds", CUDA_GRAPHS
+        if why := untold(step):
+            self.level, self.reason = "kinds", why
         if self._sources is not None:
             notes += self._sources.notes()
             facts |= self._sources.facts() | {name: count - self._before[name] for name, count in dynamo().items()}
@@ -139,6 +139,12 @@ class Tracer:
         self._sources, self._before = Sources(self._layers), dynamo()
         if why := self._sources.switch_on():
             self.level, self.reason = "kinds", why
+
+
+def untold(step: Any) -> str:
+    """Return why a trace of a step has no layers though its program has; empty where it has them."""
+    is_compiled = step._device.type == "cuda" and step._mode == "compiled"
+    return CUDA_GRAPHS if is_compiled and step.settings().get("cuda_graphs") else ""
 
 
 def dynamo() -> dict[str, int]:
