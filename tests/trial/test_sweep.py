@@ -42,13 +42,6 @@ def test_threads_at_work_share_an_instant_and_dispatch_counts_only_alone() -> No
     assert found == {CONVOLUTION: 20, PRODUCT: 20, dispatch: 20, Key("idle"): 40}
 
 
-def test_what_a_host_does_for_a_device_takes_nothing_from_its_kernels() -> None:
-    """The host's part of an update, beside kernels of the backward pass that still run, is none of the step's time."""
-    update = Key("optimiser", "optimiser")
-    found = spent([event(0, 40, PRODUCT, "stream 7"), event(10, 60, update, yields=True)], threads=2)
-    assert found == {PRODUCT: 40, update: 20, Key("idle"): 40}
-
-
 def test_host_dispatch_and_idle_have_no_phase() -> None:
     """Some profiles tell theirs and others do not: rows of two frameworks would not meet."""
     found = spent([event(0, 40, Key("host dispatch", "forward")), event(40, 70, Key("idle", "backward"))])

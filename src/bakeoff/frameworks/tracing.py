@@ -44,8 +44,6 @@ class Event(NamedTuple):
     phase: Phase = ""
     layer: str = ""
     function: str = ""
-    yields: bool = False
-    """Whether it counts only while no operation runs, as host dispatch does: it is a host's, for a device."""
     done_ns: float | None = None
     """When the work was done, where the event is only about its start; it then runs beside what follows on the
     thread."""

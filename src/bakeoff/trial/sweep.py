@@ -1,9 +1,8 @@
 """From a trace to shares: each instant of a step is divided among what is active then. Pure.
 
-On a thread the innermost event is active. Host dispatch counts only while no operation is active, as does all that a
-host does for a device, and idle is what is left, so that the parts of a step have the step's own length as their sum.
-Work that was only started on a thread, and ends later, runs beside what follows there: such works share the threads
-that are left.
+On a thread the innermost event is active. Host dispatch counts only while no operation is active, and idle is what is
+left, so that the parts of a step have the step's own length as their sum. Work that was only started on a thread, and
+ends later, runs beside what follows there: such works share the threads that are left.
 """
 
 from __future__ import annotations
@@ -135,7 +134,7 @@ def _count(
 
 def _divide(step: SweptStep, ns: float, tops: Sequence[Event], beside: Sequence[Event], threads: int) -> None:
     """Divide a stretch of time, in which nothing begins or ends, among what is active in it."""
-    work = [event for event in tops if event.kind != DISPATCH and not event.yields]
+    work = [event for event in tops if event.kind != DISPATCH]
     left = max(0, threads - len(work)) if beside else 0
     if work or left:
         whole = ns / (len(work) + left)

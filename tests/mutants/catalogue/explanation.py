@@ -31,7 +31,7 @@ MUTANTS = [
     ),
     in_sweep(
         "host dispatch counts beside operations",
-        [("if event.kind != DISPATCH and not event.yields]", "]")],
+        [("if event.kind != DISPATCH]", "]")],
         {OF_SWEEP: "test_threads_at_work_share_an_instant_and_dispatch_counts_only_alone"},
     ),
     in_sweep(

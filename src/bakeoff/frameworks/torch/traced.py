@@ -186,9 +186,8 @@ def _event(frame: Frame, where: Place, rule: str, layers: Mapping[str, str]) -> 
 
 
 def _launching(event: Event) -> Event:
-    """Return the event of an operator that has a device do its work: the host's part counts while no kernel runs."""
-    kind: OperationKind = "optimiser" if event.phase == "optimiser" else "host dispatch"
-    return event._replace(kind=kind, yields=True, launches=False)
+    """Return the event of an operator that has a device do its work: the host's own part of it is dispatch."""
+    return event._replace(kind="host dispatch", launches=False)
 
 
 def _kernel(one: Seen, started: Event | None) -> Event:
