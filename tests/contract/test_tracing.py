@@ -95,6 +95,7 @@ def test_compiled_code_is_given_back_to_its_layers(framework: str, mode: str) ->
     found = computed(framework, mode).traced("cnn-cifar10", compared=True)
     plain, scoped = found["programs"]
     assert plain == scoped
+    assert int(found["hooks"]) == 0, "Dynamo would trace them"
     np.testing.assert_array_equal(found["plain/loss"], found["scoped/loss"])
     rows = spent(found)
     placed(rows, "cnn-cifar10")

@@ -65,7 +65,13 @@ def compared(
         found |= {f"{name}/{key}": value for key, value in step.parameters().items()}
         found[f"{name}/loss"] = step.result()
         programs.append(str(trace.facts.get("program_sha256", "")))
+    found["hooks"] = np.array(_hooks(step) if framework == "torch" else 0)
     return found | {"programs": np.array(programs, "U")} | _written(trace, tracer.level, tracer.reason)
+
+
+def _hooks(step: Any) -> int:
+    """Return how many hooks the modules of PyTorch's step have."""
+    return sum(len(module._forward_hooks) + len(module._forward_pre_hooks) for module in step._network.modules())
 
 
 def traced(framework: str, engine: Engine, model: Model, options: dict[str, str], batches: list[Any]) -> dict[str, Any]:
