@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.race.inline import InlineWorker
 
@@ -16,13 +17,13 @@ from bakeoff.judge.explanation import Explanation
 from bakeoff.judge.gap import less_in
 from bakeoff.race import conductor
 from bakeoff.race.again import request_again
-from bakeoff.race.counterfactual import gaps_to_fastest
+from bakeoff.race.counterfactual import gaps_to_fastest, lacks_traces
 from bakeoff.race.forecast_why import forecast_why
 from bakeoff.race.stages import explain as stage
 from bakeoff.report.sections.why import headline
 from bakeoff.spec.errors import StoreError, UsageError
 from bakeoff.spec.group import replica_folder
-from bakeoff.store.files import read_comparison, read_end, read_record
+from bakeoff.store.files import read_comparison, read_end, read_record, write_record
 from bakeoff.store.results import read_records
 from bakeoff.trial.explain import TRACE_FOLDER
 
@@ -212,3 +213,17 @@ def test_what_is_never_traced_again_is_not_foreseen(explained: Any) -> None:
     """One that could see nothing in its first trial has no second one, so that a dry run tells of none."""
     told = forecast_why(Path(explained("fake", "fake:trace_level=none").outcome.path))
     assert (told.traces, told.checks) == (0, [])
+
+
+def test_a_traced_trial_that_was_killed_is_run_again(explained: Any) -> None:
+    """What may have passed is no answer: a dry run foresees the trial, and the next explanation runs it."""
+    folder = Path(explained("fake", "fake:step_ms=2").outcome.path)
+    assert not lacks_traces(folder)
+    last = folder / "explain5-fake-step_ms=2"
+    write_record(last, msgspec.structs.replace(read_record(last), outcome="killed", reason="by somebody", traced=None))
+    assert lacks_traces(folder)
+    assert forecast_why(folder).traces == 1
+    request = request_again(folder, read_comparison(folder), budget_s=None)
+    conductor.add(folder, request, [stage.wanted], launch=InlineWorker)
+    assert not lacks_traces(folder)
+    assert [one.rounds for one in explain(folder).profiles] == [5, 5]

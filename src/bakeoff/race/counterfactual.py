@@ -23,6 +23,7 @@ from bakeoff.race.stages.stage import PROCESS_S, State, Wanted
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.contender import parse_contenders
 from bakeoff.store.files import COMPARISON_FILE, read_comparison, read_end
+from bakeoff.store.results import is_done_again
 from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
@@ -104,9 +105,15 @@ def _about(row: Row) -> tuple[str, str]:
 
 def lacks_traces(folder: Path) -> bool:
     """Return whether a trial that explains the comparison in a folder is still to be run."""
+    return any(isinstance(wish, Wanted) for wish in explain.wanted(going_on(folder)))
+
+
+def going_on(folder: Path) -> State:
+    """Return the state from which the comparison in a folder goes on: trials that are then done again are not there."""
     # Nothing is started to see that, so that no batches are needed.
-    wishes = explain.wanted(State(read_comparison(folder), folder, folder))
-    return any(isinstance(wish, Wanted) for wish in wishes)
+    state = State(read_comparison(folder), folder, folder)
+    state.records = {name: record for name, record in state.records.items() if not is_done_again(record)}
+    return state
 
 
 def lacks(link: Link, folder: Path) -> bool:

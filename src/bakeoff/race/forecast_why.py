@@ -16,7 +16,6 @@ from bakeoff.race import counterfactual
 from bakeoff.race.again import request_again
 from bakeoff.race.planned import Planned
 from bakeoff.race.stages.explain import ROUNDS, is_traceable
-from bakeoff.race.stages.stage import State
 from bakeoff.store.results import finished, of_contender, of_purpose, read_records
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ def forecast_why(folder: Path) -> WhyForecast:
     """
     found = explain(folder)
     records = list(read_records(folder).records.values())
-    state = State(found.outcome.comparison, folder, folder)
+    state = counterfactual.going_on(folder)
     ranked = [one.plan for one in found.outcome.contenders if one.status == "ranked"]
     plans = [plan for plan in ranked if is_traceable(state, plan)]
     lacking = {plan.contender.label: ROUNDS - len(traced_rounds(records, plan.contender.label)) for plan in plans}
