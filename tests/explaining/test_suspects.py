@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import msgspec
 import pytest
 from tests.explaining.conftest import MS, declared, gap, planned, row
 
 from bakeoff.environments.declared import frameworks
+from bakeoff.environments.options import supported
 from bakeoff.judge.explanation import Cause
 from bakeoff.judge.suspects import MOST_ROWS, predicted, suspects_of, switches_of, top_rows
 from bakeoff.judge.switches import KINDS, SWITCHES, acts_on, can_be, control_for, turned_for
@@ -207,3 +210,29 @@ def test_every_framework_has_a_control_on_a_processor(name: str) -> None:
     assert found.startswith("denormals=")
     assert not can_be(info, options, "denormals", options["denormals"])
     assert not control_for(info, options, ("denormals",), frozenset(("denormals",)))
+
+
+NAMED = (
+    *("mode", "layout", "convolution", "conv_algorithm", "lstm", "attention", "optimizer_kernel", "graph_optimization"),
+    *("onednn", "precision", "input", "threads", "denormals", "malloc"),
+)
+"""Options that explanations are to turn, at least."""
+
+
+@pytest.mark.parametrize("option", NAMED)
+def test_every_switch_can_be_turned_in_some_framework(option: str) -> None:
+    """Two contenders of one framework that differ in it alone have it as the switch of an operation that it acts on."""
+    (switch,) = (one for one in SWITCHES if one.option == option)
+    found = []
+    for name, one in frameworks().items():
+        support = supported(one.info).get(option)
+        if not one.info.listed or support is None:
+            continue
+        defaults = {other: each.default for other, each in supported(one.info).items()}
+        values = support.values or ("1", "2")
+        for device, mine, theirs in product(one.info.options["device"].values, values, values):
+            pair = (defaults | {"device": device, option: value} for value in (theirs, mine))
+            first, second = (planned("slow", **options).contender for options in pair)
+            if turned_for(min(switch.kinds), one.info, first, second) == f"{option}={theirs}" != f"{option}={mine}":
+                found.append(name)
+    assert found
