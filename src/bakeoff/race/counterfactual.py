@@ -98,9 +98,9 @@ def _are_more_suspected(folder: Path, links: list[Link]) -> bool:
     return any((gap.first, gap.second, *_about(row)) not in noted for gap in gaps for row in top_rows(gap))
 
 
-def _about(row: Row) -> tuple[str, str]:
-    """Return what a row of kinds is about."""
-    return str(row.kind), row.phase
+def _about(row: Row) -> tuple[str, str, str]:
+    """Return what a row is about."""
+    return str(row.kind), row.phase, row.layer
 
 
 def lacks_traces(folder: Path) -> bool:
