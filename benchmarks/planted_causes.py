@@ -4,11 +4,12 @@
 
 Each case races a contender beside the same one with a cause planted, in fresh processes, and explains the gap as
 `bakeoff explain` does. "largest" is the largest difference by kind and by layer, which traces of one round tell, be it
-chance or not. "row one" is the first row by kind of operation that is told apart, "of the gap" its share, "layer" the
-first row by layer. "found" says whether both are what was planted and the suspect was confirmed, "load" how many
-processes were ready to run in the last minute, bakeoff's own among them. A cause that a switch of bakeoff has is
-planted by that switch; the others by `planted/FRAMEWORK_planted`, which is the framework with a fault in one layer.
-With --results DIR a case that was finished there is not run again, so that the same command goes on.
+chance or not. "row one" is the first suspect as `bakeoff explain` names it, a kind of operation, or a layer with more
+than all kinds that are told apart; "of the gap" is its share, "layer" the first row by layer. "found" says whether both
+are what was planted and the suspect was confirmed, "load" how many processes were ready to run in the last minute,
+bakeoff's own among them. A cause that a switch of bakeoff has is planted by that switch; the others by
+`planted/FRAMEWORK_planted`, which is the framework with a fault in one layer. With --results DIR a case that was
+finished there is not run again but judged again from its records, so that the same command goes on.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from results import write
 from bakeoff.environments import declared
 from bakeoff.environments.interpreters import resolve
 from bakeoff.judge.explained import explain
+from bakeoff.judge.suspects import top_rows
 from bakeoff.race import conductor, explaining
 from bakeoff.race.budget import with_budget
 from bakeoff.spec.contender import parse_contender, quoted
@@ -48,8 +50,8 @@ SUFFIX = "_planted"
 """Of the name of a framework in which a cause can be planted."""
 
 PLANTED = tuple(f"{name}{SUFFIX}" for name in ("torch", "jax", "tensorflow", "jittor"))
-DONE = "rows.json"
-"""In the results directory: what was found of each case that was finished."""
+DONE = "cases.json"
+"""In the results directory: the comparison of each case that was finished."""
 
 OPTIONS = """
 [options.plant]
@@ -203,7 +205,15 @@ def placed(case: Case) -> Case:
     return case._replace(quick=quick, slow=slow)
 
 
-def explained(case: Case, results: str, threads: int, budget_s: float | None) -> Explanation:
+class Done(NamedTuple):
+    """What is kept of a case that was run: the comparison's folder, or why there is none."""
+
+    comparison: str = ""
+    failed: str = ""
+    load: str = ""
+
+
+def run(case: Case, results: str, threads: int, budget_s: float | None) -> Done:
     """Race a case, explain it and race its suspects; the race has a third of the time budget."""
     race_s = None if budget_s is None else budget_s / 3.0
     request = Request(
@@ -215,9 +225,17 @@ def explained(case: Case, results: str, threads: int, budget_s: float | None) ->
         results=results,
         budget_s=race_s,
     )
-    outcome = conductor.run(request)
-    explaining.explain_race(Path(outcome.path), with_budget(request, None if race_s is None else 2.0 * race_s))
-    return explain(Path(outcome.path))
+    try:
+        outcome = conductor.run(request)
+        explaining.explain_race(Path(outcome.path), with_budget(request, None if race_s is None else 2.0 * race_s))
+    except BakeoffError as error:
+        return Done(failed=str(error))
+    return Done(outcome.path, load=f"{os.getloadavg()[0]:.0f}")
+
+
+def judged(case: Case, done: Done) -> dict[str, Any]:
+    """Return what the records of a case say."""
+    return row(case, explain(Path(done.comparison)) if done.comparison else None, done.failed) | {"load": done.load}
 
 
 def row(case: Case, found: Explanation | None, failed: str = "") -> dict[str, Any]:
@@ -231,20 +249,19 @@ def row(case: Case, found: Explanation | None, failed: str = "") -> dict[str, An
         "layer": "",
         "status": failed or "nothing was traced",
         "found": False,
-        "load": f"{os.getloadavg()[0]:.0f}",
     }
     if found is None or not found.gaps:
         return named
     gap = found.gaps[0]
-    kind, layer = _first(gap.by_kind), _first(gap.by_layer)
+    first, layer = next(iter(top_rows(gap)), None), _first(gap.by_layer)
     suspect = next((one for one in found.suspects if one.switch == case.switch and not one.is_control), None)
-    is_row = kind is not None and kind.kind in case.kinds and unplaced(gap.second) == case.slow
+    is_row = first is not None and _is_of(first, case) and unplaced(gap.second) == case.slow
     is_layer = not case.layer or (layer is not None and layer.layer == case.layer)
     is_confirmed = suspect is not None and suspect.status == "confirmed"
     return named | {
         "largest": _told(gap.by_kind[0]) + (f", {_told(gap.by_layer[0])}" if gap.by_layer else ""),
-        "row one": _told(kind) if kind else "none",
-        "of the gap": f"{(kind.second_s - kind.first_s) / gap.gap_s:.0%}" if kind and gap.gap_s else "",
+        "row one": _told(first) if first else "none",
+        "of the gap": f"{(first.second_s - first.first_s) / gap.gap_s:.0%}" if first and gap.gap_s else "",
         "layer": _told(layer) if layer else "",
         "status": f"{suspect.status}: {suspect.reason}" if suspect else "no suspect",
         "found": is_row and is_layer and is_confirmed,
@@ -254,6 +271,11 @@ def row(case: Case, found: Explanation | None, failed: str = "") -> dict[str, An
 def unplaced(label: str) -> str:
     """Return a contender's label without the interpreter that it runs in."""
     return re.sub("@[^:]*", "", label)
+
+
+def _is_of(row: Row, case: Case) -> bool:
+    """Return whether a row is what was planted: a kind of operation, or the layer that it was planted in."""
+    return row.kind in case.kinds or (row.kind is None and bool(case.layer) and row.layer == case.layer)
 
 
 def _told(row: Row) -> str:
@@ -270,18 +292,16 @@ def all_of(cases: list[Case], results: Path, threads: int, budget_s: float | Non
     """Return what is found of cases; those that were finished in this results directory are not run again."""
     results.mkdir(parents=True, exist_ok=True)
     file = results / DONE
-    done: dict[str, dict[str, Any]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    known = json.loads(file.read_text("utf-8")) if file.exists() else {}
+    rows = []
     for case in cases:
         name = f"{case.name}: {case.slow}"
-        if name in done:
-            continue
-        try:
-            done[name] = row(case, explained(placed(case), str(results), threads, budget_s))
-        except BakeoffError as error:
-            done[name] = row(case, None, str(error))
-        file.write_text(json.dumps(done, indent=1), "utf-8")
-        print(done[name], flush=True)
-    return [done[f"{case.name}: {case.slow}"] for case in cases]
+        if name not in known:
+            known[name] = run(placed(case), str(results), threads, budget_s)._asdict()
+            file.write_text(json.dumps(known, indent=1), "utf-8")
+        rows.append(judged(case, Done(**known[name])))
+        print(rows[-1], flush=True)
+    return rows
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.explaining.conftest import MS, TURNED, check, gap, row, suspects, timed
 
 from bakeoff.judge.checked import judged
-from bakeoff.judge.explanation import Cause, Suspect, Unjudged
+from bakeoff.judge.explanation import Cause, Row, Suspect, Unjudged
 from bakeoff.spec.verdict import Interval
 
 BEFORE = gap(row("optimiser", 1.0, 3.0, "optimiser"), row("matrix product", 7.0, 7.0))
@@ -45,6 +45,13 @@ def test_what_is_not_as_predicted_is_not_confirmed(
     one, _ = judged(suspects(), BEFORE, check(turned_ms, row_after_ms))
     assert one.status == status
     assert said in one.reason
+
+
+def test_a_row_has_to_shrink_by_its_own_difference_and_not_by_all_that_its_switch_saves() -> None:
+    """Of 2 ms that a switch saves in several rows, a row with 0.15 of them cannot lose more than these."""
+    small, control = suspects(0.15)
+    one, _ = judged([msgspec.structs.replace(small, at_most_s=2.0 * MS), control], BEFORE, check(8.1, 2.95))
+    assert (one.status, "does not tell" in one.reason) == ("hypothesis", True)
 
 
 def test_an_interval_that_holds_nothing_and_everything_says_nothing() -> None:
@@ -136,6 +143,21 @@ def test_the_second_profile_is_read_at_the_row_and_the_pair_that_are_meant() -> 
     meant = gap(row("optimiser", 3.0, 3.0, "forward"), row("optimiser", 1.1, 3.0, "optimiser"), first=TURNED)
     one, _ = judged(suspects(), BEFORE, msgspec.structs.replace(known, gaps=[other_pair, meant]))
     assert (one.status, one.row_after_s) == ("confirmed", pytest.approx(1.1 * MS))
+
+
+def test_the_second_profile_is_read_at_the_layer_that_is_meant() -> None:
+    """A suspect that is a layer shrinks by what the tables by layer say, whatever its kinds do."""
+
+    def placed(layer: str, first_ms: float, second_ms: float) -> Row:
+        return msgspec.structs.replace(row("other", first_ms, second_ms), kind=None, layer=layer)
+
+    suspect, control = suspects()
+    again = msgspec.structs.replace(
+        gap(first=TURNED), by_layer=[placed("layers.1", 3.0, 3.0), placed("layers.0", 1.1, 3.0)]
+    )
+    known = msgspec.structs.replace(check(8.1, 1.1), gaps=[again], less_s={suspect.switch: interval(1.5, 2.0)})
+    one, _ = judged([msgspec.structs.replace(suspect, row=placed("layers.0", 1.0, 3.0)), control], BEFORE, known)
+    assert (one.status, one.row_after_s) == ("confirmed", pytest.approx(1.1 * MS)), one.reason
 
 
 def interval(low_ms: float, high_ms: float) -> Interval:

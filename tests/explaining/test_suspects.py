@@ -36,6 +36,19 @@ def test_the_largest_rows_that_are_told_apart_are_looked_into() -> None:
     assert top_rows(gap(row("element-wise", 1.0, 1.05), row("convolution", 9.0, 2.0))) == []
 
 
+def test_a_layer_comes_first_that_has_more_than_all_kinds_that_are_told_apart() -> None:
+    """Its kinds trade time from process to process, so that each may be chance; else the kinds say more."""
+    known = gap(row("element-wise", 1.0, 1.2), row("matrix product", 2.0, 4.0))
+    unknown = msgspec.structs.replace(known.by_kind[1], told_apart=False)
+    layer = msgspec.structs.replace(row("other", 2.0, 4.0), kind=None, layer="layers.0")
+    outside = msgspec.structs.replace(row("other", 2.0, 5.0), kind=None)
+    by_layer = [layer, outside, row("host dispatch", 1.0, 9.0)]
+    hidden = msgspec.structs.replace(known, by_kind=[known.by_kind[0], unknown], by_layer=by_layer)
+    assert [one.layer or one.kind for one in top_rows(hidden)] == ["layers.0", "element-wise"]
+    told = msgspec.structs.replace(known, by_layer=by_layer)
+    assert [one.kind for one in top_rows(told)] == ["matrix product", "element-wise"]
+
+
 def test_a_row_has_the_first_better_value_that_its_framework_can_have() -> None:
     """A value that a refusal excludes is passed over, and one behind the value in force is none."""
     known = gap(row("optimiser", 1.0, 3.0))

@@ -45,7 +45,7 @@ def test_every_column_of_a_block_is_its_own_field() -> None:
         minor_faults=17,
         major_faults=18,
     )
-    one = block(turn=1, first_step=2, lead_steps=3, lead_ns=4, restore_ns=5, elapsed_ns=6, compilations=7)
+    one = block(turn=1, first_step=2, lead_steps=3, lead_ns=4, restore_ns=5, asked_ns=8, elapsed_ns=6, compilations=7)
     one = msgspec.structs.replace(one, repeats=0, signals=signals)
     (row,) = BLOCKS.rows([Timed(outcome([TORCH], []), TORCH, record("torch", one), one, False)])  # noqa: FBT003
     for part in (one, signals):

@@ -42,6 +42,13 @@ def test_threads_at_work_share_an_instant_and_dispatch_counts_only_alone() -> No
     assert found == {CONVOLUTION: 20, PRODUCT: 20, dispatch: 20, Key("idle"): 40}
 
 
+def test_a_layer_in_host_code_has_the_instant_before_the_thread_that_waits_for_it() -> None:
+    """A graph's call back into Python, on a thread of the pool, is the layer's, and not half of it no layer's."""
+    called_back = Key("host dispatch", "", "first")
+    found = spent([event(0, 60, Key("host dispatch"), "host"), event(10, 50, called_back, "pool")], threads=2)
+    assert found == {Key("host dispatch"): 20, called_back: 40, Key("idle"): 40}
+
+
 def test_host_dispatch_and_idle_have_no_phase() -> None:
     """Some profiles tell theirs and others do not: rows of two frameworks would not meet."""
     found = spent([event(0, 40, Key("host dispatch", "forward")), event(40, 70, Key("idle", "backward"))])

@@ -139,8 +139,8 @@ def _row_after(row: Row | None, label: str, check: Check) -> _RowAfter | None:
     for gap in check.gaps:
         if {gap.first, gap.second} != {label, check.second}:
             continue
-        for one in gap.by_kind:
-            if (one.kind, one.phase) != (row.kind, row.phase):
+        for one in gap.by_layer if row.kind is None else gap.by_kind:
+            if (one.kind, one.phase, one.layer) != (row.kind, row.phase, row.layer):
                 continue
             if one.difference_s is None:
                 return None
@@ -195,11 +195,14 @@ def _of_a_saving(one: Suspect, before: Gap, check: Check, controls: Sequence[Sus
     chance_s = max((max(abs(c.saved_s.low), abs(c.saved_s.high)) for c in controls if c.saved_s), default=0.0)
     if one.saved_s.estimate <= chance_s:
         return "hypothesis", f"{said}, no more than a switch that should not matter"
-    return _of_counters(one, said, check) if one.row is None else _of_a_row(one, one.row, said, check)
+    if one.row is None:
+        return _of_counters(one, said, check)
+    own_s = (one.row.second_s - one.row.first_s) * _scale(before, check)
+    return _of_a_row(one, one.row, min(own_s, one.saved_s.low), said, check)
 
 
-def _of_a_row(one: Suspect, row: Row, said: str, check: Check) -> tuple[Status, str]:
-    """Return what a second profile says of the row."""
+def _of_a_row(one: Suspect, row: Row, own_s: float, said: str, check: Check) -> tuple[Status, str]:
+    """Return what a second profile says of the row, of whose saving `own_s` is its own: a switch may act on others."""
     assert one.saved_s is not None
     after = _row_after(row, check.labels.get(one.switch, ""), check)
     if after is None:
@@ -211,8 +214,8 @@ def _of_a_row(one: Suspect, row: Row, said: str, check: Check) -> tuple[Status, 
     if after.low > 0.0:
         said = f"{said}, and the row takes {_ms(after.after_s)} in a second profile, {_ms(after.before_s)} without it"
         return "confirmed", said
-    if after.high < one.saved_s.low:
-        return "refuted", f"{said}, but the row is not smaller by as much in a second profile"
+    if after.high < LEAST_PART * own_s:
+        return "refuted", f"{said}, but the row is not smaller by half of its difference in a second profile"
     return "hypothesis", f"{said}, but a second profile does not tell whether the row is smaller"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bakeoff.spec.framework import FrameworkInfo
 
 MOST_ROWS = 3
-"""Rows of a gap that are looked into: each may be a contender more in the race that checks them."""
+"""Kinds of operations in a gap that are looked into: each may be a contender more in the race that checks them."""
 
 UNFELT = "denormals"
 """The option that a contender does not feel whose arrays hold no denormal numbers: the control of most models."""
@@ -67,9 +67,26 @@ def suspects_of(
 
 
 def top_rows(gap: Gap) -> list[Row]:
-    """Return the rows in which the slower contender spends more beyond chance, the largest difference first."""
-    told = [row for row in gap.by_kind if row.told_apart and row.second_s > row.first_s]
-    return sorted(told, key=lambda row: row.first_s - row.second_s)[:MOST_ROWS]
+    """Return the rows in which the slower contender spends more beyond chance, the largest difference first.
+
+    Two kinds of operations may trade time from process to process, so that neither is told apart while the layer that
+    has both is. A layer with more than all kinds that are told apart comes before them.
+    """
+    kinds = sorted(filter(_is_longer, gap.by_kind), key=_excess_s, reverse=True)
+    layers = [row for row in gap.by_layer if row.kind is None and row.layer and _is_longer(row)]
+    largest = max(layers, key=_excess_s, default=None)
+    is_first = largest is not None and _excess_s(largest) > sum(map(_excess_s, kinds))
+    return [*([largest] if is_first and largest else []), *kinds[:MOST_ROWS]]
+
+
+def _is_longer(row: Row) -> bool:
+    """Return whether the slower contender spends more on a row beyond chance."""
+    return row.told_apart and row.second_s > row.first_s
+
+
+def _excess_s(row: Row) -> float:
+    """Return how much more the slower contender spends on a row."""
+    return row.second_s - row.first_s
 
 
 def _of_row(gap: Gap, row: Row, switch: str) -> Suspect:
@@ -80,7 +97,7 @@ def _of_row(gap: Gap, row: Row, switch: str) -> Suspect:
         label=gap.second,
         row=row,
         switch=switch,
-        at_most_s=predicted(gap, switch).estimate if switch else row.second_s - row.first_s,
+        at_most_s=predicted(gap, switch).estimate if switch else _excess_s(row),
         reason="" if switch else "no option of this framework acts on it",
     )
 
@@ -102,10 +119,10 @@ def predicted(gap: Gap, switch: str) -> Interval:
     The interval is wide: its ends are the sums of the rows' ends, as if these moved together.
     """
     kinds = acts_on(switch)
-    rows = [row for row in gap.by_kind if row.kind in kinds and row.second_s - row.first_s > ROUNDING]
-    ends = [row.difference_s or _exact(row.second_s - row.first_s) for row in rows]
+    rows = [row for row in gap.by_kind if row.kind in kinds and _excess_s(row) > ROUNDING]
+    ends = [row.difference_s or _exact(_excess_s(row)) for row in rows]
     return Interval(
-        estimate=sum(row.second_s - row.first_s for row in rows),
+        estimate=sum(map(_excess_s, rows)),
         low=sum(max(0.0, one.low) for one in ends),
         high=sum(max(0.0, one.high) for one in ends),
     )

@@ -12,7 +12,7 @@ from bakeoff.stats.selftest import judge_timer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bakeoff.spec.record import Record
+    from bakeoff.spec.record import Block, Record
 
 SHARE = 0.05
 """How much of a timed part may be missing: the default margin of equality, as for `stats.selftest.LIMITS`. Found on
@@ -48,13 +48,16 @@ def why_short(timed: Iterable[Record]) -> str:
     blocks = [block for record in timed if record.clock == "monotonic" for block in record.blocks]
     if len(blocks) < FEWEST_BLOCKS:
         return ""
-    missing = [
-        (block.signals.wall_ns - block.lead_ns - (block.restore_ns or 0) - block.elapsed_ns, block.elapsed_ns)
-        for block in blocks
-    ]
+    missing = [(_missing_ns(block), block.elapsed_ns) for block in blocks]
     gap_ns, elapsed_ns = sorted(missing, key=lambda one: abs(one[0]) / max(one[1], 1))[len(missing) // BEST]
     share = gap_ns / max(elapsed_ns, 1)
     if abs(share) <= SHARE or abs(gap_ns) <= SLACK_NS:
         return ""
     amount = "less" if share > 0 else "more"
     return f"its clock counts {abs(share):.1%} {amount} than passes in a block by the counters around it"
+
+
+def _missing_ns(block: Block) -> int:
+    """Return how long the counters ran around a block beyond all of its parts."""
+    parts_ns = block.lead_ns + (block.restore_ns or 0) + block.asked_ns + block.elapsed_ns
+    return block.signals.wall_ns - parts_ns

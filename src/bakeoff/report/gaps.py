@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from bakeoff.judge.suspects import top_rows
 from bakeoff.report.standings import ranked
 from bakeoff.report.units import Unit, rounded, unit_for
 from bakeoff.spec.verdict import between
@@ -157,6 +158,11 @@ def known_parts(gap: Gap) -> list[Row]:
     """Return the kinds of which `told_apart` is true: before all others what the slower one spends more on."""
     rows = [row for row in by_size(gap.by_kind) if row.told_apart]
     return sorted(rows, key=lambda row: difference(row) <= 0)
+
+
+def leading_parts(gap: Gap) -> list[Row]:
+    """Return what an answer begins with: a layer where no kinds say as much, then the kinds that are told apart."""
+    return [*(row for row in top_rows(gap)[:1] if row.kind is None), *known_parts(gap)]
 
 
 def named(row: Row) -> str:

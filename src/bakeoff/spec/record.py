@@ -62,6 +62,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     restore_ns: int | None = None
     """How long it took, between lead-in and timed part, to put the saved state of training back; None where it was not,
     as in records older than this field."""
+    asked_ns: int = 0
+    """How long it took, between lead-in and timed part, to ask what was compiled so far; 0 in older records."""
     lead_steps: int
     lead_ns: int
     steps_ns: list[int]

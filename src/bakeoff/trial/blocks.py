@@ -34,7 +34,9 @@ def timed(  # noqa: PLR0913 - the sizes of a block, and what belongs to its turn
     state.put_back()
     restore_ns = clock() - began_ns if state.is_saved else None
     first_step = stepper.position
+    began_ns = clock()
     compiled_before = step.compilation()
+    asked_ns = clock() - began_ns
     if together:
         running.opened.companions.await_start()
     steps_ns, elapsed_ns = stepper.streamed(steps)
@@ -44,6 +46,7 @@ def timed(  # noqa: PLR0913 - the sizes of a block, and what belongs to its turn
         repeats=repeats,
         first_step=first_step,
         restore_ns=restore_ns,
+        asked_ns=asked_ns,
         lead_steps=lead,
         lead_ns=lead_ns,
         steps_ns=steps_ns,

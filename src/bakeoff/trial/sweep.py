@@ -1,8 +1,9 @@
 """From a trace to shares: each instant of a step is divided among what is active then. Pure.
 
-On a thread the innermost event is active. Host dispatch counts only while no operation is active, and idle is what is
-left, so that the parts of a step have the step's own length as their sum. Work that was only started on a thread, and
-ends later, runs beside what follows there: such works share the threads that are left.
+On a thread the innermost event is active. Host dispatch counts only while no operation is active, a layer's own before
+that of none, and idle is what is left, so that the parts of a step have the step's own length as their sum. Work that
+was only started on a thread, and ends later, runs beside what follows there: such works share the threads that are
+left.
 """
 
 from __future__ import annotations
@@ -140,7 +141,9 @@ def _divide(step: SweptStep, ns: float, tops: Sequence[Event], beside: Sequence[
         whole = ns / (len(work) + left)
         parts = [(event, whole) for event in work] + [(event, whole * left / len(beside)) for event in beside]
     else:
-        parts = [(event, ns / len(tops)) for event in tops]
+        # A layer that calls back into the host is what the threads without a layer wait for.
+        told = [event for event in tops if event.layer] or tops
+        parts = [(event, ns / len(told)) for event in told]
     for event, share_ns in parts:
         step.amounts[_key(event)].add(share_ns, event)
     if not parts:

@@ -35,6 +35,11 @@ MUTANTS = [
         {OF_SWEEP: "test_threads_at_work_share_an_instant_and_dispatch_counts_only_alone"},
     ),
     in_sweep(
+        "a thread that waits has half of a layer's call back into the host",
+        [("for event in tops if event.layer]", "for event in tops]")],
+        {OF_SWEEP: "test_a_layer_in_host_code_has_the_instant_before_the_thread_that_waits_for_it"},
+    ),
+    in_sweep(
         "stalled steps count",
         [("cut = len(ordered) // 4", "cut = 0")],
         {OF_SWEEP: "test_a_stalled_step_is_left_out"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import SKIPS, Mutant
+from catalogue.mutant import HALVES, IDLES, SKIPS, Mutant
 
 in_nn = partial(Mutant, "jittor", "vocabulary", "nn.py")
 in_maps = partial(Mutant, "jittor", "vocabulary", "maps.py")
@@ -14,6 +14,7 @@ in_feed = partial(Mutant, "jittor", "feed", "input.py")
 
 STEPPED = "        optimizers.step(self._optimizer, self._formula, self._loss)\n"
 TAKEN = "        inputs, targets = batch\n        self._loss = "
+RAN = "        with jt.no_grad():\n            self._outputs = self._network(batch[0])\n"
 
 MUTANTS = [
     in_maps(
@@ -47,6 +48,8 @@ MUTANTS = [
         {"mlp-mnist/train": "update"},
     ),
     in_steps("no optimiser step", [(STEPPED, "")], {"mlp-mnist/train": "update"}),
+    in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
+    in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_optimizers(
         "Adam's epsilon is where Jittor has it",
         [

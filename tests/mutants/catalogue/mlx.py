@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import SKIPS, Mutant
+from catalogue.mutant import HALVES, IDLES, SKIPS, Mutant
 
 in_nn = partial(Mutant, "mlx", "vocabulary", "nn.py")
 in_maps = partial(Mutant, "mlx", "vocabulary", "maps.py")
@@ -12,9 +12,11 @@ in_losses = partial(Mutant, "mlx", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "mlx", "engine", "engine.py")
 in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "mlx", "feed", "input.py")
+in_clock = partial(Mutant, "mlx", "clock", "engine.py")
 
 UPDATED = "        self._optimizer.update(self._model, optimizers.clipped(self._formula, gradients))\n"
 RUN = "        self._loss = self._advance(*batch)\n"
+RAN = "        self._results = self._forward(batch[0])\n"
 
 MUTANTS = [
     in_maps(
@@ -58,6 +60,8 @@ MUTANTS = [
         ],
         {"mlp-mnist/train": "update"},
     ),
+    in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
+    in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_optimizers(
         "Adam without bias correction, as MLX has it by default",
         [('"eps": epsilon, "bias_correction": True}', '"eps": epsilon}')],
@@ -83,4 +87,5 @@ MUTANTS = [
         ],
         {"input/per-step/linear": "y in another place"},
     ),
+    in_clock("waiting does nothing", [("        mx.eval(self._results)\n", "        return\n")], {"timer": "fetching"}),
 ]

@@ -13,6 +13,16 @@ SKIPS = """\
 """
 """The first lines of a step of which every second call does nothing."""
 
+IDLES = """\
+        if getattr(self, "_ran", False):
+            return
+        self._ran = True
+"""
+"""The first lines of a step that does something in its first call alone."""
+
+HALVES = "        batch = tuple(part[: len(part) // 2] for part in batch)\n"
+"""The first line of a step that takes the first half of its batch."""
+
 
 class Mutant(NamedTuple):
     """A fault, planted by replacing text in a copy of the file where it lives: a text that is gone fails loudly."""

@@ -40,6 +40,15 @@ FRAMEWORKS = [
         GRU,
     ),
     in_torch(
+        "recurrent.py",
+        "an LSTM over padding goes on writing its c there",
+        [
+            ("_InForce.name, _InForce.lengths = name, lengths", "_InForce.name, _InForce.lengths = name, MASKED"),
+            ("= -_CLOSED, _CLOSED", "= 0.0, _CLOSED"),
+        ],
+        BOTH,
+    ),
+    in_torch(
         "attention.py",
         "a bias without a mask is left out",
         [("added = mask if bias is None else bias", "added = mask if bias is None or mask is None else bias")],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from catalogue.mutant import SKIPS, Mutant
+from catalogue.mutant import HALVES, IDLES, SKIPS, Mutant
 
 in_nn = partial(Mutant, "tensorflow", "vocabulary", "nn.py")
 in_padding = partial(Mutant, "tensorflow", "vocabulary", "padding.py")
@@ -16,6 +16,7 @@ in_feed = partial(Mutant, "tensorflow", "feed", "input.py")
 
 APPLIED = "        self._optimizer.apply(gradients)\n"
 RUN = "        self._last = self._run(*batch)\n"
+RAN = "        self._last = self._run(batch[0])\n"
 
 MUTANTS = [
     in_nn(
@@ -69,6 +70,8 @@ MUTANTS = [
         [(RUN, "        batch = tuple(part[: len(part) // 2] for part in batch)\n" + RUN)],
         {"mlp-mnist/train": "update"},
     ),
+    in_steps("inference of half the batch", [(RAN, HALVES + RAN)], {"mlp-mnist/infer": "ran"}),
+    in_steps("inference computes nothing after the first batch", [(RAN, IDLES + RAN)], {"mlp-mnist/infer": "ran"}),
     in_optimizers(
         "Adam's epsilon is where Keras has it",
         [("else FormulaAdam(", "else keras.optimizers.Adam(")],

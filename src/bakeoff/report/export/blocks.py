@@ -36,6 +36,7 @@ BLOCKS = Table(
         Column("lead_steps", "integer", "block.lead_steps", "steps before the timed part"),
         Column("lead_ns", "integer", "block.lead_ns", "their time"),
         Column("restore_ns", "integer", "block.restore_ns", "time in which the saved state was put back, in no other"),
+        Column("asked_ns", "integer", "block.asked_ns", "time of asking what was compiled so far, in no other"),
         Column("steps", "integer", "steps", "timed steps"),
         Column("elapsed_ns", "integer", "block.elapsed_ns", "their time, until the last result was there"),
         Column("wall_ns", "integer", "block.signals.wall_ns", "time over which what follows was counted"),
