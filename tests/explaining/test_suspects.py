@@ -11,7 +11,7 @@ from tests.explaining.conftest import MS, declared, gap, planned, row
 from bakeoff.environments.declared import frameworks
 from bakeoff.environments.options import supported
 from bakeoff.judge.explanation import Cause
-from bakeoff.judge.suspects import MOST_ROWS, predicted, suspects_of, switches_of, top_rows
+from bakeoff.judge.suspects import MOST_ROWS, OF_ALL_LAYERS, predicted, suspects_of, switches_of, top_rows
 from bakeoff.judge.switches import KINDS, SWITCHES, acts_on, can_be, control_for, turned_for
 from bakeoff.spec.framework import Refusal
 from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
@@ -47,6 +47,19 @@ def test_a_layer_comes_first_that_has_more_than_all_kinds_that_are_told_apart() 
     assert [one.layer or one.kind for one in top_rows(hidden)] == ["layers.0", "element-wise"]
     told = msgspec.structs.replace(known, by_layer=by_layer)
     assert [one.kind for one in top_rows(told)] == ["matrix product", "element-wise"]
+
+
+def test_a_layer_is_turned_by_what_two_contenders_of_a_framework_differ_in_alone() -> None:
+    """Whatever that acts on; of two frameworks a layer says nothing of an option."""
+    info = declared(optimizer_kernel=KERNELS, mode=("eager", "compiled"))
+    slow = planned("slow:optimizer_kernel=default", optimizer_kernel="default", mode="eager")
+    for label, switch in (("slow", "optimizer_kernel=fused"), ("quick", "")):
+        quick = planned(label, optimizer_kernel="fused", mode="eager")
+        assert turned_for(None, info, quick.contender, slow.contender) == switch
+    layer = msgspec.structs.replace(row("other", 2.0, 4.0), kind=None, layer="layers.0")
+    known = msgspec.structs.replace(gap(row("idle", 5.0, 5.0)), by_layer=[layer])
+    (one,) = suspects_of(known, QUICK, slow, info)
+    assert (one.row, one.switch, one.reason) == (layer, "", OF_ALL_LAYERS)
 
 
 def test_a_row_has_the_first_better_value_that_its_framework_can_have() -> None:

@@ -27,6 +27,9 @@ UNFELT = "denormals"
 AGAIN = "the same contender once more"
 """The control where no switch is known to change nothing."""
 
+OF_ALL_LAYERS = "an option acts on all layers, and the kinds of operations have suspects of their own"
+"""Why a layer has no switch but what two contenders of one framework differ in."""
+
 ROUNDING = 1e-12
 """Of a sum of seconds: rows below are none."""
 
@@ -98,7 +101,7 @@ def _of_row(gap: Gap, row: Row, switch: str) -> Suspect:
         row=row,
         switch=switch,
         at_most_s=predicted(gap, switch).estimate if switch else _excess_s(row),
-        reason="" if switch else "no option of this framework acts on it",
+        reason="" if switch else "no option of this framework acts on it" if row.kind else OF_ALL_LAYERS,
     )
 
 

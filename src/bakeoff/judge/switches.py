@@ -145,17 +145,18 @@ def turned_for(
 
     First what the two contenders differ in, turned to the first's value; of two frameworks only what nobody ranks: a
     user has set that. Then the most specific option for that kind, to a value that ranks before the one in force, the
-    first's before others. Empty where there is none; `idle` names options that mean nothing to the model.
+    first's before others: not of a layer, on which no option acts alone. Empty where there is none; `idle` names
+    options that mean nothing to the model.
     """
     mine, theirs = second.options, first.options
-    acting = [one for one in SWITCHES if kind in one.kinds and one.option not in idle]
+    acting = [one for one in SWITCHES if (kind is None or kind in one.kinds) and one.option not in idle]
     is_same = first.framework == second.framework
     differing = [one.option for one in acting if is_same or not one.better]
     for option in (*differing, *(_own(info, mine, theirs) if is_same else ())):
         value = theirs.get(option, mine.get(option, ""))
         if can_be(info, mine, option, value):
             return f"{option}={value}"
-    for switch in acting:
+    for switch in acting if kind is not None else ():
         better = _before(switch, mine)
         followed = [value for value in better if value == theirs.get(switch.option)]
         for value in (*followed, *better):
