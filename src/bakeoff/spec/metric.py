@@ -23,4 +23,4 @@ class MetricReading(Metric, frozen=True, kw_only=True):
     """The number of the parameters that a trial ended with, which says itself what it is."""
 
     value: float | None = None
-    """None where it is not finite, or could not be computed."""
+    """None where it is not finite."""

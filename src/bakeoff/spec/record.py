@@ -208,7 +208,8 @@ class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     training_accuracy: float | None = None
     """Accuracy on the batches that were trained on, 0 to 1, where nothing is held out; a sanity check, no result."""
     metric: MetricReading | None = None
-    """Of the parameters after the last training step; None where the size declares none, and in older records."""
+    """Of the parameters after the last training step; None where the size declares none or its function failed, and in
+    older records."""
 
 
 class InputPass(msgspec.Struct, frozen=True, kw_only=True):
