@@ -36,6 +36,7 @@ from bakeoff.store.fingerprints import folder_sha256
 from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import LoadedWorkload, load
+from bakeoff.workloads.metric import check_metric
 from bakeoff.workloads.work import mean_work
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     _check_numbers(request, batch_size)
     per_sample.asked_of(request, scenario)
     check_model(loaded, msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size), scenario)
+    check_metric(loaded, loaded.size(request.size), request.seed)
     data.named(request.data, loaded.workload)
     padding = data.padding_of(request.padding, loaded.size(request.size).sample)
     plans, excluded = _plans(request, loaded.workload)
