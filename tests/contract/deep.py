@@ -19,6 +19,7 @@ from contract_cases.holes import HOLES
 from contract_cases.mixed import MIXED
 from contract_cases.optimizers import OPTIMIZERS
 from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, WORKLOADS, is_deep
+from several_devices import WAYS
 from tests.drawn import first, sources
 
 from bakeoff.spec.contender import parse_contender
@@ -76,7 +77,8 @@ COMPILED_BY_NAME = {"jittor": 8, "jax": 4, "tensorflow": 3}
 
 SYNCED = "test_jax_clips_each_devices_samples_and_adds_noise_once"
 ON_TWO_DEVICES = "test_two_devices_compute_what_the_reference_computes_of_their_shards"
-"""Tests of several devices, up to half a minute for each way to keep them equal: of either one is drawn a framework."""
+"""Tests of several devices, up to half a minute for each way to keep them equal: of either one is drawn a framework, of
+the second with the samples that batch statistics are of."""
 
 OF_AN_LSTM = "test_every_kernel_of_an_lstm_computes_the_same"
 KERNEL_CASES = 2
@@ -184,9 +186,13 @@ def _is_named(asked: Mapping[str, Any]) -> bool:
 
 
 def _is_synced(asked: Mapping[str, Any]) -> bool:
-    """Return whether a way to keep a framework's devices equal is tried."""
+    """Return whether a way to keep a framework's devices equal is tried, where named with its batch statistics."""
     framework = asked.get("framework", "jax")
-    return asked["sync"] in first(DECLARED[framework].info.syncs, 1, f"{sources()} {framework}")
+    seed = f"{sources()} {framework}"
+    if "statistics" not in asked:
+        return asked["sync"] in first(DECLARED[framework].info.syncs, 1, seed)
+    found = [f"{sync} {statistics}" for name, sync, statistics in WAYS if name == framework]
+    return f"{asked['sync']} {asked['statistics']}" in first(found, 1, seed)
 
 
 def _is_a_kernels_case(asked: Mapping[str, Any]) -> bool:

@@ -11,20 +11,32 @@ from contract_run import DECLARED, REFERENCE
 
 from bakeoff.environments import declared
 from bakeoff.race import conductor
+from bakeoff.spec.group import BATCH_STATISTICS
 from bakeoff.spec.request import Request
 
 if TYPE_CHECKING:
+    from bakeoff.spec.framework import FrameworkInfo
     from bakeoff.spec.verdict import Certificate
 
 MODEL = Path(__file__).parent / "contract_cases" / "replicated" / "normalised.py"
 
+
+def _is_refused(info: FrameworkInfo, statistics: str) -> bool:
+    """Return whether a framework has these statistics on GPUs alone."""
+    return any(
+        statistics in one.when.get(BATCH_STATISTICS, ()) and "cpu" in one.when.get("device", ())
+        for one in info.refusals
+    )
+
+
 WAYS = [
     (name, sync, statistics)
     for name, found in DECLARED.items()
-    for number, sync in enumerate(found.info.syncs)
-    for statistics in found.info.options["batch_statistics"].values[: 1 if number else None]
+    for sync in found.info.syncs
+    for statistics in found.info.options[BATCH_STATISTICS].values
+    if not _is_refused(found.info, statistics)
 ]
-"""Every framework, its ways of several devices, and of which samples their statistics are; all devices' in one way."""
+"""Every framework, its ways of several devices, and of which samples their statistics are."""
 
 
 def certified_per_sample(text: str) -> Certificate:

@@ -73,6 +73,28 @@ def torch() -> dict[str, Any]:
         with mock.patch.object(torch.cuda, "current_device", return_value=0):
             return switches._cuda_graphs()
 
+    def joined() -> dict[str, Any]:
+        """Return what becomes of a BatchNorm on several devices: its arrays, and what it says of a processor."""
+        from bakeoff.frameworks.torch import nn, replicas
+
+        alone, all_of_them = torch.nn.Sequential(nn.BatchNorm(3)), torch.nn.Sequential(nn.BatchNorm(3))
+        replicas.join(all_of_them)
+        layer = all_of_them[0]
+        sequence = torch.arange(30.0).reshape(2, 5, 3).sin()
+        found: dict[str, Any] = {
+            "is joined": isinstance(layer, torch.nn.SyncBatchNorm),
+            "arrays": [sorted({**nn.parameters(all_of_them), **nn.state(all_of_them)})],
+            "computes the same alone": bool((alone(sequence) == all_of_them(sequence)).all()),
+        }
+        found["arrays"].append(sorted({**nn.parameters(alone), **nn.state(alone)}))
+        with mock.patch.object(torch.distributed, "is_initialized", return_value=True):
+            try:
+                layer(sequence)
+            except ValueError as error:
+                found["in a group"] = str(error)
+            found["evaluated in a group"] = list(all_of_them.eval()(sequence).shape)
+        return found
+
     def measured() -> Any:
         taken = torch.from_numpy
         with mock.patch.object(torch, "from_numpy", lambda array: taken(array).bfloat16().float()):
@@ -85,6 +107,7 @@ def torch() -> dict[str, Any]:
         "modes": sorted(torch._inductor.list_mode_options()),
         "graphs": graphs(),
         "measured": measured(),
+        "joined": joined(),
     }
 
 

@@ -98,6 +98,16 @@ def test_a_mode_of_torch_compile_is_handed_on() -> None:
     assert told("torch")["graphs"] is False  # nothing was recorded
 
 
+def test_pytorchs_batch_norm_is_joined_over_all_devices() -> None:
+    """It has the same arrays and computes the same alone; in a group it asks for GPUs in training, and nowhere else."""
+    joined = told("torch")["joined"]
+    assert joined["is joined"]
+    assert joined["arrays"][0] == joined["arrays"][1] == ["0.bias", "0.running_mean", "0.running_variance", "0.scale"]
+    assert joined["computes the same alone"]
+    assert joined["in a group"].startswith("SyncBatchNorm expected input tensor to be on GPU")
+    assert joined["evaluated in a group"] == [2, 5, 3]
+
+
 def test_a_build_for_cuda_without_a_gpu_says_so_in_its_own_words() -> None:
     """A missing package, and a backend that does not start, which JAX says of full memory, too, are told apart."""
     own, cuda, without = told("jax")["words"]
