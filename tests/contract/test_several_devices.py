@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from contract_run import DECLARED, LIMIT_S
-from several_devices import WAYS, certified, certified_per_sample
+from several_devices import CLIPPED_WAYS, WAYS, certified, certified_per_sample
 
 from bakeoff.environments.options import resolve_options
 from bakeoff.spec.contender import parse_contender
@@ -23,10 +23,10 @@ def test_two_devices_compute_what_the_reference_computes_of_their_shards(
     assert {"gradients", "update", "state"} <= {check.name for check in certificate.checks}
 
 
-@pytest.mark.parametrize("sync", DECLARED["jax"].info.syncs)
-def test_jax_clips_each_devices_samples_and_adds_noise_once(sync: str) -> None:
+@pytest.mark.parametrize(("framework", "sync"), CLIPPED_WAYS)
+def test_each_device_clips_its_own_samples_and_noise_is_added_once(framework: str, sync: str) -> None:
     """Norms, the clipped mean, the step and its noise on two devices are those of all samples on one."""
-    certificate = certified_per_sample(f"jax:devices=2,sync={sync},threads=1,precision=float64")
+    certificate = certified_per_sample(framework, sync)
     assert certificate.passed, certificate.reason
     assert {"norms", "gradients", "update", "noise"} <= {check.name for check in certificate.checks}
 
