@@ -104,6 +104,33 @@ def test_without_nvml_nothing_is_chosen(two: PretendedGpus) -> None:
         gpus.choose("0")
 
 
+def test_several_devices_are_gpus_that_the_user_has_made_visible(
+    two: PretendedGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chosen one first, then the others in the user's order; none that is hidden, or behind a word for none."""
+    two.add(H100, uuid="GPU-00000000-0000-0000-0000-000000000002")
+    l4, h100, other = (two.uuid(index) for index in range(3))
+    assert gpus.uuids_for(h100, 3) == [h100, l4, other]
+    monkeypatch.setenv(gpus.VISIBLE, f"{other},{l4}")
+    assert gpus.uuids_for(other, 2) == [other, l4]
+    assert gpus.uuids_for(l4, 3) == [l4, other]
+    monkeypatch.setenv(gpus.ORDER, gpus.BY_BUS)
+    for shown, places in (("2,0", ["2", "0"]), ("0,-1,1", ["0"]), ("1,7,0", ["1"])):
+        monkeypatch.setenv(gpus.VISIBLE, shown)
+        assert [gpu.place for gpu in gpus.visible()] == places
+
+
+def test_more_devices_than_gpus_that_may_be_taken_are_refused(
+    race: Any, two: PretendedGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A GPU that the user has hidden is none of them."""
+    with pytest.raises(UsageError, match="fake:devices=3 needs 3 GPUs, and 2 may be taken here"):
+        race("fake:devices=3", device="cuda")
+    monkeypatch.setenv(gpus.VISIBLE, two.uuid(0))
+    with pytest.raises(UsageError, match="fake:devices=2 needs 2 GPUs, and 1 may be taken here"):
+        race("fake:devices=2", device="cuda")
+
+
 def test_a_gpu_that_cannot_be_opened_hides_no_other(two: PretendedGpus) -> None:
     """One is lost, the other is taken."""
     two.set(1, all="error:GPU_IS_LOST")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from bakeoff.measure.cores import shares, usable
-from bakeoff.measure.gpus import all_gpus
+from bakeoff.measure.gpus import visible
 from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
@@ -145,10 +145,10 @@ def check_single(plans: Sequence[ContenderPlan]) -> None:
 
 
 def check_gpus(plans: Sequence[ContenderPlan]) -> None:
-    """Raise UsageError where contenders on CUDA have more devices than NVML knows GPUs."""
+    """Raise UsageError where contenders on CUDA have more devices than there are GPUs that they may take."""
     most = max((plan.devices for plan in plans if plan.contender.on_cuda), default=1)
-    known = len(all_gpus()) if most > 1 else most
+    known = len(visible()) if most > 1 else most
     if most > known:
         label = next(plan.contender.label for plan in plans if plan.devices == most)
-        msg = f"{label} needs {most} GPUs, and NVML knows {known} here; valid: devices up to {known}"
+        msg = f"{label} needs {most} GPUs, and {known} may be taken here; valid: devices up to {known}"
         raise UsageError(msg)
