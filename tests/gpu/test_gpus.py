@@ -16,6 +16,7 @@ from tests.gpu.pretended import H100
 from bakeoff.measure import cuda, gpu_facts, gpu_left, gpus, machine
 from bakeoff.measure.energy import GpuMeter
 from bakeoff.measure.gpu_clocks import watched_gpu
+from bakeoff.race.prepare import outlined
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import StoreError, UnavailableError, UsageError
@@ -129,6 +130,14 @@ def test_more_devices_than_gpus_that_may_be_taken_are_refused(
     monkeypatch.setenv(gpus.VISIBLE, two.uuid(0))
     with pytest.raises(UsageError, match="fake:devices=2 needs 2 GPUs, and 1 may be taken here"):
         race("fake:devices=2", device="cuda")
+
+
+def test_gpus_of_several_models_are_told(request_of: Any, two: PretendedGpus) -> None:
+    """A step on all of them is as long as on the slowest; those of one model are worth no word."""
+    (said,) = outlined(request_of("fake:devices=2", device="cuda")).notices
+    assert said.startswith("the 2 GPUs are of several models, NVIDIA L4, NVIDIA H100 80GB HBM3: ")
+    two.set(0, name="NVIDIA H100 80GB HBM3")
+    assert outlined(request_of("fake:devices=2", device="cuda")).notices == []
 
 
 def test_a_gpu_that_cannot_be_opened_hides_no_other(two: PretendedGpus) -> None:
