@@ -24,7 +24,7 @@ from bakeoff.race.checks import check_memory, check_text, results_folder
 from bakeoff.race.devices import lacking, no_energy, without_device
 from bakeoff.race.notices import notices
 from bakeoff.race.padding import check_input, check_shapes, own_steps
-from bakeoff.race.scaling import check_scaling, cores_of_each, scaled, sync_of
+from bakeoff.race.scaling import check_scaling, cores_of_each, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
@@ -143,7 +143,7 @@ def _comparison(
         excluded=excluded,
         uninstalled=[] if request.contenders else [one for one in excluded if excluded[one].startswith(NOT_INSTALLED)],
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
-        notices=[*request.noted, *notices(loaded, size, scenario, plans)],
+        notices=[*request.noted, *notices(loaded, size, scenario, plans), *unlike_gpus(plans, machine)],
         no_energy=no_energy(plans, machine),
         machine=machine,
         gpu_why=gpu_why,

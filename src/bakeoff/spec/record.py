@@ -389,7 +389,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     traced: Traced | None = None
     """Only in a trial that explains; None in records older than this field."""
     gpu: list[GpuDuringBlock] = []
-    """In timed trials on an NVIDIA GPU, one item for each block."""
+    """In timed trials on NVIDIA GPUs, one item for each block and each GPU."""
     evidence: Evidence | None = None
     replicas: list[ReplicaReport] = []
     """In a group of processes; `evidence`, `tie`, `memory` and blocks' times are the group's, all else the first's."""
