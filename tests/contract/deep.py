@@ -19,6 +19,7 @@ from contract_cases.holes import HOLES
 from contract_cases.mixed import MIXED
 from contract_cases.optimizers import OPTIMIZERS
 from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, WORKLOADS, is_deep
+from several_devices import CLIPPED_WAYS, WAYS
 from tests.drawn import first, sources
 
 from bakeoff.spec.contender import parse_contender
@@ -74,9 +75,12 @@ NAMES = ("test_outputs", "test_loss_and_gradients")
 COMPILED_BY_NAME = {"jittor": 8, "jax": 4, "tensorflow": 3}
 """For such a framework, one case in so many is drawn."""
 
-SYNCED = "test_jax_clips_each_devices_samples_and_adds_noise_once"
+SYNCED = "test_each_device_clips_its_own_samples_and_noise_is_added_once"
 ON_TWO_DEVICES = "test_two_devices_compute_what_the_reference_computes_of_their_shards"
-"""Tests of several devices, up to half a minute for each way to keep them equal: of either one is drawn a framework."""
+"""Tests of several devices, up to half a minute for each way to keep them equal. Of the first, which has per-sample
+gradients, some ways are drawn among all frameworks'; of the second one a framework, with its batch statistics."""
+
+CLIPPED_ON_TWO = 2
 
 OF_AN_LSTM = "test_every_kernel_of_an_lstm_computes_the_same"
 KERNEL_CASES = 2
@@ -183,10 +187,17 @@ def _is_named(asked: Mapping[str, Any]) -> bool:
     return asked["case"] in first(CASES, len(CASES) // parts, f"{sources()} {asked['framework']}")
 
 
+def _is_clipped_on_two(asked: Mapping[str, Any]) -> bool:
+    """Return whether per-sample gradients are computed on two devices in this way of a framework's."""
+    every = [f"{framework} {sync}" for framework, sync in CLIPPED_WAYS]
+    return f"{asked['framework']} {asked['sync']}" in first(every, CLIPPED_ON_TWO, sources())
+
+
 def _is_synced(asked: Mapping[str, Any]) -> bool:
-    """Return whether a way to keep a framework's devices equal is tried."""
-    framework = asked.get("framework", "jax")
-    return asked["sync"] in first(DECLARED[framework].info.syncs, 1, f"{sources()} {framework}")
+    """Return whether a way to keep a framework's devices equal is tried with these batch statistics."""
+    framework = asked["framework"]
+    mine = [f"{sync} {statistics}" for name, sync, statistics in WAYS if name == framework]
+    return f"{asked['sync']} {asked['statistics']}" in first(mine, 1, f"{sources()} {framework}")
 
 
 def _is_a_kernels_case(asked: Mapping[str, Any]) -> bool:
@@ -200,7 +211,8 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     AT_FULL_SIZE: _is_at_full_size,
     **{test: partial(_is_a_value, test) for test in VALUES_OF},
     CLIPPING: _is_clipped,
-    **dict.fromkeys((SYNCED, ON_TWO_DEVICES), _is_synced),
+    SYNCED: _is_clipped_on_two,
+    ON_TWO_DEVICES: _is_synced,
     OF_AN_LSTM: _is_a_kernels_case,
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),
     **dict.fromkeys(NAMES, _is_named),

@@ -9,6 +9,7 @@ from contract_cases.mixed import MIXED
 from contract_run import CLIPPED, DECLARED, KNOWN, WORKLOADS, is_deep
 from deep import (
     CERTIFICATES,
+    CLIPPED_ON_TWO,
     CLIPPING,
     COMPILED_BY_NAME,
     CONTENDERS_OF_OPTIONS,
@@ -29,6 +30,7 @@ from deep import (
     of_depth,
     ways,
 )
+from several_devices import CLIPPED_WAYS, WAYS
 
 from bakeoff.spec.contender import parse_contender
 
@@ -89,20 +91,28 @@ def test_one_value_is_tried_in_each_mode() -> None:
             assert sum(tried) == len(VALUES_OF)
 
 
+JAX_WAYS = {way for way in WAYS if way[0] == "jax"}
+NAMES_OF_A_WAY = ("framework", "sync", "statistics")
+
+
 def test_ways_to_keep_devices_equal_and_kernels_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each run has one way of each framework, and each kernel of an LSTM computes two cases; in time it has all."""
     recurrent = [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}]
-    synced: set[str] = set()
+    synced: set[tuple[str, str]] = set()
+    joined: set[tuple[str, str, str]] = set()
     computed: set[str] = set()
     for seed in range(60):
         monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
-        ways = {sync for sync in DECLARED["jax"].info.syncs if is_drawn(SYNCED, {"sync": sync})}
-        assert len(ways) == 1
-        assert all(is_drawn(ON_TWO_DEVICES, {"framework": "jax", "sync": sync}) for sync in ways)
+        clipped = {way for way in CLIPPED_WAYS if is_drawn(SYNCED, dict(zip(NAMES_OF_A_WAY, way, strict=False)))}
+        assert len(clipped) == CLIPPED_ON_TWO
+        certified = {way for way in JAX_WAYS if is_drawn(ON_TWO_DEVICES, dict(zip(NAMES_OF_A_WAY, way, strict=True)))}
+        assert len(certified) == 1
         cases = {case for case in recurrent if is_drawn(OF_AN_LSTM, {"text": "torch:lstm=cell", "case": case})}
         assert len(cases) == 2
-        synced, computed = synced | ways, computed | cases
-    assert synced == set(DECLARED["jax"].info.syncs)
+        synced, joined, computed = synced | clipped, joined | certified, computed | cases
+    assert synced == set(CLIPPED_WAYS)
+    assert joined == JAX_WAYS
+    assert len(joined) == 4
     assert computed == set(recurrent)
 
 

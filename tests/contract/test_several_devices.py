@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from contract_run import DECLARED, LIMIT_S
-from several_devices import WAYS, certified, certified_per_sample
+from several_devices import CLIPPED_WAYS, WAYS, certified, certified_per_sample
 
 from bakeoff.environments.options import resolve_options
 from bakeoff.spec.contender import parse_contender
@@ -23,17 +23,25 @@ def test_two_devices_compute_what_the_reference_computes_of_their_shards(
     assert {"gradients", "update", "state"} <= {check.name for check in certificate.checks}
 
 
-@pytest.mark.parametrize("sync", DECLARED["jax"].info.syncs)
-def test_jax_clips_each_devices_samples_and_adds_noise_once(sync: str) -> None:
+@pytest.mark.parametrize(("framework", "sync"), CLIPPED_WAYS)
+def test_each_device_clips_its_own_samples_and_noise_is_added_once(framework: str, sync: str) -> None:
     """Norms, the clipped mean, the step and its noise on two devices are those of all samples on one."""
-    certificate = certified_per_sample(f"jax:devices=2,sync={sync},threads=1,precision=float64")
+    certificate = certified_per_sample(framework, sync)
     assert certificate.passed, certificate.reason
     assert {"norms", "gradients", "update", "noise"} <= {check.name for check in certificate.checks}
 
 
-@pytest.mark.parametrize("text", ["tensorflow:devices=2,sync=parameter-server", "jittor:devices=2"])
-def test_what_cannot_be_certified_or_is_not_there_is_refused_with_its_reason(text: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("tensorflow:devices=2,sync=parameter-server", "no certificate could hold"),
+        ("jittor:devices=2", "mpicc"),
+        ("torch:devices=2,batch_statistics=global", "SyncBatchNorm has kernels for GPUs alone"),
+        ("mlx:devices=2,batch_statistics=global", "has no statistics of several processes"),
+    ],
+)
+def test_what_cannot_be_certified_or_is_not_there_is_refused_with_its_reason(text: str, why: str) -> None:
     """A way of several devices that a framework has and bakeoff does not run says why."""
     contender = parse_contender(text)
-    with pytest.raises(UsageError, match=r"no certificate could hold|mpicc"):
+    with pytest.raises(UsageError, match=why):
         resolve_options(DECLARED[contender.framework].info, contender, {}, 2)

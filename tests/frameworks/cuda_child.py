@@ -15,8 +15,10 @@ from unittest import mock
 import bakeoff.frameworks
 from bakeoff.frameworks import xla
 from bakeoff.spec.errors import UnsupportedError
+from bakeoff.spec.group import Group
 from bakeoff.trial.framework import import_engine
 
+TWO = Group(rank=0, world=2, ports=(1, 2))
 OLD, NEW = (7, 5), (8, 0)
 ALGORITHMS = ("heuristic", "profiling", "fixed")
 OPTIONS = {
@@ -102,7 +104,45 @@ def torch() -> dict[str, Any]:
         "graphs": graphs(),
         "untold": untold(),
         "measured": measured(),
+        "joined": joined(),
+        "patience": torchs_patience(),
     }
+
+
+def joined() -> dict[str, Any]:
+    """Return what becomes of a BatchNorm on several devices: its arrays, and what it says of a processor."""
+    import torch
+
+    from bakeoff.frameworks.torch import nn, replicas
+
+    alone, all_of_them = torch.nn.Sequential(nn.BatchNorm(3)), torch.nn.Sequential(nn.BatchNorm(3))
+    replicas.join(all_of_them)
+    layer = all_of_them[0]
+    sequence = torch.arange(30.0).reshape(2, 5, 3).sin()
+    found: dict[str, Any] = {
+        "is joined": isinstance(layer, torch.nn.SyncBatchNorm),
+        "arrays": [sorted({**nn.parameters(all_of_them), **nn.state(all_of_them)})],
+        "computes the same alone": bool((alone(sequence) == all_of_them(sequence)).all()),
+    }
+    found["arrays"].append(sorted({**nn.parameters(alone), **nn.state(alone)}))
+    with mock.patch.object(torch.distributed, "is_initialized", return_value=True):
+        try:
+            layer(sequence)
+        except ValueError as error:
+            found["in a group"] = str(error)
+        found["evaluated in a group"] = list(all_of_them.eval()(sequence).shape)
+    return found
+
+
+def torchs_patience() -> float:
+    """Return for how long a collective waits, in seconds."""
+    import torch
+
+    from bakeoff.frameworks.torch import replicas
+
+    with mock.patch.object(torch.distributed, "init_process_group", autospec=True) as met:
+        replicas.Replicas(TWO, {"device": "cpu"})
+    return float(met.call_args.kwargs["timeout"].total_seconds())
 
 
 def jax() -> dict[str, Any]:
@@ -128,6 +168,15 @@ def jax() -> dict[str, Any]:
         with mock.patch.object(devices, "_plugin", return_value="jax-cuda13-plugin"):
             return [devices.in_words("cuda", full), devices.built_for_cuda(), without]
 
+    def patience() -> float:
+        import jax
+
+        from bakeoff.frameworks.jax import replicas
+
+        with mock.patch.object(jax.distributed, "initialize", autospec=True) as met:
+            replicas._join(TWO, on_cpu=True)
+        return float(met.call_args.kwargs["heartbeat_timeout_seconds"])
+
     def reduced(function: Any) -> Any:
         return lambda *operands: function(*(one.astype("bfloat16") for one in operands)).astype("float32")
 
@@ -138,6 +187,7 @@ def jax() -> dict[str, Any]:
         "flags": flags(switches),
         "own": known | xlas_own(),
         "measured": tf32.measured(reduced),
+        "patience": patience(),
     }
 
 
@@ -231,11 +281,23 @@ def tensorflow() -> dict[str, Any]:
     def reduced(function: Any) -> Any:
         return lambda *operands: tf.cast(function(*(tf.cast(one, tf.bfloat16) for one in operands)), tf.float32)
 
+    def patience() -> dict[str, Any]:
+        """Return how long a collective waits, and whether replicas are asked for signs of life: by itself, and here."""
+        from tensorflow.python.distribute.collective_all_reduce_strategy import CollectiveAllReduceExtended
+
+        from bakeoff.frameworks.tensorflow import replicas
+
+        asked = [CollectiveAllReduceExtended._enable_check_health]
+        with mock.patch.object(tf.distribute, "MultiWorkerMirroredStrategy") as met, mock.patch.dict(os.environ):
+            replicas._multi_worker(TWO, on_cpu=True)
+        asked.append(CollectiveAllReduceExtended._enable_check_health)
+        return {"asked": asked, "waits_s": met.call_args.kwargs["communication_options"].timeout_seconds}
+
     placed = labelled()
     found = told(on, chosen) | {"words": words(), "placed": placed | {"scopes": sorted(placed["scopes"])}}
     # TensorFlow ends the process over a flag that XLA lacks.
     program = tf.function(lambda x: x + 1, autograph=False, jit_compile=True)
-    found["measured"] = tf32.measured(reduced)
+    found |= {"measured": tf32.measured(reduced), "patience": patience()}
     return found | {"flags": {"all": str(float(program(tf.constant(1.0))))}, "said": os.environ["XLA_FLAGS"]}
 
 

@@ -9,6 +9,7 @@ import pytest
 from asking import answer
 
 from bakeoff.environments.declared import frameworks
+from bakeoff.spec.group import TIMEOUT_S
 
 WITH_CUDA = [
     name for name, found in frameworks().items() if found.info.listed and "cuda" in found.info.options["device"].values
@@ -104,6 +105,22 @@ def test_recorded_kernels_have_no_layers() -> None:
     first, *others = told("torch")["untold"]
     assert "CUDA graphs start all kernels of compiled code at once" in first
     assert others == [""] * len(others)
+
+
+def test_pytorchs_batch_norm_is_joined_over_all_devices() -> None:
+    """It has the same arrays and computes the same alone; in a group it asks for GPUs in training, and nowhere else."""
+    joined = told("torch")["joined"]
+    assert joined["is joined"]
+    assert joined["arrays"][0] == joined["arrays"][1] == ["0.bias", "0.running_mean", "0.running_variance", "0.scale"]
+    assert joined["computes the same alone"]
+    assert joined["in a group"].startswith("SyncBatchNorm expected input tensor to be on GPU")
+    assert joined["evaluated in a group"] == [2, 5, 3]
+
+
+def test_a_group_that_pauses_is_ended_by_nobody() -> None:
+    """Collectives and heartbeats wait for longer than any round; TensorFlow is kept from asking for signs of life."""
+    assert told("torch")["patience"] == told("jax")["patience"] == TIMEOUT_S
+    assert told("tensorflow")["patience"] == {"asked": [True, False], "waits_s": TIMEOUT_S}
 
 
 def test_a_build_for_cuda_without_a_gpu_says_so_in_its_own_words() -> None:

@@ -16,6 +16,7 @@ from tests.gpu.pretended import H100
 from bakeoff.measure import cuda, gpu_facts, gpu_left, gpus, machine
 from bakeoff.measure.energy import GpuMeter
 from bakeoff.measure.gpu_clocks import watched_gpu
+from bakeoff.race.prepare import outlined
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.errors import StoreError, UnavailableError, UsageError
@@ -102,6 +103,41 @@ def test_without_nvml_nothing_is_chosen(two: PretendedGpus) -> None:
     assert (machine.describe().get("gpu"), gpu_facts.state(two.uuid())) == (None, {})
     with pytest.raises(UsageError, match=r"--gpu 0: NVML.*Driver Not Loaded"):
         gpus.choose("0")
+
+
+def test_several_devices_are_gpus_that_the_user_has_made_visible(
+    two: PretendedGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The chosen one first, then the others in the user's order; none that is hidden, or behind a word for none."""
+    two.add(H100, uuid="GPU-00000000-0000-0000-0000-000000000002")
+    l4, h100, other = (two.uuid(index) for index in range(3))
+    assert gpus.uuids_for(h100, 3) == [h100, l4, other]
+    monkeypatch.setenv(gpus.VISIBLE, f"{other},{l4}")
+    assert gpus.uuids_for(other, 2) == [other, l4]
+    assert gpus.uuids_for(l4, 3) == [l4, other]
+    monkeypatch.setenv(gpus.ORDER, gpus.BY_BUS)
+    for shown, places in (("2,0", ["2", "0"]), ("0,-1,1", ["0"]), ("1,7,0", ["1"])):
+        monkeypatch.setenv(gpus.VISIBLE, shown)
+        assert [gpu.place for gpu in gpus.visible()] == places
+
+
+def test_more_devices_than_gpus_that_may_be_taken_are_refused(
+    race: Any, two: PretendedGpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A GPU that the user has hidden is none of them."""
+    with pytest.raises(UsageError, match="fake:devices=3 needs 3 GPUs, and 2 may be taken here"):
+        race("fake:devices=3", device="cuda")
+    monkeypatch.setenv(gpus.VISIBLE, two.uuid(0))
+    with pytest.raises(UsageError, match="fake:devices=2 needs 2 GPUs, and 1 may be taken here"):
+        race("fake:devices=2", device="cuda")
+
+
+def test_gpus_of_several_models_are_told(request_of: Any, two: PretendedGpus) -> None:
+    """A step on all of them is as long as on the slowest; those of one model are worth no word."""
+    (said,) = outlined(request_of("fake:devices=2", device="cuda")).notices
+    assert said.startswith("the 2 GPUs are of several models, NVIDIA L4, NVIDIA H100 80GB HBM3: ")
+    two.set(0, name="NVIDIA H100 80GB HBM3")
+    assert outlined(request_of("fake:devices=2", device="cuda")).notices == []
 
 
 def test_a_gpu_that_cannot_be_opened_hides_no_other(two: PretendedGpus) -> None:

@@ -84,8 +84,9 @@ def test_doctor_shows_every_gpu_and_a_wrong_one_is_told(cli: Cli, pretended_gpus
 def test_variables_are_watched_where_they_matter(tmp_path: Path) -> None:
     """By pattern; where libraries are looked for matters only where it leads to CUDA's."""
     names = WATCHED_ON["cuda"]
-    environment = {"CUDA_CACHE_PATH": "/a", "CUDNN_LOGLEVEL_DBG": "0", "PATH": "/bin", LIBRARIES: f"/none::{tmp_path}"}
-    assert inherited(names, environment) == {"CUDA_CACHE_PATH": "/a", "CUDNN_LOGLEVEL_DBG": "0"}
+    matter = {"CUDA_CACHE_PATH": "/a", "CUDNN_LOGLEVEL_DBG": "0", "NCCL_ALGO": "Ring"}
+    environment = matter | {"PATH": "/bin", LIBRARIES: f"/none::{tmp_path}"}
+    assert inherited(names, environment) == matter
     (tmp_path / "libnvidia-ml.so.1").touch()
     assert LIBRARIES not in inherited(names, environment)
     (tmp_path / "libcudnn.so.9").touch()

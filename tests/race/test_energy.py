@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from bakeoff.measure.energy import meters
+from bakeoff.measure.energy import meters, names
 from bakeoff.race import devices
 from bakeoff.race.stages import energy
 from bakeoff.report.sections.energy import energy_line, energy_table
 from bakeoff.report.sections.figures import summary
+from bakeoff.spec.contender import Contender
 from bakeoff.store.results import read_records
 
 STEPS = 2000
@@ -94,3 +96,16 @@ def test_contenders_on_different_devices_share_no_meters(race: Any, monkeypatch:
     outcome = race("fake", "fake:device=cuda", max_rounds=1)
     assert [one.energy.source for one in outcome.contenders] == ["package-0", "GPU 0 only"]
     assert energy_line(outcome).endswith("their figures are not to be compared.")
+
+
+def test_all_gpus_of_a_contender_are_counted_and_their_processor_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its energy is that of all its devices; where one of them counts nothing, there is none."""
+    package, own = Meter(), {name: Meter() for name in ("GPU 0", "GPU 1")}
+    for name, meter in own.items():
+        meter.name = name
+    monkeypatch.setattr(energy, "meters", lambda device, uuid: ([package, own[uuid]], "") if uuid in own else ([], ""))
+    monkeypatch.setattr(energy, "uuids_for", lambda _, count: [f"GPU {number}" for number in range(count)])
+    contender = Contender(framework="fake", label="fake", options={"device": "cuda"})
+    plans: list[Any] = [SimpleNamespace(contender=contender, devices=devices) for devices in (2, 3)]
+    assert names(energy.meters_of(plans[0], "GPU 0")) == "package-0 + GPU 0 + GPU 1"
+    assert energy.meters_of(plans[1], "GPU 0") == []

@@ -15,13 +15,15 @@ from tests.gpu.pretended import H100
 from tests.race.inline import InlineWorker
 from tests.report.shown import data_of
 
-from bakeoff.judge.gpu import GpuRound
+from bakeoff.judge.gpu import GpuRound, gpu_rounds
 from bakeoff.measure.gpu_clocks import PERIOD_S, summary, watched_gpu
 from bakeoff.race.workers import watched
 from bakeoff.race.workers.watched import WatchedWorker, watching
 from bakeoff.report.pages.comparison import cautions
 from bakeoff.report.sections.gpu import gpu_table
+from bakeoff.spec import protocol
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.gpu import GpuDuringBlock
 from bakeoff.store.results import read_records
 
 if TYPE_CHECKING:
@@ -164,6 +166,7 @@ def test_only_workers_on_a_gpu_are_watched(pretended_gpus: PretendedGpus, tmp_pa
         return SimpleNamespace(
             contender=Contender(framework="fake", label="fake", options={"device": device}),
             gpu={"gpu_uuid": pretended_gpus.uuid()},
+            variables={},
         )
 
     start = watching(lambda *_: "worker")  # type: ignore[arg-type,return-value]
@@ -171,6 +174,31 @@ def test_only_workers_on_a_gpu_are_watched(pretended_gpus: PretendedGpus, tmp_pa
     assert start(tmp_path, trial("cpu"), "") == "worker"
     pretended_gpus.system(init="error:DRIVER_NOT_LOADED")
     assert start(tmp_path, trial("cuda"), "") == "worker"
+
+
+def test_all_gpus_of_a_worker_are_watched(pretended_gpus: PretendedGpus, tmp_path: Path) -> None:
+    """Each block has a state of each GPU that the worker is shown; of several the slowest one's clock counts."""
+    pretended_gpus.add(H100)
+    uuids = [pretended_gpus.uuid(index) for index in range(2)]
+    on_both: Any = SimpleNamespace(
+        contender=Contender(framework="fake", label="fake", options={"device": "cuda"}),
+        gpu={"gpu_uuid": uuids[0]},
+        variables={"CUDA_VISIBLE_DEVICES": ",".join(uuids)},
+    )
+    asked: list[Any] = []
+    stub: Any = SimpleNamespace(ask=lambda command, _: asked.append(command))
+    worker = watching(lambda *_: stub)(tmp_path, on_both, "")
+    worker.ask(protocol.RunBlock(lead=0, steps=1, turn=3), 1.0)
+    worker.ask(protocol.Quit(), 1.0)
+    (note,) = [one for one in asked if isinstance(one, protocol.Note)]
+    assert [(state.turn, state.uuid) for state in note.facts["gpu"]] == [(3, uuid) for uuid in uuids]
+    states = [
+        GpuDuringBlock(turn=0, uuid=uuid, readings=1, clock_mhz=clock_mhz, power_w=power_w)
+        for uuid, clock_mhz, power_w in zip(uuids, (1000.0, 2000.0), (50.0, 70.0), strict=True)
+    ]
+    record: Any = SimpleNamespace(trial=SimpleNamespace(round_number=1), gpu=states)
+    (told,) = gpu_rounds([record])
+    assert (told.clock_mhz, told.power_w) == (1000.0, 120.0)
 
 
 def test_processes_are_looked_through_once(race: Any, pretended_gpus: PretendedGpus, monkeypatch: Any) -> None:

@@ -257,9 +257,9 @@ def test_replicas_have_processors_of_their_own(request_of: Any) -> None:
     assert len(first) == len(second) == len(usable()) // 2
     assert not set(first) & set(second)
     assert {*first, *second} <= set(usable())
-    assert group.settings["cores"] == f"{ranges(first)}; {ranges(second)}", "what each replica has read back"
+    assert group.settings["bound_to"] == f"{ranges(first)}; {ranges(second)}", "what each replica has read back"
     assert [one.cores for one in group.replicas] == [ranges(first), ranges(second)]
-    assert (single.trial.cores, single.settings["cores"]) == ((first,), ranges(first))
+    assert (single.trial.cores, single.settings["bound_to"]) == ((first,), ranges(first))
     assert {record.machine["usable_cores"] for record in (single, group)} == {usable_cores()}, "the machine's own"
 
 
@@ -267,7 +267,7 @@ def test_nobody_is_bound_on_one_device(race: Race) -> None:
     """A race without several devices leaves processes to the system, and tells no processors."""
     (record,) = records_of(race("fake", max_rounds=1), "time")
     assert record.trial.cores == ()
-    assert "cores" not in record.settings
+    assert "bound_to" not in record.settings
 
 
 def test_nobody_is_bound_where_threads_want_more_than_there_is(race: Race) -> None:

@@ -100,6 +100,26 @@ def test_options_of_other_scenarios_and_of_several_devices_are_told() -> None:
     assert notices(loaded, loaded.size("reduced"), "train", [plan("torch"), group]) == []
 
 
+def test_contenders_with_statistics_of_other_samples_are_told() -> None:
+    """Where one takes those of all devices' samples and another of each device's own, they compute other steps."""
+    loaded = load("mlp-mnist")
+
+    def told(*options: dict[str, str]) -> list[str]:
+        one = plan("jax")
+        plans = [
+            msgspec.structs.replace(
+                one, contender=msgspec.structs.replace(one.contender, label=f"jax {at}", options={**own})
+            )
+            for at, own in enumerate(options)
+        ]
+        return notices(loaded, loaded.size("reduced"), "train", plans)
+
+    both = {"devices": "2", "batch_statistics": "global"}
+    (said_of_them,) = told({"devices": "2"}, both)
+    assert said_of_them.startswith("batch_statistics is global in jax 1, and local in the others on several devices:")
+    assert told(both, both, {"devices": "1"}) == told({"devices": "2"}, {"devices": "2"}) == []
+
+
 def test_what_a_tier_sets_is_nobodys_mistake() -> None:
     """The tier `best` sets options for whatever model."""
     loaded = load("mlp-mnist")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.conftest import script
 
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 TRIALS = int(os.environ.get("BAKEOFF_SOAK_TRIALS", "10"))
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120 + 4 * TRIALS)]
@@ -18,15 +16,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(120 + 4 * TRIALS)]
 
 @pytest.fixture(scope="module")
 def soak() -> ModuleType:
-    """Load benchmarks/soak.py, which is a script and no part of the package."""
-    spec = importlib.util.spec_from_file_location("soak", BENCHMARKS / "soak.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
-        spec.loader.exec_module(module)
-    return module
+    """Load the soak."""
+    return script("soak")
 
 
 def test_kills_lose_no_finished_trial(soak: ModuleType, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import msgspec
 from tests.report.shown import data_of, printed
 
 from bakeoff.report.sections import scaling
+from bakeoff.spec.group import BOUND_TO
 from bakeoff.spec.verdict import Interval
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def test_the_processors_of_each_replica_are_told(on_two: Outcome) -> None:
     assert not any("processors" in one for one in scaling.notes(on_two)[1:])
     single, both = on_two.contenders
     bound = [
-        msgspec.structs.replace(one, settings=one.settings | {scaling.CORES: cores})
+        msgspec.structs.replace(one, settings=one.settings | {BOUND_TO: cores})
         for one, cores in ((single, "0"), (both, "0; 1"))
     ]
     said = scaling.notes(msgspec.structs.replace(on_two, contenders=bound))[-1]

@@ -10,6 +10,7 @@ from tests.report.shown import data_of, html, markdown, printed
 
 from bakeoff.judge.epochs import WholeRun, WholeRuns
 from bakeoff.report.sections.whole import epochs_table, whole_lines, whole_table
+from bakeoff.spec.metric import Metric
 
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
@@ -74,6 +75,31 @@ def test_every_form_of_the_report_has_them(ran: Outcome) -> None:
     whole = data_of(ran)["contenders"][0]["whole"]
     assert (whole["total_s"], whole["total_range_s"], whole["without_first_s"]) == (12.0, [10.0, 14.0], 11.0)
     assert [one["total_s"] for one in whole["runs"]] == list(TOTALS_S)
+
+
+def test_the_workloads_own_metric_stands_beside_the_accuracy(ran: Outcome) -> None:
+    """The median over runs under the metric's name, what is better, and each run's own; without one nothing of it."""
+    metric = Metric(name="state error", unit="m")
+    contenders = []
+    for one in ran.contenders:
+        assert one.whole is not None
+        values = (0.03, 0.01, 0.02)[: len(one.whole.runs)]
+        told = [msgspec.structs.replace(run, metric=each) for run, each in zip(one.whole.runs, values, strict=True)]
+        whole = msgspec.structs.replace(one.whole, metric=metric, runs=told)
+        contenders.append(msgspec.structs.replace(one, whole=whole))
+    measured = msgspec.structs.replace(ran, contenders=contenders)
+    table = whole_table(measured)
+    line = next(line for line in table.lines if line.cells[0] == ran.contenders[0].label)
+    assert (table.heads[5:7], line.cells[5:7]) == (["accuracy", "state error, m"], ["0.950", "0.0200"])
+    assert "own metric (less is better) of the parameters after the last step" in whole_lines(measured)[1]
+    for said in (printed(measured), markdown(measured), html(measured)):
+        assert "The state error is the workload" in " ".join(said.split())
+    assert max(map(len, printed(measured).splitlines())) <= 80
+    found = data_of(measured)["contenders"][0]["whole"]
+    assert found["metric"] == {"name": "state error", "unit": "m", "less_is_better": True, "median": 0.02}
+    assert [one["metric"] for one in found["runs"]] == [0.03, 0.01, 0.02]
+    assert data_of(ran)["contenders"][0]["whole"]["metric"] is None
+    assert "metric" not in " ".join([*whole_table(ran).heads, *whole_lines(ran)])
 
 
 def test_what_went_wrong_is_said(ran: Outcome) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bakeoff.spec.errors import ModelFileError, UnknownNameError
+from bakeoff.spec.metric import Metric
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.workloads import load as loading
 from bakeoff.workloads.load import load, names
@@ -169,6 +170,36 @@ def test_import_of_a_neighbour_is_explained(file: Any) -> None:
     message = fault(file("WORKLOAD = Workload(", "import my_helpers\nWORKLOAD = Workload("))
     assert "my_helpers" in message
     assert "standard library, NumPy and bakeoff" in message
+
+
+DECLARED = "classes=3, metric=Metric(name='error')"
+METRIC = "from bakeoff.spec.metric import Metric\n\n\ndef metric(size, parameters):\n    return 1.0\n\n\nWORKLOAD ="
+
+
+def test_a_declared_metric_is_loaded(file: Any) -> None:
+    """The function is there where a size declares a metric, and what is called so elsewhere is the user's own."""
+    path = file("WORKLOAD =", METRIC)
+    assert load(path).metric is None
+    path.write_text(path.read_text().replace("classes=3", DECLARED))
+    loaded = load(path)
+    assert loaded.metric is not None
+    assert loaded.size("full").metric == Metric(name="error")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("def metric(", "def other(", "metric is missing, which sizes['full'] declares"),
+        ("def metric(size, parameters)", "def metric(parameters)", "it cannot be called as metric(size, parameters)"),
+        ("name='error'", "name=' '", "sizes['full'].metric.name is ' '; it must say what the number is"),
+        ("name='error'", "name=3", "metric.name"),
+    ],
+)
+def test_a_metric_that_cannot_be_is_told(file: Any, old: str, new: str, told: str) -> None:
+    """A declared metric without its function, of other arguments, or without a name is refused."""
+    path = file("WORKLOAD =", METRIC)
+    path.write_text(path.read_text().replace("classes=3", DECLARED).replace(old, new))
+    assert told in fault(path)
 
 
 @pytest.mark.parametrize("name", ["WORKLOAD =", "def build", "def loss"])

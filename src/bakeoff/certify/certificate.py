@@ -20,6 +20,7 @@ from bakeoff.certify.checks import (
     check_parameters,
 )
 from bakeoff.certify.inputs import check_inputs
+from bakeoff.certify.metric import check_metric
 from bakeoff.certify.optimizer import check_optimizer
 from bakeoff.certify.per_sample import check_noise, check_norms
 from bakeoff.certify.ran import check_ran
@@ -159,6 +160,8 @@ def _staged(case: Case, size: Size, scenario: Scenario) -> Iterator[Check]:
         sides = case.contender.arrays, case.reference.arrays
         steps = case.steps * case.updates
         checks.append(check_trajectory(names, *sides, steps=steps, allowed=case.allowed.trajectory))
+    if is_followed and size.metric is not None:
+        checks.append(check_metric(size.metric, case))
     if case.contender.evidence.state_shapes or case.reference.evidence.state_shapes:
         evidence = case.contender.evidence, case.contender.arrays, case.reference.evidence, case.reference.arrays
         trained = "state" in SCENARIOS[scenario].evidence

@@ -27,6 +27,7 @@ from bakeoff.certify.errors import (
     named,
     norm_error,
     norms_error,
+    relative,
 )
 from bakeoff.certify.tolerances import amplitude
 from bakeoff.certify.trajectory import trajectory_errors
@@ -48,12 +49,13 @@ _SEED = 19_470_101  # any fixed number
 
 
 class Results:
-    """What one run of the reference gave: arrays by the names of `Evidence`, and the losses."""
+    """What one run of the reference gave: arrays by the names of `Evidence`, the losses, and the workload's metric."""
 
-    def __init__(self, arrays: Arrays, losses: Sequence[float | None]) -> None:
-        """Keep what is compared alone."""
+    def __init__(self, arrays: Arrays, losses: Sequence[float | None], metric: float | None = None) -> None:
+        """Keep what is compared alone; `metric` is the workload's own, None where it has none."""
         self.arrays = {name: arrays[name] for kind in KINDS for name in named(arrays, kind)}
         self.losses = list(losses)
+        self.metric = metric
 
 
 def moved(weights: Arrays, precision: str) -> Iterator[Arrays]:
@@ -77,6 +79,7 @@ def spread(precision: str, reference: Results, draws: Sequence[Results]) -> Spre
         gradient_norm=finite(max(_norm(one, reference) for one in draws)),
         state=finite(max(_worst("state", one, reference) for one in draws)),
         norms=finite(max(_norms(one, reference) for one in draws)),
+        metric=finite(max(_metric(one, reference) for one in draws)),
     )
 
 
@@ -106,3 +109,8 @@ def _norm(one: Results, reference: Results) -> float:
     """Return the error of all gradients together; 0 where there are none."""
     names = named(reference.arrays, "gradient")
     return norm_error(names, one.arrays, reference.arrays) if names else 0.0
+
+
+def _metric(one: Results, reference: Results) -> float:
+    """Return the error of the workload's own metric; 0 where the reference has none."""
+    return 0.0 if reference.metric is None else relative(one.metric, reference.metric)

@@ -78,6 +78,8 @@ class Allowed(NamedTuple):
     """Relative to the path that a parameter travels on given gradients."""
     norms: float = 0.0
     """Of the norm of each sample's gradient."""
+    metric: float = 0.0
+    """Of the workload's own metric after the trajectory, which follows updates as later losses do."""
 
 
 OPTIMIZER = 2e-5
@@ -138,6 +140,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
         update=_update(precision, device, min(MOST, gradient_norm)),
         optimizer=PROGRAM if is_program else OPTIMIZER,
         norms=_held(found.norms, least),
+        metric=float("inf") if noisy else _carried([found.metric], least)[0],
     )
 
 

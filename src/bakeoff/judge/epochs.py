@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.measure.contention import FOREIGN_LIMIT
+from bakeoff.spec.metric import Metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bakeoff.spec.comparison import Comparison
-    from bakeoff.spec.record import Record
+    from bakeoff.spec.record import EpochRun, Record
 
 NS = 1e-9
 
@@ -33,6 +34,8 @@ class WholeRun(msgspec.Struct, frozen=True, kw_only=True):
     """Accuracy on held-out data after the last step, 0 to 1."""
     training_accuracy: float | None = None
     """The same on the batches that were trained on, where nothing is held out."""
+    metric: float | None = None
+    """The workload's own metric after the last step, where it has one; None, too, where it is not finite."""
     compilations: list[int | None] = []
     """Programs compiled in each epoch, by what the framework tells; the first epoch includes the first step. None is
     unknown."""
@@ -47,6 +50,8 @@ class WholeRuns(msgspec.Struct, frozen=True, kw_only=True):
     """Steps of one run."""
     test_samples: int
     """Number of held-out samples behind the accuracy; 0: none."""
+    metric: Metric | None = None
+    """What the workload's own metric is; None where it has none, and of records from before there were any."""
     runs: list[WholeRun]
     failures: list[str] = []
     """Why processes did not finish."""
@@ -54,6 +59,11 @@ class WholeRuns(msgspec.Struct, frozen=True, kw_only=True):
     def totals_s(self, *, first: bool = True) -> list[float]:
         """Return the total of each run, with or without its first step."""
         return [run.total_s if first else run.without_first_s for run in self.runs]
+
+    @property
+    def median_metric(self) -> float | None:
+        """Return the median over runs of the workload's own metric; None where it is not known."""
+        return middle([run.metric for run in self.runs if run.metric is not None])
 
 
 class Length(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,9 +96,16 @@ def whole_runs(records: Iterable[Record]) -> WholeRuns | None:
     return WholeRuns(
         steps=1 + sum(known[0].steps) if known else 0,
         test_samples=known[0].test_samples if known else 0,
+        metric=_metric(known),
         runs=[_run(record) for record in done],
         failures=[record.reason for record in mine if record.outcome != "done"],
     )
+
+
+def _metric(known: Sequence[EpochRun]) -> Metric | None:
+    """Return what the metric of these runs is."""
+    told = next((one.metric for one in known if one.metric is not None), None)
+    return None if told is None else Metric(name=told.name, unit=told.unit, less_is_better=told.less_is_better)
 
 
 def _run(record: Record) -> WholeRun:
@@ -105,6 +122,7 @@ def _run(record: Record) -> WholeRun:
         loss=found.loss,
         accuracy=found.accuracy,
         training_accuracy=found.training_accuracy,
+        metric=found.metric.value if found.metric else None,
         compilations=_compilations(record),
         flagged_epochs=sum(share > FOREIGN_LIMIT for share in shares),
     )

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -85,7 +86,7 @@ def choose(asked: str | None = None, environment: Mapping[str, str] | None = Non
     if not known:
         return None
     if VISIBLE in variables:
-        return Chosen(gpu=_visible(known, variables), why=f"the first that {VISIBLE} shows")
+        return Chosen(gpu=_shown(known, variables)[0], why=f"the first that {VISIBLE} shows")
     most = max(known, key=lambda gpu: -1 if gpu.free_bytes is None else gpu.free_bytes)
     return Chosen(gpu=most, why="the only one" if len(known) == 1 else f"the most free memory of {len(known)}")
 
@@ -101,11 +102,20 @@ def visible_count(environment: Mapping[str, str] | None = None) -> int:
     return min(known, len(shown)) if VISIBLE in variables else known
 
 
+def visible() -> list[Gpu]:
+    """Return the GPUs that work on CUDA may take: all that NVML knows, or those that CUDA_VISIBLE_DEVICES shows.
+
+    Raises UnavailableError where NVML does not answer, and UsageError where that variable shows none.
+    """
+    known = all_gpus()
+    return _shown(known, os.environ) if VISIBLE in os.environ else known
+
+
 def uuids_for(uuid: str, count: int) -> list[str]:
-    """Return the UUIDs of so many GPUs, this one first and then the others in NVML's order; [uuid] for one."""
+    """Return the UUIDs of so many GPUs, this one first and then the others that are visible; [uuid] for one."""
     if count == 1 or not uuid:
         return [uuid]
-    return [uuid, *(gpu.uuid for gpu in all_gpus() if gpu.uuid != uuid)][:count]
+    return [uuid, *(gpu.uuid for gpu in visible() if gpu.uuid != uuid)][:count]
 
 
 def variables_for(uuid: str) -> dict[str, str]:
@@ -164,21 +174,27 @@ def _named(text: str, known: Sequence[Gpu], where: str) -> Gpu:
     raise UsageError(msg)
 
 
-def _visible(known: Sequence[Gpu], variables: Mapping[str, str]) -> Gpu:
-    """Return the first GPU that CUDA_VISIBLE_DEVICES shows; raise UsageError where it shows none."""
+def _shown(known: Sequence[Gpu], variables: Mapping[str, str]) -> list[Gpu]:
+    """Return the GPUs that CUDA_VISIBLE_DEVICES shows, in its order; raise UsageError where it shows none."""
     text = variables[VISIBLE]
-    first = text.split(",")[0].strip()
+    words = [word.strip() for word in text.split(",")]
+    words = list(takewhile(lambda word: word.lower() not in HIDING, words))
     where = f"{VISIBLE}={text}"
-    if first.lower() in HIDING:
+    if not words:
         msg = f"{where} hides every GPU: unset it, or name one by --gpu; valid: {', '.join(gpu.text for gpu in known)}"
         raise UsageError(msg)
+    first = words[0]
     if first.isdecimal() and variables.get(ORDER) != BY_BUS and 1 < len(known) > int(first):
         return _by_cuda(known, variables, where)
-    return _named(first, known, where)
+    found = [_named(first, known, where)]
+    with suppress(UsageError):  # As CUDA does: a word that names none hides all behind it.
+        for word in words[1:]:
+            found.append(_named(word, known, where))  # noqa: PERF401 - those before such a word are kept
+    return found
 
 
-def _by_cuda(known: Sequence[Gpu], variables: Mapping[str, str], where: str) -> Gpu:
-    """Return the device that CUDA itself shows first: its own order, the fastest first, is known to nobody else."""
+def _by_cuda(known: Sequence[Gpu], variables: Mapping[str, str], where: str) -> list[Gpu]:
+    """Return the devices that CUDA itself shows: its own order, the fastest first, is known to nobody else."""
     try:
         command = [sys.executable, "-P", cuda.__file__]
         done = subprocess.run(
@@ -187,9 +203,8 @@ def _by_cuda(known: Sequence[Gpu], variables: Mapping[str, str], where: str) -> 
         seen = done.stdout.split()
     except (OSError, subprocess.TimeoutExpired):
         seen = []
-    for gpu in known:
-        if seen and same_device(gpu.uuid, seen[0]):
-            return gpu
+    if found := [gpu for one in seen for gpu in known if same_device(gpu.uuid, one)]:
+        return found
     msg = (
         f"{where} counts GPUs in CUDA's own order, and {cuda.LIBRARY} does not say which that is; name the GPU by its "
         f"UUID or by --gpu, or set {ORDER}={BY_BUS}; valid: {', '.join(gpu.text for gpu in known)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bakeoff.spec.group import BATCH_STATISTICS, SYNC
+from bakeoff.spec.group import BATCH_STATISTICS, LOCAL, SYNC
 from bakeoff.spec.per_sample import OPTION
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import FIXED
@@ -46,7 +46,7 @@ def notices(loaded: LoadedWorkload, size: Size, scenario: Scenario, plans: Seque
             continue
         asked = dict.fromkeys(_asked(plan, option) for plan in plans)
         found += [f"{option}={value} changes nothing: {name} has {lacks}." for value in asked if value]
-    found += _idle(scenario, plans)
+    found += [*_idle(scenario, plans), *_of_other_samples(plans)]
     found += [
         f"{name} calls one {kind} {count:,} times in a loop of Python, and what compiles takes each call by itself, "
         "which may take minutes; nn.scan compiles one step of the loop."
@@ -69,6 +69,19 @@ def _idle(scenario: Scenario, plans: Sequence[ContenderPlan]) -> list[str]:
         idle |= dict.fromkeys((SYNC, BATCH_STATISTICS), "every contender has one device")
     asked = {option: dict.fromkeys(_asked(plan, option) for plan in plans) for option in idle}
     return [f"{option}={value} changes nothing: {idle[option]}." for option in idle for value in asked[option] if value]
+
+
+def _of_other_samples(plans: Sequence[ContenderPlan]) -> list[str]:
+    """Return that some contenders take batch statistics of other samples than others do; nothing where all agree."""
+    several = [plan.contender for plan in plans if plan.devices > 1]
+    joined = [one.label for one in several if one.options.get(BATCH_STATISTICS, LOCAL) != LOCAL]
+    if not 0 < len(joined) < len(several):
+        return []
+    said = (
+        f"{BATCH_STATISTICS} is global in {', '.join(joined)}, and local in the others on several devices: with "
+        "BatchNorm, or a loss that is a mean over a count, these compute other steps, each held to its own reference."
+    )
+    return [said]
 
 
 def _asked(plan: ContenderPlan, option: str) -> str:

@@ -24,7 +24,7 @@ from bakeoff.race.checks import check_memory, check_text, results_folder
 from bakeoff.race.devices import lacking, no_energy, without_device
 from bakeoff.race.notices import notices
 from bakeoff.race.padding import check_input, check_shapes, own_steps
-from bakeoff.race.scaling import check_scaling, cores_of_each, scaled, sync_of
+from bakeoff.race.scaling import check_scaling, cores_of_each, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
@@ -36,6 +36,7 @@ from bakeoff.store.fingerprints import folder_sha256
 from bakeoff.store.inputs import inputs_folder
 from bakeoff.workloads.interpreter import check_model
 from bakeoff.workloads.load import LoadedWorkload, load
+from bakeoff.workloads.metric import check_metric
 from bakeoff.workloads.work import mean_work
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ def checked(request: Request) -> tuple[LoadedWorkload, list[ContenderPlan], dict
     _check_numbers(request, batch_size)
     per_sample.asked_of(request, scenario)
     check_model(loaded, msgspec.structs.replace(loaded.size(request.size), batch_size=batch_size), scenario)
+    check_metric(loaded, loaded.size(request.size), request.seed)
     data.named(request.data, loaded.workload)
     padding = data.padding_of(request.padding, loaded.size(request.size).sample)
     plans, excluded = _plans(request, loaded.workload)
@@ -141,7 +143,7 @@ def _comparison(
         excluded=excluded,
         uninstalled=[] if request.contenders else [one for one in excluded if excluded[one].startswith(NOT_INSTALLED)],
         procedure=msgspec.structs.replace(request.procedure(), max_rounds=_max_rounds(request)),
-        notices=[*request.noted, *notices(loaded, size, scenario, plans)],
+        notices=[*request.noted, *notices(loaded, size, scenario, plans), *unlike_gpus(plans, machine)],
         no_energy=no_energy(plans, machine),
         machine=machine,
         gpu_why=gpu_why,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
 from bakeoff.measure.cores import shares, usable
-from bakeoff.measure.gpus import all_gpus
+from bakeoff.measure.gpus import all_gpus, uuid_in, uuids_for, visible
 from bakeoff.measure.machine import usable_cores
 from bakeoff.spec.contender import parse_contender
 from bakeoff.spec.errors import UnknownNameError, UsageError
@@ -145,10 +145,24 @@ def check_single(plans: Sequence[ContenderPlan]) -> None:
 
 
 def check_gpus(plans: Sequence[ContenderPlan]) -> None:
-    """Raise UsageError where contenders on CUDA have more devices than NVML knows GPUs."""
+    """Raise UsageError where contenders on CUDA have more devices than there are GPUs that they may take."""
     most = max((plan.devices for plan in plans if plan.contender.on_cuda), default=1)
-    known = len(all_gpus()) if most > 1 else most
+    known = len(visible()) if most > 1 else most
     if most > known:
         label = next(plan.contender.label for plan in plans if plan.devices == most)
-        msg = f"{label} needs {most} GPUs, and NVML knows {known} here; valid: devices up to {known}"
+        msg = f"{label} needs {most} GPUs, and {known} may be taken here; valid: devices up to {known}"
         raise UsageError(msg)
+
+
+def unlike_gpus(plans: Sequence[ContenderPlan], machine: Mapping[str, Any]) -> list[str]:
+    """Return that the GPUs of a contender are of several models, in a sentence; nothing where they are of one."""
+    most = max((plan.devices for plan in plans if plan.contender.on_cuda), default=1)
+    if most == 1:
+        return []
+    taken = uuids_for(uuid_in(machine), most)
+    models = dict.fromkeys(gpu.name for gpu in all_gpus() if gpu.uuid in taken)
+    if len(models) <= 1:
+        return []
+    return [
+        f"the {most} GPUs are of several models, {', '.join(models)}: a step on all takes as long as the slowest does."
+    ]

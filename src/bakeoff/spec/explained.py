@@ -28,6 +28,8 @@ OperationKind = Literal[
 reduction      sums, means, maxima, pooling
 data movement  copies, transpositions, casts, gathers: what computes nothing
 optimiser      everything within the optimiser's update
+communication  collectives, and waiting for other devices within one; the communication overhead of several devices is
+               another quantity, of plain steps (judge/scaling.py)
 device copy    between host and device
 input wait     waiting for the next batch
 host dispatch  the host was busy with the framework's own code, and no operation ran

@@ -21,6 +21,9 @@ LOCAL = "local"
 DEVICES, SYNC, BATCH_STATISTICS = "devices", "sync", "batch_statistics"
 """The options of several devices."""
 
+BOUND_TO = "bound_to"
+"""The setting that tells which processors each process is bound to, in the order of the replicas: "0-3; 4-7"."""
+
 LOOPBACK = "127.0.0.1"
 """All replicas are on this machine."""
 

@@ -189,11 +189,12 @@ WATCHED_ON = {
         "CUDA_MPS_*",
         "CUDNN_*",
         "CUBLAS_WORKSPACE_CONFIG",
+        "NCCL_*",
         "NVIDIA_TF32_OVERRIDE",
     ),
 }
 """By device, variables that matter to every framework on it (CUDA C++ Programming Guide, "CUDA Environment Variables";
-the guides of MPS, cuDNN and cuBLAS)."""
+the guides of MPS, cuDNN, cuBLAS and NCCL)."""
 
 
 def inherited(watched: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:

@@ -11,6 +11,7 @@ import msgspec
 
 from bakeoff.spec.explained import Traced
 from bakeoff.spec.gpu import GpuDuringBlock
+from bakeoff.spec.metric import MetricReading
 from bakeoff.spec.peaks import PeakReading
 from bakeoff.spec.selftest import TimerTest
 from bakeoff.spec.trial import TrialSpec
@@ -208,6 +209,9 @@ class EpochRun(msgspec.Struct, frozen=True, kw_only=True):
     """Number of held-out samples behind `accuracy`."""
     training_accuracy: float | None = None
     """Accuracy on the batches that were trained on, 0 to 1, where nothing is held out; a sanity check, no result."""
+    metric: MetricReading | None = None
+    """Of the parameters after the last training step; None where the size declares none or its function failed, and in
+    older records."""
 
 
 class InputPass(msgspec.Struct, frozen=True, kw_only=True):
@@ -249,6 +253,8 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     state: float | None = 0.0
     norms: float | None = 0.0
     """Of each sample's gradient; 0 where none are kept."""
+    metric: float | None = 0.0
+    """Of the workload's metric after the trajectory; 0 where it declares none, and in records older than this field."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -293,6 +299,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     learning_steps: int = 0
     test_samples: int = 0
     """Number of held-out samples behind `accuracy`; 0 where there is none, and in records older than this field."""
+    metric: float | None = None
+    """The workload's own metric of the parameters after the trajectory; None where its size declares none, or where it
+    is not finite."""
     input_pass: InputPass | None = msgspec.field(default=None, name="fed")
     """What came by the contender's own way of input; None where batches are on the device."""
     spreads: dict[str, Spread] = {}
@@ -380,7 +389,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     traced: Traced | None = None
     """Only in a trial that explains; None in records older than this field."""
     gpu: list[GpuDuringBlock] = []
-    """In timed trials on an NVIDIA GPU, one item for each block."""
+    """In timed trials on NVIDIA GPUs, one item for each block and each GPU."""
     evidence: Evidence | None = None
     replicas: list[ReplicaReport] = []
     """In a group of processes; `evidence`, `tie`, `memory` and blocks' times are the group's, all else the first's."""

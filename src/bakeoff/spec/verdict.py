@@ -123,6 +123,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
         "optimizer",
         "update",
         "trajectory",
+        "metric",
         "state",
         "norms",
         "noise",

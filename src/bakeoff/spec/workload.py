@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from bakeoff.spec.batch import INPUT, TARGET, ArraySpec, SampleSpec
+from bakeoff.spec.metric import Metric
 from bakeoff.spec.optimizer import Optimizer
 from bakeoff.spec.scenario import Scenario
 
@@ -35,6 +36,8 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
     """Multiply-accumulates of one sample's forward pass, and of its `collect` where the model has one."""
     contains: dict[str, int] = {}
     """What a sample has so many of, where reports tell its number a second, too: {"environment steps": 10}."""
+    metric: Metric | None = None
+    """What the function `metric(size, parameters)` in the workload's file gives of trained parameters."""
     config: dict[str, int | float | str | bool | tuple[int, ...]] = {}
     """Whatever `build` needs, under names of its own: `size.config["hidden"]`."""
 

@@ -20,7 +20,7 @@ from bakeoff.trial.cores import told_cores
 from bakeoff.trial.epochs import LongRun
 from bakeoff.trial.feeding import feed_of, mode_of, resident
 from bakeoff.trial.framework import make_tracer
-from bakeoff.trial.model import make_model
+from bakeoff.trial.model import make_model, metric_of
 from bakeoff.trial.ready_made import build_ready_made, ready_made_name
 from bakeoff.trial.saved import SavedState
 from bakeoff.trial.tied import Ties
@@ -111,6 +111,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
             check_tf32(step.settings() | found)
         return Unrun(opened, step, model), Built(build_ns=build_ns, first_step_ns=0)
     drops = plan.drops(model.build, model.size)
+    metric = metric_of(trial) if trial.purpose == "epochs" and model.size.metric is not None else None
     del model
     feed = feed_of(trial, step, opened.batches)
     batches = feed or resident(step, opened.batches)
@@ -122,7 +123,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
     (first_step_ns,) = stepper.fenced(1)
     draft.put(first_step_ns=first_step_ns, compilation=compiled_between(before, step.compilation()))
     ties, saved = Ties(opened, step, drops=drops), SavedState(step, stepper)
-    running = Running(opened, step, feed, stepper, before, ties, saved, drops, tracer=tracer)
+    running = Running(opened, step, feed, stepper, before, ties, saved, drops, LongRun(metric), tracer)
     return running, Built(build_ns=build_ns, first_step_ns=first_step_ns)
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bakeoff.measure.cores import ranges, usable
+from bakeoff.spec.group import BOUND_TO
 
 if TYPE_CHECKING:
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.draft import Draft
-
-CORES = "cores"
-"""The setting that tells them."""
 
 
 def own_cores(trial: TrialSpec) -> tuple[int, ...]:
@@ -29,4 +27,4 @@ def told_cores(draft: Draft) -> dict[str, str]:
     """Return the setting: the processors of this process, or of every replica, once all have reported theirs."""
     replicas = draft.seen("replicas", list) or []
     each = [one.cores for one in replicas] or [cores_in_force(draft.trial)]
-    return {CORES: "; ".join(each)} if all(each) else {}
+    return {BOUND_TO: "; ".join(each)} if all(each) else {}

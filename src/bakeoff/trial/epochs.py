@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bakeoff.measure import contention
+from bakeoff.spec.errors import ModelFileError
 from bakeoff.spec.protocol import Ran
 from bakeoff.spec.record import EpochRun
 from bakeoff.spec.scenario import SCENARIOS
@@ -15,8 +17,9 @@ from bakeoff.trial.evidence import accuracy_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bakeoff.frameworks.engine import Step
+    from bakeoff.frameworks.engine import Arrays, Step
     from bakeoff.measure.clock import Stepper
+    from bakeoff.spec.metric import MetricReading
     from bakeoff.spec.record import Compilation
     from bakeoff.spec.trial import TrialSpec
     from bakeoff.trial.inputs import Batches
@@ -25,8 +28,9 @@ if TYPE_CHECKING:
 class LongRun:
     """One run on its way."""
 
-    def __init__(self) -> None:
-        """Start with no epoch."""
+    def __init__(self, metric: Callable[[Arrays], MetricReading] | None = None) -> None:
+        """Start with no epoch; `metric` reads the workload's own of parameters."""
+        self._metric = metric
         self._steps: list[int] = []
         self._epochs_ns: list[int] = []
         self._foreign_shares: list[float | None] = []
@@ -50,7 +54,7 @@ class LongRun:
         return Ran(steps=steps, elapsed_ns=elapsed_ns)
 
     def conclude(self, step: Step, trial: TrialSpec, batches: Batches) -> EpochRun:
-        """Return what was run, with the loss and the accuracy at its end."""
+        """Return what was run, with the loss, the accuracy and the workload's metric at its end."""
         scenario = SCENARIOS[trial.scenario]
         loss = float(step.result()) if scenario.has_loss else None
         test = batches.test if scenario.trains else None
@@ -64,7 +68,14 @@ class LongRun:
             accuracy=accuracy,
             test_samples=0 if test is None or accuracy is None else len(test),
             training_accuracy=_on_training(step, trial, batches) if scenario.trains and test is None else None,
+            metric=self._reading(step),
         )
+
+    def _reading(self, step: Step) -> MetricReading | None:
+        """Return the workload's metric of the present parameters; None where it has none, or it fails."""
+        with suppress(ModelFileError):  # A metric that cannot be computed costs no run.
+            return self._metric(step.parameters()) if self._metric else None
+        return None
 
 
 def _on_training(step: Step, trial: TrialSpec, batches: Batches) -> float | None:

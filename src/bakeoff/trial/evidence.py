@@ -19,6 +19,7 @@ from bakeoff.spec.record import EVIDENCE_VERSION, Evidence
 from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.files import write_atomically
+from bakeoff.trial.model import metric_of
 from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.trial.updates import Updates
 from bakeoff.workloads import layers, plan
@@ -51,11 +52,13 @@ class Gathering:
         self._owed = self._scenario.evidence - WITHOUT_REFERENCE if self.ready_made else self._scenario.evidence
         self._prepared = [step.prepare(batches.at(index)) for index in range(batches.count)]
         self.state = {} if self.ready_made else plan.state(model.build, model.size)
+        self._metric = metric_of(trial) if model.size.metric is not None else None
         self.arrays: Arrays = {}
         self.losses: list[float] = []
+        self.metric: float | None = None
 
     def compute(self, *, updates: bool = True) -> None:
-        """Compute outputs, gradients, losses, statistics and, unless they are left out, updates.
+        """Compute outputs, gradients, losses, statistics, the metric and, unless they are left out, updates.
 
         In this order: gradients are those before the first step, and what that step adds to a state is read after it.
         """
@@ -79,6 +82,7 @@ class Gathering:
             self.arrays |= _first_shards(step, self._model, self.state)
         self.losses += _losses(step, prepared, 1, self._trial.certify_steps, kept)
         self.arrays |= kept.arrays() if kept else {}
+        self.metric = self._metric(step.parameters()).value if self._metric else None
 
     def apply_optimizer(self) -> None:
         """Apply the workload's optimiser to given gradients, where that is owed."""
@@ -115,6 +119,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,
         test_samples=len(batches.test) if accuracy is not None and batches.test is not None else 0,
+        metric=found.metric,
         arrays_sha256=save(found.arrays, folder / EVIDENCE_FILE),
     )
 
@@ -130,14 +135,14 @@ def with_spread(  # noqa: PLR0913 - what evidence is computed of, and the precis
     precision: str,
 ) -> Evidence:
     """Return evidence, whose arrays are in the folder, with how far it moves with the parameters for a precision."""
-    reference = Results(read_arrays(folder / EVIDENCE_FILE, evidence.arrays_sha256), evidence.losses)
+    reference = Results(read_arrays(folder / EVIDENCE_FILE, evidence.arrays_sha256), evidence.losses, evidence.metric)
     draws = []
     for weights in moved(model.weights, precision):
         beside = msgspec.structs.replace(model, weights=weights)
         step = engine.build(beside, trial.scenario, trial.options)
         found = Gathering(engine, step, beside, trial, batches)
         found.compute(updates=precision == "float64")  # in which alone parameters are held step by step
-        draws.append(Results(found.arrays, _numbers(found.losses)))
+        draws.append(Results(found.arrays, _numbers(found.losses), found.metric))
         del step, found  # two models at a time are enough: the reference's own is one
     spreads = evidence.spreads | {precision: spread(precision, reference, draws)}
     return msgspec.structs.replace(evidence, spreads=spreads)

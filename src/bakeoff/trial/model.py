@@ -1,4 +1,4 @@
-"""What an engine needs to build a workload: the same for every framework, drawn from the same seed."""
+"""What an engine needs to build a workload, drawn from the same seed for every framework, and the workload's metric."""
 
 from __future__ import annotations
 
@@ -6,18 +6,26 @@ from functools import partial
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from bakeoff.frameworks.engine import Model
+from bakeoff.spec.metric import MetricReading
+from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.trial import KINDS
 from bakeoff.spec.vocabulary import DROPPING, VOCABULARY
 from bakeoff.store.fingerprints import check_unchanged
 from bakeoff.trial.draws import fixed_normal
+from bakeoff.trial.ready_made import ready_made_name
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import load
+from bakeoff.workloads.metric import measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bakeoff.frameworks.engine import Arrays
     from bakeoff.spec.trial import TrialSpec
+    from bakeoff.workloads.load import LoadedWorkload
 
 
 def make_model(trial: TrialSpec) -> Model:
@@ -25,8 +33,7 @@ def make_model(trial: TrialSpec) -> Model:
 
     Raises ChangedError for a workload that is not the one that the comparison was fixed with.
     """
-    loaded = load(trial.workload_path)
-    check_unchanged(f"the workload's file {trial.workload_path}", trial.workload_sha256, loaded.sha256)
+    loaded = _loaded(trial)
     size = loaded.size(trial.size)
     return Model(
         build=loaded.build if KINDS[trial.purpose].steps else _with_fixed_draws(loaded.build),
@@ -38,6 +45,30 @@ def make_model(trial: TrialSpec) -> Model:
         per_sample=trial.per_sample,
         shards=trial.shards,
     )
+
+
+def metric_of(trial: TrialSpec) -> Callable[[Arrays], MetricReading] | None:
+    """Return what reads the workload's metric of parameters; None without one, or where the trial trains none of them.
+
+    The file is read at once, so that it may change while the trial runs. Raises as `make_model` does.
+    """
+    # A ready-made model has parameters of its own.
+    if not SCENARIOS[trial.scenario].trains or ready_made_name(trial):
+        return None
+    loaded = _loaded(trial)
+    size = loaded.size(trial.size)
+    declared = size.metric
+    if declared is None:
+        return None
+    told = msgspec.structs.asdict(declared)
+    return lambda parameters: MetricReading(**told, value=measured(loaded, size, parameters))
+
+
+def _loaded(trial: TrialSpec) -> LoadedWorkload:
+    """Return the trial's workload; raise ChangedError where it is not the one that the comparison was fixed with."""
+    loaded = load(trial.workload_path)
+    check_unchanged(f"the workload's file {trial.workload_path}", trial.workload_sha256, loaded.sha256)
+    return loaded
 
 
 def _with_fixed_draws(build: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

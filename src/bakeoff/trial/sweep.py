@@ -65,7 +65,7 @@ class SweptStep:
 
 IDLE, INPUT = Key("idle"), Key("input wait")
 DISPATCH: OperationKind = "host dispatch"
-COLLECTIVE: OperationKind = "communication"
+COMMUNICATION: OperationKind = "communication"
 
 
 class _Mark(NamedTuple):
@@ -155,8 +155,8 @@ def _key(event: Event) -> Key:
 
     A collective is of all layers whose gradients it takes, in whatever phase the framework starts it.
     """
-    if event.kind == COLLECTIVE:
-        return Key(COLLECTIVE)
+    if event.kind == COMMUNICATION:
+        return Key(COMMUNICATION)
     if event.kind in (DISPATCH, IDLE.kind):
         return Key(event.kind, "", event.layer, event.function)
     return Key(event.kind, event.phase, event.layer, event.function)

@@ -118,6 +118,8 @@ def _size_faults(size: Size) -> Iterator[str]:
         value = getattr(size, field)
         if value is not None and value < 1:
             yield f"{field} is {value}; it must be at least 1"
+    if size.metric is not None and not size.metric.name.strip():
+        yield f"metric.name is {size.metric.name!r}; it must say what the number is"
     yield from _sample_faults(size)
     yield from _collected_faults(size)
 

@@ -43,7 +43,8 @@ EXPECTED = """A workload's file has:
     def build(nn, size):              # returns the model, an instance of a class derived from nn.Module
     def loss(nn, outputs, targets):   # returns a scalar; (nn, outputs, targets, inputs) where it sees the inputs.
                                       # Not needed with scenarios=("infer",)
-    def data(size, samples, seed):    # may be left out: returns NumPy arrays by the names of inputs and targets"""
+    def data(size, samples, seed):    # may be left out: returns NumPy arrays by the names of inputs and targets
+    def metric(size, parameters):     # only where a size declares one: returns a number, given NumPy arrays by name"""
 
 
 class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +55,8 @@ class LoadedWorkload(msgspec.Struct, frozen=True, kw_only=True):
     loss: Callable[..., Any] | None
     data: Callable[..., Any] | None = None
     """Its own data; None where the file has none."""
+    metric: Callable[[Size, Any], Any] | None = None
+    """Its own metric of parameters by name; None where no size declares one."""
     path: Path
     sha256: str
     """SHA-256 of the file's bytes and of the files that its functions are imported from: records of different texts are
@@ -84,6 +87,7 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
     workload, build, loss = _parts(path, module)
     check_names(path, text, build=build, loss=loss)
     data = _own_data(path, module)
+    metric = _own_metric(path, module, workload)
     if data is not None and OWN not in workload.data:
         workload = msgspec.structs.replace(workload, data=(OWN, *workload.data))
     return LoadedWorkload(
@@ -91,8 +95,9 @@ def load(name_or_path: str | Path) -> LoadedWorkload:
         build=build,
         loss=loss,
         data=data,
+        metric=metric,
         path=path,
-        sha256=_sha256(path, text, module, build, loss, data),
+        sha256=_sha256(path, text, module, build, loss, data, metric),
     )
 
 
@@ -203,6 +208,19 @@ def _own_data(path: Path, module: ModuleType) -> Callable[..., Any] | None:
         return None
     _check_signature(path, data, ("size", "samples", "seed"))
     return data
+
+
+def _own_metric(path: Path, module: ModuleType, workload: Workload) -> Callable[[Size, Any], Any] | None:
+    """Return the function `metric` of a module; None where no size declares a metric, whatever is called so then."""
+    declared = [name for name, size in workload.sizes.items() if size.metric is not None]
+    if not declared:
+        return None
+    if not hasattr(module, "metric"):
+        msg = f"{path}: metric is missing, which sizes[{declared[0]!r}] declares. {EXPECTED}"
+        raise ModelFileError(msg)
+    _check_signature(path, module.metric, ("size", "parameters"))
+    found: Callable[[Size, Any], Any] = module.metric
+    return found
 
 
 def _sha256(path: Path, text: bytes, module: ModuleType, *functions: Any) -> str:

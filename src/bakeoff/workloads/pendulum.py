@@ -1,7 +1,8 @@
 """Recorded trajectories of a pendulum, which rl-venv-ppo learns from, and an environment fitted to them in NumPy.
 
 The pendulum is Gym's Pendulum-v1: gravity 10, mass and length 1, steps of 0.05 s. A noisy controller of its energy has
-driven it, 100 times for 200 steps, which REVIVE's public sample has too; all is drawn from fixed seeds.
+driven it, 100 times for 200 steps, which REVIVE's public sample has too; all is drawn from fixed seeds. On the pendulum
+itself, too, what was learnt is tried: on transitions of other trajectories, and by letting a policy drive it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bakeoff.spec.workload import Size
 
 STATE, ACTION = 3, 1
@@ -27,6 +30,9 @@ UPRIGHT = 5.0
 
 NEAR = 0.9
 """From this cosine of the angle on the controller holds, with a spring and a damper, instead of pumping energy in."""
+
+UNSEEN = 1
+"""The seed of trajectories that nothing is learnt from, and of the states that a policy begins in."""
 
 FARTHEST, LARGEST = 0.98, 0.999
 """Beyond it a mean is fitted as if it were this, at first and then: tanh would need infinite outputs for 1."""
@@ -51,21 +57,50 @@ def data(size: Size, samples: int, seed: int) -> dict[str, Any]:
 
 
 @cache
-def recorded() -> tuple[Any, Any]:
+def recorded(seed: int = 0) -> tuple[Any, Any]:
     """Return the states (100, 201, 3) and actions (100, 200, 1) of a noisy controller on Gym's pendulum, float32."""
-    stream = np.random.RandomState(0)
-    angle, speed = stream.uniform(-math.pi, math.pi, TRAJECTORIES), stream.uniform(-1.0, 1.0, TRAJECTORIES)
+    stream = np.random.RandomState(seed)
+    angle, speed = _begun(stream)
     states, actions = [_state(angle, speed)], []
     for _ in range(LENGTH):
         missing = UPRIGHT - (speed**2 / 6 + UPRIGHT * np.cos(angle))
         turned = np.arctan2(np.sin(angle), np.cos(angle))
         wanted = np.where(np.cos(angle) > NEAR, -10.0 * turned - 2.0 * speed, speed * missing)
         torque = np.clip(wanted + 0.5 * stream.standard_normal(TRAJECTORIES), -STRONGEST, STRONGEST)
-        speed = np.clip(speed + 0.05 * (15.0 * np.sin(angle) + 3.0 * torque), -FASTEST, FASTEST)
-        angle = angle + 0.05 * speed
+        angle, speed = _moved(angle, speed, torque)
         states.append(_state(angle, speed))
         actions.append(torque[:, None] / STRONGEST)
     return np.stack(states, 1).astype(np.float32), np.stack(actions, 1).astype(np.float32)
+
+
+def unseen() -> tuple[Any, Any]:
+    """Return states with actions (2000, 4), and the states that follow (2000, 3), of trajectories of their own."""
+    states, actions = (one.astype(np.float64) for one in recorded(UNSEEN))
+    known = np.concatenate([states[:, :-1], actions], 2).reshape(-1, STATE + ACTION)
+    return known[::STRIDE], states[:, 1:].reshape(-1, STATE)[::STRIDE]
+
+
+def driven(act: Callable[[Any], Any]) -> tuple[Any, Any]:
+    """Return the states (100, 200, 3) and actions (100, 200, 1) of what acts, of states (100, 3), on Gym's pendulum."""
+    angle, speed = _begun(np.random.RandomState(UNSEEN))
+    states: list[Any] = []
+    actions: list[Any] = []
+    for _ in range(LENGTH):
+        states.append(_state(angle, speed))
+        actions.append(act(states[-1]))
+        angle, speed = _moved(angle, speed, np.clip(STRONGEST * actions[-1][:, 0], -STRONGEST, STRONGEST))
+    return np.stack(states, 1), np.stack(actions, 1)
+
+
+def _begun(stream: Any) -> tuple[Any, Any]:
+    """Return angles and speeds to begin with, as Gym draws them."""
+    return stream.uniform(-math.pi, math.pi, TRAJECTORIES), stream.uniform(-1.0, 1.0, TRAJECTORIES)
+
+
+def _moved(angle: Any, speed: Any, torque: Any) -> tuple[Any, Any]:
+    """Return angle and speed a step later, by Gym's equations."""
+    speed = np.clip(speed + 0.05 * (15.0 * np.sin(angle) + 3.0 * torque), -FASTEST, FASTEST)
+    return angle + 0.05 * speed, speed
 
 
 def _state(angle: Any, speed: Any) -> Any:

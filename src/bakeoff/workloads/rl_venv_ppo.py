@@ -20,6 +20,9 @@ networks is not enough, this is ours: the matcher learns beside the generator, i
 has one update at 6e-4); one environment is learnt, not two; no behaviour cloning. And the environment of stage 2 is not
 the one that stage 1 ends with, which would be another one in every framework: its random features are fitted to the
 same recorded trajectories, the same numbers for all.
+
+What each stage has learnt is tried on the pendulum itself, from states that nothing was learnt from: the environment by
+the error of its next states, the policy by its reward. These metrics are ours, too.
 """
 
 from __future__ import annotations
@@ -31,11 +34,13 @@ from typing import Any
 import numpy as np
 
 from bakeoff.spec.batch import ArraySpec
+from bakeoff.spec.metric import Metric
 from bakeoff.spec.optimizer import Adam
 from bakeoff.spec.workload import Size, Workload
-from bakeoff.workloads.pendulum import ACTION, FASTEST, STATE, STRONGEST, data, learnt
+from bakeoff.workloads import in_numpy
+from bakeoff.workloads.pendulum import ACTION, FASTEST, STATE, STRONGEST, data, driven, learnt, unseen
 
-__all__ = ["WORKLOAD", "build", "data", "loss"]
+__all__ = ["WORKLOAD", "build", "data", "loss", "metric"]
 
 GAMMA, LAMBDA, CLIP = 0.99, 0.95, 0.2
 VALUE_WEIGHT, KL_WEIGHT = 0.5, 1.0
@@ -66,6 +71,7 @@ def _venv(batch_size: int, horizon: int, parameters: int, macs: int, **config: i
         parameters=parameters,
         macs=macs,
         contains={"environment steps": horizon},
+        metric=Metric(name="next-state error"),
         config={"stage": "venv", "horizon": horizon, **config},
     )
 
@@ -91,6 +97,7 @@ def _policy(batch_size: int, horizon: int, parameters: int, macs: int, **config:
         parameters=parameters,
         macs=macs,
         contains={"environment steps": horizon},
+        metric=Metric(name="reward a step", less_is_better=False),
         config={"stage": "policy", "horizon": horizon, **config},
     )
 
@@ -199,6 +206,23 @@ def loss(nn: Any, outputs: Any, targets: Any, inputs: Any) -> Any:
     mean, std, other, other_std = outputs[:, :, 2], outputs[:, :, 3], *_halves(inputs["behaviour"])
     far = (std * std + (mean - other) * (mean - other)) / (2.0 * other_std * other_std)
     return found + KL_WEIGHT * nn.mean(nn.log(other_std / std) + far - 0.5)
+
+
+def metric(size: Size, parameters: Any) -> float:
+    """Return how far the learnt environment is off, or what the learnt policy earns, on the pendulum itself.
+
+    Stage 1: the mean absolute error of its mean next states, on transitions that it did not learn from. Stage 2: the
+    mean reward of a step where the policy's mean actions drive the pendulum for 200 steps.
+    """
+    config: Any = size.config
+    hidden, layers, nn = config["hidden"], config["layers"], in_numpy.VOCABULARY
+    if config["stage"] == "venv":
+        known, after = unseen()
+        resnet = _resnet(nn, nn.Linear)(STATE + ACTION, hidden, layers, 2 * STATE)
+        transition = in_numpy.with_parameters(resnet, "transition", parameters)
+        return float(np.mean(np.abs(np.tanh(transition(known)[:, :STATE]) - after)))
+    policy = in_numpy.with_parameters(_mlp(nn)(STATE, hidden, layers, 2 * ACTION), "policy", parameters)
+    return float(np.mean(_reward(np, *driven(lambda states: np.tanh(policy(states)[:, :ACTION])))))
 
 
 # --- Networks ---------------------------------------------------------------------------------------------------------

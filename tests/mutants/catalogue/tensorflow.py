@@ -26,7 +26,7 @@ MUTANTS = [
     ),
     in_nn(
         "BatchNorm takes Keras' default epsilon",
-        [("super().__init__(momentum=1 - momentum, epsilon=epsilon)", "super().__init__(momentum=1 - momentum)")],
+        [("momentum=1 - momentum, epsilon=epsilon, synchronized", "momentum=1 - momentum, synchronized")],
         {"case/batch norm of maps": "outputs", "case/batch norm of vectors": "outputs"},
     ),
     in_nn(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 import msgspec
 from tests.report.reproduced.conftest import study
@@ -14,6 +15,12 @@ from bakeoff.judge.study import StudyOutcome
 from bakeoff.report.pages import page_of
 from bakeoff.report.pictures import WIDE
 from bakeoff.spec.comparison import Procedure
+from bakeoff.spec.metric import Metric
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bakeoff.report.page import Table
 
 ONE = {"JAX": "jax", "PyTorch": "torch"}
 SEVERAL = {
@@ -191,15 +198,41 @@ def test_a_document_without_overheads_has_no_column_for_them() -> None:
     assert {len(line.cells) for line in table.lines} == {4}
 
 
-def test_a_stage_without_a_figure_has_its_seconds_all_the_same() -> None:
-    """The notes on M1 chips time both stages of their program together: the second has its whole run here, too."""
+METRICS = (Metric(name="next-state error"), 0.01234), (Metric(name="reward a step", less_is_better=False), -5.123)
+"""Of both stages of rl-venv-ppo, with what they are in the tests."""
+
+
+def both_stages(metrics: Sequence[tuple[Metric | None, float | None]]) -> Table:
+    """Make the table of whole runs of the notes on M1 chips, whose stages end with these metrics."""
     made = study("m1-revive", {"GPU": "tensorflow", "CPU": "torch"}, {}, scaled=True, device="cpu")
     points = []
-    for one, steps in zip(made.points, (20, 10), strict=True):
+    for one, steps, (metric, value) in zip(made.points, (20, 10), metrics, strict=True):
         assert one.outcome
         comparison = msgspec.structs.replace(one.outcome.comparison, procedure=Procedure(steps=steps))
-        points.append(msgspec.structs.replace(one, outcome=msgspec.structs.replace(one.outcome, comparison=comparison)))
+        contenders = []
+        for each in one.outcome.contenders:
+            assert each.whole
+            runs = [msgspec.structs.replace(run, metric=value) for run in each.whole.runs]
+            whole = msgspec.structs.replace(each.whole, metric=metric, runs=runs)
+            contenders.append(msgspec.structs.replace(each, whole=whole))
+        outcome = msgspec.structs.replace(one.outcome, comparison=comparison, contenders=contenders)
+        points.append(msgspec.structs.replace(one, outcome=outcome))
     (table,) = section_of(msgspec.structs.replace(made, points=points), "Whole runs").tables
+    return table
+
+
+def test_each_stage_tells_what_it_has_learnt() -> None:
+    """Behind the last loss stands each stage's own metric by its name, since the two are of different kinds."""
+    table = both_stages(METRICS)
+    cells = {line.cells[0]: line.cells[1:] for line in table.lines}
+    assert table.heads[-2:] == ["last loss", "metric after it"]
+    assert cells["environment, CPU (M1)"][-2:] == ["0.123", "next-state error 0.0123"]
+    assert cells["policy, CPU"][-2:] == ["0.123", "reward a step -5.12"]
+
+
+def test_a_stage_without_a_figure_has_its_seconds_all_the_same() -> None:
+    """The notes on M1 chips time both stages of their program together: the second has its whole run here, too."""
+    table = both_stages([(None, None)] * 2)
     cells = {line.cells[0]: line.cells[1:] for line in table.lines}
     assert cells["environment, CPU (M1)"][:2] == ["65 s / 500", "20"]
     assert cells["policy, CPU"][:2] == ["no number / 100", "10"]

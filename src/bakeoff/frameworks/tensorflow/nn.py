@@ -77,7 +77,7 @@ from bakeoff.frameworks.tensorflow.maps import (
 )
 from bakeoff.frameworks.tensorflow.module import Module
 from bakeoff.frameworks.tensorflow.recurrent import GRU, LSTM, LSTMCell, scan
-from bakeoff.frameworks.tensorflow.replicas import averaging, drawing_apart
+from bakeoff.frameworks.tensorflow.replicas import BatchStatistics, averaging, drawing_apart
 from bakeoff.frameworks.tensorflow.sequence_losses import ctc
 from bakeoff.frameworks.tensorflow.time_maps import column_mask, columns, floor_divide
 
@@ -212,7 +212,7 @@ class BatchNorm(keras.layers.BatchNormalization):
 
     def __init__(self, features: int, momentum: float = 0.1, epsilon: float = 1e-5) -> None:
         """Build the layer; what Keras calls momentum is the weight of the old value."""
-        super().__init__(momentum=1 - momentum, epsilon=epsilon)
+        super().__init__(momentum=1 - momentum, epsilon=epsilon, synchronized=BatchStatistics.of_all)
         self.build((None, features))
         self.input_spec = None  # Keras would take no other rank than the one that it was built for
 
@@ -228,7 +228,8 @@ class BatchNorm(keras.layers.BatchNormalization):
     def _moments(self, inputs: Any, mask: None) -> tuple[Any, Any]:
         """Return mean and biased variance over all axes but the last, whatever the rank; nothing here is masked."""
         del mask
-        return keras.ops.moments(inputs, axes=tuple(range(len(inputs.shape) - 1)))
+        axes = tuple(range(len(inputs.shape) - 1))
+        return keras.ops.moments(inputs, axes, synchronized=self.synchronized)
 
 
 def Parameter(shape: tuple[int, ...], std: float = 1.0) -> keras.Variable:  # noqa: ARG001, N802 - the vocabulary's; values are loaded

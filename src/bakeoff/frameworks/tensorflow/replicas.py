@@ -4,6 +4,8 @@ sync=mirrored is MirroredStrategy, one process with all devices: the GPUs, or lo
 sync=multi-worker is MultiWorkerMirroredStrategy, a process for each device. A step is what TensorFlow's guide to custom
 training loops writes: `strategy.run` of a function that takes the mean of the replicas' gradients by
 `ReplicaContext.all_reduce` and applies it. Keras would sum them after it has clipped each; here the mean is clipped.
+With batch_statistics=global BatchNorm is Keras' own `BatchNormalization(synchronized=True)`, adding up the replicas'
+sums; each replica still takes the mean loss of its own samples.
 """
 
 from __future__ import annotations
@@ -27,6 +29,13 @@ if TYPE_CHECKING:
     from bakeoff.spec.group import Group
 
 
+class BatchStatistics:
+    """Of which samples BatchNorm takes its statistics in this process."""
+
+    of_all = False
+    """Of those of all replicas: batch_statistics=global. Layers ask when they are made."""
+
+
 class Replicas:
     """The devices of this process's steps; with one of them, all of this hands on what it is given."""
 
@@ -36,6 +45,7 @@ class Replicas:
         self.in_process = 1 if group is not None else self.count
         """How many devices this process has."""
         self._strategy: Any = None
+        BatchStatistics.of_all = self.count > 1 and options["batch_statistics"] == "global"
         if self.count > 1:
             on_cpu = options["device"] == "cpu"
             self._strategy = _mirrored(self.count, on_cpu=on_cpu) if group is None else _multi_worker(group, on_cpu)
@@ -93,7 +103,7 @@ class Replicas:
             "sync": "multi-worker" if is_group else "mirrored",
             "strategy": type(self._strategy).__name__,
             "collectives": reduction,
-            "batch_statistics": "local",
+            "batch_statistics": "global" if BatchStatistics.of_all else "local",
         }
 
 

@@ -85,7 +85,7 @@ class Engine:
             memory.limit(*self._limit)
         self._precision = Precision(options["precision"], self._device)
         _set_threads(int(options["threads"]))
-        self._switches = Switches(options, Replicas(self._group, self._device))
+        self._switches = Switches(options, Replicas(self._group, options))
 
     def versions(self) -> dict[str, str]:
         """Return PyTorch's version and, where it was built for them, those of CUDA and cuDNN."""

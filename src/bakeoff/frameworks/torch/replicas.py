@@ -1,4 +1,7 @@
-"""PyTorch on several devices: DistributedDataParallel, a process for each device, over gloo or NCCL."""
+"""PyTorch on several devices: DistributedDataParallel, a process for each device, over gloo or NCCL.
+
+With batch_statistics=global, which GPUs alone have, BatchNorm is torch.nn.SyncBatchNorm.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ import torch
 import torch.distributed
 from torch.nn.parallel import DistributedDataParallel
 
+from bakeoff.frameworks.torch.maps import BatchNorm
 from bakeoff.spec.errors import UnsupportedError
-from bakeoff.spec.group import BATCH_STATISTICS, DEVICES, SYNC
+from bakeoff.spec.group import BATCH_STATISTICS, DEVICES, LOCAL, SYNC
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,9 +32,11 @@ _LOOPBACKS = {"linux": "lo", "darwin": "lo0"}
 class Replicas:
     """This process's place in a group, or none."""
 
-    def __init__(self, group: Group | None = None, device: str = "cpu") -> None:
+    def __init__(self, group: Group | None = None, options: Mapping[str, str] | None = None) -> None:
         """Meet the others, where there are others; raise UnsupportedError where this PyTorch cannot."""
-        self._group, self._device = group, device
+        given = options or {}
+        self._group, self._statistics = group, given.get(BATCH_STATISTICS, LOCAL)
+        self._device = device = given.get("device", "cpu")
         self._wrapped: Any = None
         if group is None:
             return
@@ -55,6 +61,8 @@ class Replicas:
         """Return the network as steps call it: the backward pass averages its gradients over all replicas."""
         if self._group is None:
             return network
+        if self._statistics != LOCAL:
+            join(network)
         ids = [torch.cuda.current_device()] if self._device == "cuda" else None
         self._wrapped = DistributedDataParallel(network, device_ids=ids)
         return self._wrapped
@@ -92,7 +100,7 @@ class Replicas:
         found: dict[str, str | int | float | bool | None] = {
             DEVICES: torch.distributed.get_world_size(),
             SYNC: options[SYNC],
-            BATCH_STATISTICS: "local",
+            BATCH_STATISTICS: self._statistics,
             "collectives": torch.distributed.get_backend(),
             "collective_timeout_s": self._group.timeout_s,
         }
@@ -106,3 +114,15 @@ class Replicas:
             "broadcast_buffers": self._wrapped.broadcast_buffers,
             "static_graph": self._wrapped.static_graph,
         }
+
+
+def join(network: Any) -> None:
+    """Have each BatchNorm of a network take the statistics of all replicas' samples, as torch.nn.SyncBatchNorm does.
+
+    PyTorch's `convert_sync_batchnorm` would put layers in their place that take no sequence with its features last.
+    """
+    for layer in network.modules():
+        if isinstance(layer, BatchNorm):
+            own = type(layer)
+            layer.__class__ = type(own.__name__, (own, torch.nn.SyncBatchNorm), {})
+            layer.process_group = None  # of all processes

@@ -9,7 +9,7 @@ import psutil
 
 from bakeoff.measure.gpu_clocks import summary, watched_gpu
 from bakeoff.measure.gpu_memory import peak_watched
-from bakeoff.measure.gpus import uuid_in
+from bakeoff.measure.gpus import VISIBLE, uuid_in
 from bakeoff.measure.memory_limit import MemoryLimit
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.race.workers.worker import WorkerLostError
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class WatchedWorker:
-    """A worker beside whose blocks the GPU is read."""
+    """A worker beside whose blocks its GPUs are read."""
 
-    def __init__(self, worker: Worker, gpu: NvidiaGpu) -> None:
-        """Take a started worker."""
+    def __init__(self, worker: Worker, *gpus: NvidiaGpu) -> None:
+        """Take a started worker, and the GPUs of all of its devices."""
         self._worker = worker
-        self._gpu = gpu
+        self._gpus = gpus
         self._states: list[GpuDuringBlock] = []
         self.pid = getattr(worker, "pid", None)
         """Of its process; None in a worker without one."""
@@ -45,9 +45,10 @@ class WatchedWorker:
         return self._worker.ready(limit_s)
 
     def ask(self, command: Command, limit_s: float) -> Answer:
-        """Return the answer to a command; watch the GPU during a block, and note before the end what was seen."""
+        """Return the answer to a command; watch the GPUs during a block, and note before the end what was seen."""
         if isinstance(command, protocol.RunBlock):
-            with self._gpu.watched() as readings:
+            with ExitStack() as watching_all:
+                readings = [watching_all.enter_context(gpu.watched()) for gpu in self._gpus]
                 answer = self._worker.ask(command, limit_s)
             self._note(command.turn, readings)
             return answer
@@ -55,11 +56,12 @@ class WatchedWorker:
             self._worker.ask(protocol.Note(facts={"gpu": self._states}), limit_s)
         return self._worker.ask(command, limit_s)
 
-    def _note(self, turn: int, readings: list[GpuReading]) -> None:
+    def _note(self, turn: int, readings: list[list[GpuReading]]) -> None:
         """Note what was seen during a block; to look through all processes takes long, and idle clocks fall."""
         if self._own is None:
             self._own = _own_processes()
-        self._states.append(summary(turn, readings, self._own, self._gpu))
+        own = self._own
+        self._states += [summary(turn, seen, own, gpu) for seen, gpu in zip(readings, self._gpus, strict=True)]
 
     def end(self) -> None:
         """End the worker."""
@@ -67,12 +69,15 @@ class WatchedWorker:
 
 
 def watching(launch: Launcher) -> Launcher:
-    """Return a launcher whose workers are watched where they run on a GPU that NVML knows."""
+    """Return a launcher whose workers are watched where they run on GPUs that NVML knows."""
 
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
-        gpu = watched_gpu(uuid_in(trial.gpu)) if trial.contender.on_cuda else None
-        return WatchedWorker(worker, gpu) if gpu else worker
+        if not trial.contender.on_cuda:
+            return worker
+        uuids = trial.variables.get(VISIBLE) or uuid_in(trial.gpu)
+        gpus = [gpu for gpu in map(watched_gpu, uuids.split(",")) if gpu]
+        return WatchedWorker(worker, *gpus) if gpus else worker
 
     return start
 

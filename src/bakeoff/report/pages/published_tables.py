@@ -17,6 +17,7 @@ from bakeoff.spec.published import RELATIVE
 from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
+    from bakeoff.judge.epochs import WholeRuns
     from bakeoff.judge.outcome import ContenderOutcome
     from bakeoff.judge.reproduction import Order, PublishedPair
     from bakeoff.judge.study import PointOutcome, StudyOutcome
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 _DIGITS = 3
 """Of what is computed from published figures: they have two to five."""
+
+_ALWAYS = 6
+"""Columns of whole runs that are shown whatever stands in them."""
 
 _VERDICTS: dict[Order, str] = {
     "same": "{}: the same order",
@@ -185,7 +189,7 @@ def _bars(study: StudyOutcome, published: PublishedStudy) -> Table:
 
 
 def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
-    """Return the whole runs made here beside the published ones, with and without the first step, and their loss."""
+    """Return the whole runs made here beside the published ones, with and without the first step; loss and metric."""
     lines = []
     for declared, point in reproduction.both(study, published):
         length = length_of(point.outcome.comparison) if point.outcome else None
@@ -201,10 +205,18 @@ def _runs(study: StudyOutcome, published: PublishedStudy) -> Table:
             on = f" ({machine})" if machine else ""
             cells = [f"{declared.name}, {row}{on}", there, f"{length.steps:,}", *middles, ends]
             loss = middle([run.loss for run in known.whole.runs if run.loss is not None])
-            lines.append([*cells, "" if loss is None else rounded(loss, _DIGITS)])
+            lines.append([*cells, "" if loss is None else rounded(loss, _DIGITS), _metric(known.whole)])
     heads = ["whole run", "published / steps", "steps here", "with first step", "without", "range with it"]
-    heads += ["last loss"] if any(line[-1] for line in lines) else []
-    return Table(heads, [Line(line[: len(heads)]) for line in lines])
+    heads += ["last loss", "metric after it"]
+    kept = [place for place, _ in enumerate(heads) if place < _ALWAYS or any(line[place] for line in lines)]
+    return Table([heads[place] for place in kept], [Line([line[place] for place in kept]) for line in lines])
+
+
+def _metric(whole: WholeRuns) -> str:
+    """Return a workload's own metric after whole runs, by its name: "next-state error 0.0123"; empty without one."""
+    if whole.metric is None or whole.median_metric is None:
+        return ""
+    return f"{whole.metric.name} {rounded(whole.median_metric, _DIGITS)} {whole.metric.unit}".rstrip()
 
 
 def _told_of_runs(published: PublishedStudy, declared: Declared) -> list[tuple[str, str, str]]:

@@ -28,6 +28,7 @@ _WORDS = {
     "optimizer": "optimiser steps",
     "update": "updates",
     "trajectory": "parameters after every step",
+    "metric": "the workload's own metric",
     "norms": "norms of the samples' gradients",
 }
 

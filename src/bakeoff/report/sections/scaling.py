@@ -9,6 +9,7 @@ import msgspec
 from bakeoff.report.page import Line, Section, Subject, Table
 from bakeoff.report.standings import bounds, kind
 from bakeoff.report.units import Unit, quantity, rounded
+from bakeoff.spec.group import BOUND_TO
 from bakeoff.spec.text import count
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ IN_COLLECTIVES = (
     "within a collective is the collective's."
 )
 """A profiler's steps are longer than those that are raced, so that it is no part of the overhead."""
-
-CORES = "cores"
-"""The setting that tells the processors of each replica: "0-3; 4-7"."""
 
 SHARED = (
     "The devices are shares of one processor: replicas have its memory bandwidth, caches and clock in common, so that "
@@ -121,7 +119,7 @@ def notes(outcome: Outcome) -> list[str]:
     apart = [f"{one.label} {100 * one.straggling:.1f} %" for one in outcome.scalings if one.straggling is not None]
     if apart:
         said.append(f"Replicas' own times of a block differ, in the median over blocks, by: {', '.join(apart)}.")
-    bound = [f"{one.label} ({one.settings[CORES]})" for one in outcome.contenders if one.settings.get(CORES)]
+    bound = [f"{one.label} ({one.settings[BOUND_TO]})" for one in outcome.contenders if one.settings.get(BOUND_TO)]
     if bound:
         said.append(f"Each process is bound to processors, in the order of the replicas: {', '.join(bound)}.")
     return said

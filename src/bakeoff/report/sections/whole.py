@@ -15,6 +15,7 @@ from bakeoff.spec.text import count
 if TYPE_CHECKING:
     from bakeoff.judge.outcome import ContenderOutcome, Outcome
     from bakeoff.report.units import Unit
+    from bakeoff.spec.metric import Metric
 
 _DIGITS = 3
 """Of a total: processes differ in the second or third."""
@@ -33,13 +34,28 @@ def whole_lines(outcome: Outcome) -> list[str]:
         f"time with the first step, which traces and compiles, and without it. {_order(outcome)} "
         "No verdict rests on these totals."
     )
-    said = [what]
+    said = [what, *_of_metric(outcome)]
     for one in outcome.contenders:
         said += [f"{one.label}: a run did not come to its end: {reason}." for reason in _of(one).failures]
         flagged = sum(run.flagged_epochs for run in _of(one).runs)
         epochs = length.epochs * len(_of(one).runs)
         said += [f"{one.label}: other processes disturbed {flagged} of {count(epochs, 'epoch')}."] if flagged else []
     return said
+
+
+def _of_metric(outcome: Outcome) -> list[str]:
+    """Return what the workload's own metric is; nothing where no run has one."""
+    metric = _metric(outcome)
+    if metric is None:
+        return []
+    better = "less" if metric.less_is_better else "more"
+    told = f"The {metric.name} is the workload's own metric ({better} is better) of the parameters after the last step"
+    return [f"{told}, by the same code of NumPy for every contender, outside of the time."]
+
+
+def _metric(outcome: Outcome) -> Metric | None:
+    """Return the workload's own metric, as the runs tell it."""
+    return next((_of(one).metric for one in outcome.contenders if _of(one).metric is not None), None)
 
 
 def _order(outcome: Outcome) -> str:
@@ -58,8 +74,10 @@ def whole_table(outcome: Outcome) -> Table:
     """Return one line for each contender that has such runs, its single runs in the last column."""
     contenders = [one for one in ranked(outcome) if _of(one).runs and whole_lines(outcome)]
     unit = unit_for([total_s for one in contenders for total_s in _of(one).totals_s(first=False)])
-    heads = ["contender", "total", "min to max", "without first step", "loss", "accuracy", "each run"]
-    lines = [Line([one.label, *_cells(_of(one), unit)]) for one in contenders]
+    metric = _metric(outcome)
+    heads = ["contender", "total", "min to max", "without first step", "loss", "accuracy"]
+    heads += [*([metric.title] if metric else []), "each run"]
+    lines = [Line([one.label, *_cells(_of(one), unit, has_metric=metric is not None)]) for one in contenders]
     return Table(heads, lines, right=tuple(range(1, len(heads))), prose=len(heads) - 1)
 
 
@@ -82,7 +100,7 @@ def _apart(whole: WholeRuns, unit: Unit) -> list[str]:
     return [*times, *(f"{max(numbers):,}" if numbers else UNKNOWN for numbers in counts)]
 
 
-def _cells(whole: WholeRuns, unit: Unit) -> list[str]:
+def _cells(whole: WholeRuns, unit: Unit, *, has_metric: bool) -> list[str]:
     """Return the figures of one contender: medians, and what they are the medians of."""
     totals_s = whole.totals_s()
     total, least, most = (_time(value, unit) for value in (middle(totals_s), min(totals_s), max(totals_s)))
@@ -90,6 +108,8 @@ def _cells(whole: WholeRuns, unit: Unit) -> list[str]:
     loss = middle([run.loss for run in whole.runs if run.loss is not None])
     accuracy = middle([run.accuracy for run in whole.runs if run.accuracy is not None])
     learned = ["" if loss is None else rounded(loss, _DIGITS), "" if accuracy is None else f"{accuracy:.3f}"]
+    if has_metric:
+        learned.append("" if whole.median_metric is None else rounded(whole.median_metric, _DIGITS))
     runs = ", ".join(_time(total_s, unit) for total_s in totals_s)
     return [f"{total} {unit.name}", f"{least} to {most}", f"{without} {unit.name}", *learned, f"{runs} {unit.name}"]
 
@@ -121,6 +141,7 @@ def _fields(contender: ContenderOutcome) -> dict[str, Any]:
         "total_s": middle(totals_s),
         "total_range_s": [min(totals_s), max(totals_s)] if totals_s else None,
         "without_first_s": middle(without_s),
+        "metric": runs["metric"] and runs["metric"] | {"median": contender.whole.median_metric},
     }
     return {"whole": runs | amount}
 

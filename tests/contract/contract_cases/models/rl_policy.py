@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from bakeoff.workloads.rl_venv_ppo import WORKLOAD as BOTH
-from bakeoff.workloads.rl_venv_ppo import build, data, loss
+from bakeoff.workloads.rl_venv_ppo import build, data, loss, metric
 
-__all__ = ["WORKLOAD", "build", "data", "loss"]
+__all__ = ["WORKLOAD", "build", "data", "loss", "metric"]
 
 WORKLOAD = msgspec.structs.replace(
     BOTH, name="rl-policy", sizes={"full": BOTH.sizes["policy-reduced"], "reduced": BOTH.sizes["policy-reduced"]}
