@@ -93,7 +93,7 @@ def _place(value: float) -> int:
 
 def main_gap(explanation: Explanation) -> Gap | None:
     """Return the gap that the answer is about: the widest of those of which a part is known, else the widest."""
-    return max(explanation.gaps, key=lambda gap: (bool(known_parts(gap)), gap.gap_s), default=None)
+    return max(explanation.gaps, key=lambda gap: (bool(leading_parts(gap)), gap.gap_s), default=None)
 
 
 def other_gaps(explanation: Explanation) -> list[Gap]:

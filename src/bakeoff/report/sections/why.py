@@ -12,6 +12,7 @@ from bakeoff.report.gaps import (
     difference,
     in_words,
     known_parts,
+    leading_parts,
     main_gap,
     other_gaps,
     paired,
@@ -74,7 +75,7 @@ def _cause(explanation: Explanation, gap: Gap) -> str:
     """Return what a gap is spent on with what was raced of it; or that nothing can be named."""
     verdict = verdict_of(explanation, gap)
     state = kind(verdict) if verdict else "no verdict"
-    parts = [row for row in known_parts(gap) if state != "slower" or difference(row) > 0]
+    parts = [row for row in leading_parts(gap) if state != "slower" or difference(row) > 0]
     own = suspect_of(explanation, gap, parts[0]) if parts else None
     confirmed = [one for one in suspects_of(explanation, gap) if one.status == "confirmed" and one.ratio]
     other = max(confirmed, key=lambda one: one.saved_s.estimate if one.saved_s else 0.0, default=None)
