@@ -43,9 +43,11 @@ CLIPPED_WAYS = [(name, sync) for name, found in DECLARED.items() for sync in fou
 """Every framework, and its ways of several devices: per-sample gradients have no batch statistics."""
 
 
-def certified_per_sample(framework: str, sync: str) -> Certificate:
+def certified_per_sample(framework: str, sync: str, copy: Path | None = None) -> Certificate:
     """Return the certificate of per-sample gradients with noise on two devices, of a small model that convolves."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        if copy is not None:
+            _plant(patch, copy)
         asked = {"scenario": "per-sample-gradients", "noise_multiplier": 0.5}
         contenders = (_on_two(framework, {"sync": sync}),)
         request = Request(

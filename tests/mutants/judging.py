@@ -8,6 +8,8 @@ independent/NAME    the independent implementation of a workload
 timer               the timer's self-test, in processes of its own
 race                a race in which the fault is in timed trials alone: what ties them to the certificate
 group               the certificate on two devices
+group of statistics the same where BatchNorm takes all devices' samples
+group of samples    the same with per-sample gradients and noise
 unit/PATH           the tests of a file, on copied sources
 
 Every check is the one that the project itself calls; nothing is judged here.
@@ -28,9 +30,10 @@ import contract_checks
 import msgspec
 import numpy as np
 import pytest
+import several_devices
 from contract_cases.dropout import IN_SCAN
 from contract_cases.optimizers import OPTIMIZERS
-from contract_run import REFERENCE, WORKLOADS, Computed, Session, clipped, computed_by, program, reference
+from contract_run import DECLARED, REFERENCE, WORKLOADS, Computed, Session, clipped, computed_by, program, reference
 from independent.messages import Request as Comparison
 from independent_process import IndependentProcess
 
@@ -219,6 +222,23 @@ def _of_group(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
             beside.symlink_to(declared.frameworks()[REFERENCE].path, target_is_directory=True)
         _plant(patch, copy)
         (certificate,) = conductor.verify(request)
+    yield from _of_replicas(certificate)
+
+
+def _of_statistics(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield the same where BatchNorm takes the statistics of all devices' samples."""
+    sync = DECLARED[framework].info.options["sync"].default
+    yield from _of_replicas(several_devices.certified(framework, sync, "global", copy))
+
+
+def _of_samples(framework: str, _: str, copy: Path | None) -> Iterator[Finding]:
+    """Yield the same with per-sample gradients and noise."""
+    sync = DECLARED[framework].info.options["sync"].default
+    yield from _of_replicas(several_devices.certified_per_sample(framework, sync, copy))
+
+
+def _of_replicas(certificate: Certificate) -> Iterator[Finding]:
+    """Yield a certificate's checks, or why it has none: replicas do not agree."""
     if not certificate.checks:
         yield Finding("replicas", certificate.passed, certificate.reason)
     yield from (Finding(in_words(check), check.passed, check.detail) for check in certificate.checks)
@@ -283,7 +303,7 @@ def _amount(error: float | None, allowed: float | None) -> str:
     return f"{error:.1e} / {allowed:.0e}" if np.isfinite(error) else f"without bound / {allowed:.0e}"
 
 
-OWN_PROCESSES = ("timer", "race", "group")
+OWN_PROCESSES = ("timer", "race", "group", "group of statistics", "group of samples")
 """Questions that start processes of the worker's own, which take some ten times as long as others. Without a fault they
 are asked by tests/contract/test_profilers.py and by every race."""
 
@@ -300,5 +320,7 @@ _ANSWERS: dict[str, Any] = {
     "timer": _of_timer,
     "race": _of_race,
     "group": _of_group,
+    "group of statistics": _of_statistics,
+    "group of samples": _of_samples,
     "unit": _of_unit,
 }

@@ -26,7 +26,8 @@ What is asked ([tests/mutants/judging.py](../tests/mutants/judging.py)): `case`,
 `optimizer`, `input` and `steady` are the contract that every framework is held to; `mlp-mnist/train` is a certificate
 at reduced size; `independent` is the independent implementation of a workload; `timer` is the timer's self-test;
 `race` is a race with the fault in its timed trials alone; `group` is a certificate on two devices, whose replicas are
-held against each other, too; `unit` are the tests of a file. A cell has each check that
+held against each other, too, `group of statistics` one where BatchNorm takes all devices' samples, `group of samples`
+one of per-sample gradients; `unit` are the tests of a file. A cell has each check that
 fails, with the error against what is allowed where the check has both; "passes" is what a question does not see,
 where another one does.
 
@@ -44,7 +45,7 @@ _KINDS = {
     "independent": "an independent implementation",
     "timer": "the timer's self-test",
     "race": "the tie of timed trials",
-    "group": "the certificate of several devices",
+    **dict.fromkeys(("group", "group of statistics", "group of samples"), "the certificate of several devices"),
     "unit": "a unit's tests",
 }
 """Kinds of checks by the first word of a question; any other word is a workload's name."""

@@ -13,6 +13,18 @@ in_gap = partial(Mutant, "", "explanation", "judge/gap.py")
 in_profile = partial(Mutant, "", "explanation", "judge/profile.py")
 in_passes = partial(Mutant, "", "explanation", "frameworks/tensorflow/grappler.py")
 
+in_checked = partial(Mutant, "", "explanation", "judge/checked.py")
+in_torch = partial(Mutant, "", "explanation", "frameworks/torch/traced.py")
+in_kernels = partial(Mutant, "", "explanation", "frameworks/torch/kernels.py")
+in_nodes = partial(Mutant, "", "explanation", "frameworks/tensorflow/nodes.py")
+in_origins = partial(Mutant, "", "explanation", "frameworks/origins.py")
+in_operators = partial(Mutant, "", "explanation", "frameworks/jittor/operators.py")
+
+OF_CHECKED = "unit/tests/explaining/test_checked.py"
+OF_TORCH = "unit/tests/frameworks/test_traced_torch.py"
+OF_TENSORFLOW = "unit/tests/frameworks/test_traced_tensorflow.py"
+OF_ORIGINS = "unit/tests/frameworks/test_origins.py"
+OF_OPERATORS = "unit/tests/frameworks/test_operators.py"
 OF_PARTS = "unit/tests/study/test_parts.py"
 OF_PASSES = "unit/tests/frameworks/test_tensorflow.py"
 OF_SWEEP = "unit/tests/trial/test_sweep.py"
@@ -68,5 +80,55 @@ MUTANTS = [
         "rows are parts of the faster contender's step on both sides",
         [("return statistics.fmean(part.shares) * side.step_s", "return statistics.fmean(part.shares) * 0.01")],
         {OF_ROWS: "test_what_differs_is_told_apart_and_rows_have_the_gap_as_their_sum"},
+    ),
+    in_checked(
+        "a race is believed whose control has moved",
+        [('if doubt and status == "confirmed":', "if False:")],
+        {OF_CHECKED: "test_nothing_is_confirmed_where_the_control_has_moved"},
+    ),
+    in_torch(
+        "operators of the backward pass have no layer",
+        [("last = made.get(frame.sequence, Place()) if frame.sequence >= 0 else last", "last = Place()")],
+        {OF_TORCH: "test_a_backward_operator_has_the_layer_of_the_forward_one"},
+    ),
+    in_torch(
+        "a scope's span on a GPU is a kernel",
+        [("if one.on_device and not one.is_scope]", "if one.on_device]")],
+        {OF_TORCH: "test_a_scopes_span_on_a_device_is_no_kernel"},
+    ),
+    in_torch(
+        "a kernel is that of a call of CUDA's runtime with the same number",
+        [(" for frame, event in pairs if not frame.seen.started_by}", " for frame, event in pairs}")],
+        {OF_TORCH: "test_a_call_of_cudas_runtime_is_no_operator_of_the_same_number"},
+    ),
+    in_kernels(
+        "equal kernels of compiled code are all the first one's",
+        [("del ahead[: place + 1]", "pass")],
+        {OF_TORCH: "test_kernels_of_compiled_code_are_given_back_in_the_order_of_their_calls"},
+    ),
+    in_nodes(
+        "what Grappler has fused is where its last part was",
+        [('if is_fused(operation) and own.phase != "optimiser":', "if False:")],
+        {OF_TENSORFLOW: "test_a_fused_node_is_its_weights"},
+    ),
+    in_nodes(
+        "work that XLA has started ends with its event",
+        [("end_ns = done_ns.get((_END + one.name, one.link), one.end_ns)", "end_ns = one.end_ns")],
+        {OF_TENSORFLOW: "test_work_that_xla_has_started_ends_at_its_own_mark"},
+    ),
+    in_origins(
+        "a weight's gradient without a name is where its users are",
+        [("        self._place(WEIGHT, self._weight)\n", "")],
+        {OF_ORIGINS: "test_a_product_without_a_name_is_the_gradient_of_the_weight_that_it_updates"},
+    ),
+    in_origins(
+        "copies without a name are nobody's",
+        [("self._place(USER, self._user)", "pass")],
+        {OF_ORIGINS: "test_copies_are_their_users"},
+    ),
+    in_operators(
+        "an operator that hands its work to oneDNN is counted twice",
+        [(" if not _RELAYED.search(one.key)]", "]")],
+        {OF_OPERATORS: "test_an_operator_that_hands_its_work_on_is_not_counted_twice"},
     ),
 ]

@@ -10,6 +10,7 @@ in_torch = partial(Mutant, "torch", "engine", "replicas.py")
 
 in_jax = partial(Mutant, "jax", "engine", "precision.py")
 in_tensorflow = partial(Mutant, "tensorflow", "engine", "replicas.py")
+in_samples = partial(Mutant, "torch", "engine", "per_sample.py")
 in_mlx = partial(Mutant, "mlx", "engine", "replicas.py")
 
 APART = "gradients or replicas"
@@ -38,6 +39,26 @@ MUTANTS = [
     ),
     in_torch("gradients are summed over the replicas", [(WRAPPED, WRAPPED + SUMMED)], {"group": "gradients"}),
     in_torch("a replica begins with weights of its own", [(WRAPPED, OWN_WEIGHTS)], {"group": "replicas"}),
+    in_torch(
+        "clipped sums of replicas are averaged",
+        [
+            (
+                "part.view_as(one) for part, one in zip(parts",
+                "part.view_as(one) / self._group.world for part, one in zip(parts",
+            )
+        ],
+        {"group of samples": "gradients"},
+    ),
+    in_torch(
+        "clipped sums of replicas are not added",
+        [("        torch.distributed.all_reduce(flat)\n", "")],
+        {"group of samples": APART},
+    ),
+    in_samples(
+        "every replica adds noise",
+        [("if not (self._asked.is_noisy and self._switches.replicas.is_first):", "if not self._asked.is_noisy:")],
+        {"group of samples": "noise"},
+    ),
     in_jax(
         "gradients are not averaged over the mesh",
         [("gradients if axis is None else jax.lax.pmean(gradients, axis)", "gradients")],
@@ -48,6 +69,14 @@ MUTANTS = [
         [("jax.lax.pmean(gradients, axis)", "jax.lax.psum(gradients, axis)")],
         {"group": "gradients"},
     ),
+    Mutant(
+        "jax",
+        "engine",
+        "per_sample.py",
+        "clipped sums of devices are not added",
+        [("jax.lax.psum(found.sums, AXIS)", "found.sums")],
+        {"group of samples": APART},
+    ),
     in_tensorflow(
         "gradients of replicas are not reduced",
         [("        return reduced\n", "        return gradients\n")],
@@ -57,6 +86,14 @@ MUTANTS = [
         "gradients of replicas are summed",
         [("tf.distribute.ReduceOp.MEAN, gradients", "tf.distribute.ReduceOp.SUM, gradients")],
         {"group": "gradients"},
+    ),
+    Mutant(
+        "tensorflow",
+        "engine",
+        "nn.py",
+        "batch statistics of all replicas are those of each",
+        [("synchronized=self.synchronized", "synchronized=False")],
+        {"group of statistics": "gradients"},
     ),
     in_mlx(
         "gradients are not averaged over the ring",
