@@ -21,19 +21,19 @@ EVERY_ELEMENT = (
 """Functions of one array of real numbers, in any layout."""
 
 
-def _compared(function: str, a: Any, b: Any) -> Shape:
+def _compared(function: str, a: Any, b: Any, /) -> Shape:
     """Return what a comparison gives: booleans, in the layout of both."""
     _an_array(function, a, b)
     return _together(function, a, b).like(boolean=True)
 
 
-def _combined(function: str, a: Any, b: Any) -> Shape:
+def _combined(function: str, a: Any, b: Any, /) -> Shape:
     """Return what the larger or the smaller of two gives."""
     check_real(function, _an_array(function, a, b))
     return _together(function, a, b)
 
 
-def _both(function: str, a: Shape, b: Shape) -> Shape:
+def _both(function: str, a: Shape, b: Shape, /) -> Shape:
     """Return what two masks give together."""
     check_boolean(function, a)
     check_boolean(function, b)
@@ -146,7 +146,7 @@ class ArrayFunctions:
         return Shape((*x.dims, n))
 
     @staticmethod
-    def where(condition: Shape, a: Any, b: Any) -> Shape:
+    def where(condition: Shape, a: Any, b: Any, /) -> Shape:
         """Return what all three give together."""
         check_boolean("where", condition)
         if not isinstance(a, Shape) and not isinstance(b, Shape):
@@ -158,7 +158,7 @@ class ArrayFunctions:
         return found
 
     @staticmethod
-    def logical_not(x: Shape) -> Shape:
+    def logical_not(x: Shape, /) -> Shape:
         """Return booleans."""
         check_boolean("logical_not", x)
         return x.like(boolean=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_graphs import sparse_matmul
-from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
+from bakeoff.workloads.shape_losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.workloads.shape_sequences import column_mask, columns, ctc, floor_divide
 from bakeoff.workloads.shapes import (
     LayoutError,
@@ -57,7 +57,7 @@ class Functions(ArrayFunctions):
         staticmethod(partial(elementwise, name)) for name in ("relu", "gelu", "tanh", "sigmoid")
     )
 
-    def matmul(self, a: Shape, b: Shape) -> Shape:
+    def matmul(self, a: Shape, b: Shape, /) -> Shape:
         """Count a product of matrices, or of stacks of them."""
         for one in (a, b):
             check_kind("matmul", one, "array")
@@ -90,7 +90,7 @@ class Functions(ArrayFunctions):
         return sparse_matmul(self._counter, x, rows, columns, values, count)
 
     @staticmethod
-    def softmax(x: Shape) -> Shape:
+    def softmax(x: Shape, /) -> Shape:
         """Return the same shape."""
         check_kind("softmax", x, "array")
         check_real("softmax", x)
@@ -116,7 +116,7 @@ class Functions(ArrayFunctions):
     columns, column_mask, floor_divide = staticmethod(columns), staticmethod(column_mask), staticmethod(floor_divide)
 
     @staticmethod
-    def reshape(x: Shape, shape: Iterable[int]) -> Shape:
+    def reshape(x: Shape, shape: Iterable[int], /) -> Shape:
         """Return the shape, with the one length that may be -1."""
         check_kind("reshape", x, "array")
         wanted, count = list(shape), math.prod(x.dims)
@@ -129,7 +129,7 @@ class Functions(ArrayFunctions):
         return x.of(*wanted)
 
     @staticmethod
-    def broadcast_to(x: Shape, shape: Iterable[int]) -> Shape:
+    def broadcast_to(x: Shape, shape: Iterable[int], /) -> Shape:
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
         wanted = tuple(shape)
@@ -139,7 +139,7 @@ class Functions(ArrayFunctions):
         return x.of(*wanted)
 
     @staticmethod
-    def permute_dims(x: Shape, axes: Sequence[int]) -> Shape:
+    def permute_dims(x: Shape, axes: Sequence[int], /) -> Shape:
         """Return the axes in their new order."""
         check_kind("permute_dims", x, "array")
         if sorted(axis % x.ndim for axis in axes) != list(range(x.ndim)):
@@ -185,8 +185,8 @@ class Losses:
 
     cross_entropy = staticmethod(cross_entropy)
     ctc = staticmethod(ctc)
-    binary_cross_entropy = staticmethod(partial(elementwise_loss, "binary_cross_entropy"))
-    mse = staticmethod(partial(elementwise_loss, "mse"))
+    binary_cross_entropy = staticmethod(binary_cross_entropy)
+    mse = staticmethod(mse)
 
 
 def _joined(function: str, parts: list[Shape], axis: int) -> Shape:

@@ -309,7 +309,7 @@ def check_kind(function: str, x: Any, kind: Kind) -> None:
     raise LayoutError(msg)
 
 
-def elementwise(function: str, x: Any) -> Shape:
+def elementwise(function: str, x: Any, /) -> Shape:
     """Return what a function of every real number gives: any layout is kept."""
     if not isinstance(x, Shape):
         check_kind(function, x, "array")
