@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import linecache
 import re
 import traceback
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
@@ -29,10 +31,18 @@ def where(path: str, function: str, error: Exception) -> str:
     return f"{place}: in {function}: {_text(path, frames, error)}"
 
 
+def not_there(name: str) -> str:
+    """Return that the vocabulary has no such name, and which one was probably meant."""
+    close = difflib.get_close_matches(name, VOCABULARY, n=1)
+    return f"nn.{name} is not in the vocabulary" + (f"; did you mean nn.{close[0]}?" if close else "")
+
+
 def _text(path: str, frames: Sequence[traceback.FrameSummary], error: Exception) -> str:
     """Return the text of an error, with what to do where Python's own does not say it."""
     if isinstance(error, LayoutError):
         return str(error)
+    if isinstance(error, AttributeError) and _is_vocabulary(error.obj):
+        return not_there(str(error.name))
     is_users = bool(frames) and frames[-1].filename == path
     if isinstance(error, TypeError) and is_users and (found := _BOUND.match(str(error))):
         name = _called(frames[-1])
@@ -49,6 +59,11 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: Exception)
     if isinstance(error, TypeError) and "__array_ufunc__" in str(error):
         return f"a function of NumPy's computes on an array of the model; {NUMPY}"
     return told
+
+
+def _is_vocabulary(value: Any) -> bool:
+    """Return whether a value is the vocabulary itself, by whatever name a function of the file has it."""
+    return isinstance(value, SimpleNamespace) and hasattr(value, "ModuleList")
 
 
 def fields_told(frame: traceback.FrameSummary, names: Mapping[str, Any], error: Exception) -> str:
