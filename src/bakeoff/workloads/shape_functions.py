@@ -36,6 +36,9 @@ class Counter:
     is_collecting = False
     """Whether a step collects, which it does once, without a gradient."""
 
+    held: frozenset[int] | None = None
+    """The layers that the model holds, by identity; None until it is built."""
+
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
         """Take the MACs of a product, whether each operand depends on a parameter, and how many times fewer do."""
 
