@@ -104,7 +104,9 @@ def test_a_habit_is_told_with_its_line_and_what_to_do(name: str, tmp_path: Path)
 
 def test_what_all_frameworks_have_alike_of_a_shape(tmp_path: Path) -> None:
     """The samples of a map, its number of axes, and every axis of an array."""
-    forward = "y = nn.tokens(x); return nn.reshape(y, (x.shape[0], y.shape[1] * y.shape[2] * (x.ndim - 3)))"
+    forward = (
+        "x = self.conv(x); y = nn.tokens(x); return nn.reshape(y, (x.shape[0], y.shape[1] * y.shape[2] * (x.ndim - 3)))"
+    )
     checked(write(tmp_path, MAP, CONV, forward))
 
 

@@ -54,9 +54,9 @@ def check_model(
     counter.is_built = True
     nn = vocabulary(counter, trains=True)
     found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
-    if not isinstance(found, Shape) or found.dims != ():
+    if not isinstance(found, Shape) or found.dims != () or not found.trained:
         line = loss.__code__.co_firstlineno
-        msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on the outputs"
+        msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on a parameter"
         raise ModelFileError(msg)
 
 
