@@ -55,5 +55,7 @@ def test_a_mistake_of_a_helper_in_the_loss_has_its_line(tmp_path: Path) -> None:
     path = write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x)", "return far(outputs, nn)")
     text = path.read_text() + "\n\ndef far(outputs, lib):\n    return lib.mean(outputs, axis=2)\n"
     path.write_text(text)
-    with pytest.raises(ModelFileError, match=rf"mine\.py:{text.count(chr(10))}: in loss: axis 2 of an array \(4, 5\)"):
+    with pytest.raises(
+        ModelFileError, match=rf"mine\.py:{text.count(chr(10))}: in loss: nn\.mean: axis 2 of an array \(4, 5\)"
+    ):
         checked(path)

@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
+from bakeoff.workloads.shape_arrays import ArrayFunctions, axis_of, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_graphs import sparse_matmul
 from bakeoff.workloads.shape_losses import binary_cross_entropy, cross_entropy, mse
@@ -145,7 +145,7 @@ class Functions(ArrayFunctions):
     def permute_dims(x: Shape, axes: Sequence[int], /) -> Shape:
         """Return the axes in their new order."""
         check_kind("permute_dims", x, "array")
-        if sorted(axis % x.ndim for axis in axes) != list(range(x.ndim)):
+        if sorted(axis_of("permute_dims", x, axis) for axis in axes) != list(range(x.ndim)):
             msg = f"nn.permute_dims of {x!r} by {tuple(axes)}: every axis has to be named once"
             raise LayoutError(msg)
         return x.of(*(x.dims[axis] for axis in axes))
@@ -199,7 +199,8 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
         raise LayoutError(msg)
     check_alike(function, *parts)
     first = parts[0].dims
-    lengths = {(*part.dims[: axis % len(first)], *part.dims[axis % len(first) + 1 :]) for part in parts}
+    axis = axis_of(function, parts[0], axis)
+    lengths = {(*part.dims[:axis], *part.dims[axis + 1 :]) for part in parts}
     if len(lengths) > 1 or len({part.ndim for part in parts}) > 1:
         msg = f"nn.{function} of {', '.join(map(repr, parts))}: they differ in another axis than the one that is joined"
         raise LayoutError(msg)
