@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, axis_of, check_alike, without
@@ -122,7 +123,7 @@ class Functions(ArrayFunctions):
     def reshape(x: Shape, shape: Iterable[int], /) -> Shape:
         """Return the shape, with the one length that may be -1."""
         check_kind("reshape", x, "array")
-        wanted, count = list(shape), math.prod(x.dims)
+        wanted, count = _lengths("reshape", shape), math.prod(x.dims)
         others = -math.prod(wanted)
         if wanted.count(-1) == 1 and others > 0 and count % others == 0:
             wanted[wanted.index(-1)] = count // others
@@ -135,7 +136,7 @@ class Functions(ArrayFunctions):
     def broadcast_to(x: Shape, shape: Iterable[int], /) -> Shape:
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
-        wanted = tuple(shape)
+        wanted = tuple(_lengths("broadcast_to", shape))
         if x.broadcast_with(Shape(wanted)).dims != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
@@ -190,6 +191,15 @@ class Losses:
     ctc = staticmethod(ctc)
     binary_cross_entropy = staticmethod(binary_cross_entropy)
     mse = staticmethod(mse)
+
+
+def _lengths(function: str, shape: Iterable[int]) -> list[int]:
+    """Return the lengths of a shape; raise LayoutError for what are no whole numbers."""
+    wanted = list(shape)
+    if not all(isinstance(one, Integral) for one in wanted):
+        msg = f"nn.{function} to {tuple(wanted)!r}: lengths are whole numbers, as a // b gives them"
+        raise LayoutError(msg)
+    return wanted
 
 
 def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
