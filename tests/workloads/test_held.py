@@ -10,8 +10,6 @@ from test_interpreter import VECTOR, checked, write
 from bakeoff.spec.errors import ModelFileError
 
 LOST = {
-    "appended to a list": ("self.rows = []; self.rows.append(nn.Linear(6, 5))", "return self.rows[0](x)"),
-    "in a list of lists": ("self.rows = [[nn.Linear(6, 5)]]", "return self.rows[0][0](x)"),
     "in a closure": ("head = nn.Linear(6, 5); self.made = lambda: head", "return self.made()(x)"),
     "in an object of another class": (
         "from types import SimpleNamespace; self.parts = SimpleNamespace(head=nn.Linear(6, 5))",
@@ -33,10 +31,27 @@ def test_a_layer_that_the_model_does_not_hold(name: str, tmp_path: Path) -> None
 
 def test_a_layer_that_draws_has_to_be_held_too(tmp_path: Path) -> None:
     """It has no parameters, and yet whether it is in training is told to what the model holds."""
-    layers = "self.head = nn.Linear(6, 5); self.drops = [[nn.Dropout(0.5)]]"
-    path = write(tmp_path, VECTOR, layers, "return self.drops[0][0](self.head(x))")
+    layers = "self.head = nn.Linear(6, 5); drop = nn.Dropout(0.5); self.made = lambda: drop"
+    path = write(tmp_path, VECTOR, layers, "return self.made()(self.head(x))")
     with pytest.raises(ModelFileError, match=r"mine\.py:18: in forward: nn\.Dropout is called, and the model"):
         checked(path)
+
+
+@pytest.mark.parametrize(
+    ("layers", "line"),
+    [
+        ("self.rows = []; self.rows.append(nn.Linear(6, 5))", 13),
+        ("self.rows = {}; self.rows['a'] = [nn.Parameter((6,))]", 13),
+        ("self.rows = [[nn.Linear(6, 5)]]", 15),
+    ],
+)
+def test_layers_in_plain_lists(layers: str, line: int, tmp_path: Path) -> None:
+    """However deep, and also where they were added to a list that the model had already: nothing has to call them."""
+    path = write(tmp_path, VECTOR, f"self.head = nn.Linear(6, 5); {layers}", "return self.head(x)")
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{path}:{line}: in build: ")
+    assert "that holds layers; hold them in nn.ModuleList([...])" in str(refused.value)
 
 
 @pytest.mark.parametrize(
