@@ -92,7 +92,7 @@ HABITS = {
         f"{TABLE}; self.lstm = nn.LSTM(5, 5)",
         "x, _ = self.lstm(self.table(x), length=x); return x[:, 0]",
         18,
-        "a layer nn.LSTM got an unexpected keyword argument 'length'; it is called as lstm(x, state=None, lengths=None)",
+        "a layer nn.LSTM got an unexpected keyword argument 'length'; it is called as lstm(x, state=None",
     ),
     "an array too many": (VECTOR, WIDE, "return self.head(x, x)", 18, "but 3 were given; it is called as layer(x)"),
     "a state that is missing": (
