@@ -168,8 +168,8 @@ def _check_module(path: str, part: Module) -> None:
         raise ModelFileError(msg)
     for name, value in vars(part).items():
         if _is_list_of_layers(value):
-            code = type(part).__init__.__code__
-            line = f":{code.co_firstlineno}" if code.co_filename == path else ""
+            code = getattr(vars(type(part)).get("__init__"), "__code__", None)
+            line = f":{code.co_firstlineno}" if code is not None and code.co_filename == path else ""
             msg = f"{path}{line}: in build: {_in_a_list(name, value)}"
             raise ModelFileError(msg)
 
