@@ -5,6 +5,8 @@ from pathlib import Path
 from bakeoff.environments.declared import frameworks
 from bakeoff.environments.options import possible
 from bakeoff.spec.options import OPTIONS
+from bakeoff.workloads.calls import calls_of
+from bakeoff.workloads.load import load, names
 
 PAGE = Path(__file__).parents[2] / "docs" / "options.md"
 
@@ -45,3 +47,37 @@ def test_the_page_says_what_is_cast_in_every_precision() -> None:
         "device",
     )
     assert all(f"\n## {name}\n" in text for name in sections)
+
+
+def parts(section: str) -> dict[str, list[str]]:
+    """Give the lines of a section that are of a workload's parts, by the workload."""
+    lines = PAGE.read_text("utf-8").split(f"\n## {section}\n")[1].split("\n## ")[0].splitlines()
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        if line.startswith("| `") and line.split("`")[1] in names():
+            found.setdefault(line.split("`")[1], []).append(line)
+    return found
+
+
+def called(name: str) -> frozenset[str]:
+    """Give what a workload's model calls in training."""
+    loaded = load(name)
+    size = "reduced" if "reduced" in loaded.workload.sizes else "full"
+    return calls_of(loaded.build, loaded.size(size), trains=True).kinds
+
+
+def test_the_page_says_which_part_of_which_workload_can_use_which_lstm() -> None:
+    """Each workload with an LSTM has its lines and no other; single steps and lengths are told where there are any."""
+    told = parts("lstm")
+    models = {name: called(name) for name in names()}
+    assert told.keys() == {name for name, kinds in models.items() if kinds & {"LSTM", "LSTMCell"}}
+    for name, lines in told.items():
+        steps = [line for line in lines if "`nn.LSTMCell`" in line]
+        assert bool(steps) == ("LSTMCell" in models[name])
+        assert all("| as `block` |" in line for line in steps)
+        assert any("within lengths" in line for line in lines) == ("lengths" in models[name])
+
+
+def test_the_page_says_which_workloads_attention_can_use_which_kernel() -> None:
+    """Each workload that calls nn.attention has its line, and no other."""
+    assert parts("attention").keys() == {name for name in names() if "attention" in called(name)}

@@ -142,6 +142,13 @@ def test_articles_begin_with_their_titles() -> None:
     assert [article[0] for article in found] == [f"= Article {number} =" for number in range(8)]
 
 
+def test_a_line_ends_at_its_newline_alone(tmp_path: Path) -> None:
+    """As in the Parquet files: a separator of lines within an article is a part of its text."""
+    (tmp_path / "wiki.train.raw").write_text(" = A = \n one\u2028two\x85three \n", encoding="utf-8")
+    lines, _, _ = wikitext._lines(str(tmp_path))
+    assert wikitext.articles(lines) == [["= A =", "one\u2028two\x85three"]]
+
+
 def test_language_models_predict_the_next_part(text: str) -> None:
     """Each sample's targets are its parts one later, and the source names its vocabulary."""
     found = wikitext.load(PLAIN, 20, 0, text)

@@ -283,6 +283,11 @@ def test_a_mistake_in_forward_is_told_with_its_line(name: str, tmp_path: Path) -
         ("input_shape=(6,), classes=5", "return outputs", "loss returned an array (4, 5)"),
         (
             "input_shape=(6,), targets={'y': ArraySpec()}",
+            "return nn.mean(targets)",
+            "loss returned an array (); it must return one number that hangs on a parameter",
+        ),
+        (
+            "input_shape=(6,), targets={'y': ArraySpec()}",
             "return nn.cross_entropy(outputs, targets)",
             "whole labels of the shape before it",
         ),

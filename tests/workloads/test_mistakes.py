@@ -87,6 +87,21 @@ HABITS = {
     ),
     "a map's axis by its place": (MAP, CONV, "return nn.resize(x, (x.shape[2] * 2, 32), 'nearest')", 18, "x.shape[0]"),
     "a layer's weight": (TOKENS, TABLE, "return self.table.weight[:4]", 18, "embedding.attend(x)"),
+    "another argument of a layer that is called": (
+        TOKENS,
+        f"{TABLE}; self.lstm = nn.LSTM(5, 5)",
+        "x, _ = self.lstm(self.table(x), length=x); return x[:, 0]",
+        18,
+        "a layer nn.LSTM got an unexpected keyword argument 'length'; it is called as lstm(x, state=None",
+    ),
+    "an array too many": (VECTOR, WIDE, "return self.head(x, x)", 18, "but 3 were given; it is called as layer(x)"),
+    "a state that is missing": (
+        VECTOR,
+        "self.cell = nn.LSTMCell(6, 5)",
+        "return self.cell(x)[0]",
+        18,
+        "a layer nn.LSTMCell missing 1 required positional argument: 'state'; it is called as cell(x, (h, c))",
+    ),
     "nothing returned": (VECTOR, WIDE, "self.head(x)", 17, "this one returned None"),
 }
 
@@ -104,7 +119,9 @@ def test_a_habit_is_told_with_its_line_and_what_to_do(name: str, tmp_path: Path)
 
 def test_what_all_frameworks_have_alike_of_a_shape(tmp_path: Path) -> None:
     """The samples of a map, its number of axes, and every axis of an array."""
-    forward = "y = nn.tokens(x); return nn.reshape(y, (x.shape[0], y.shape[1] * y.shape[2] * (x.ndim - 3)))"
+    forward = (
+        "x = self.conv(x); y = nn.tokens(x); return nn.reshape(y, (x.shape[0], y.shape[1] * y.shape[2] * (x.ndim - 3)))"
+    )
     checked(write(tmp_path, MAP, CONV, forward))
 
 

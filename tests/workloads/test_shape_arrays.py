@@ -26,6 +26,8 @@ plain = Shape((4, 6))
 cube = Shape((4, 6, 3))
 ids = Shape((4, 6), integer=True)
 row = Shape((6,), integer=True)
+wide = Shape((4, 6), integer=True)
+wide.high = 9
 mask = Shape((4, 6), boolean=True)
 image = Shape((4, 8, 8, 3), kind="map")
 flat = Shape((4, 192), kind="flat", unfolded=(8, 8, 3))
@@ -117,6 +119,33 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a map turned round": (lambda: nn.flip(image, 1), "is given to nn.flip"),
     "noise for a map": (lambda: nn.RandomNormal()(image), "is given to nn.RandomNormal"),
     "a bag of one": (lambda: nn.EmbeddingBag(9, 5, "sum")(row), "takes integers (batch, n)"),
+    "half a length": (lambda: nn.reshape(x, (4, 12 / 2)), "nn.reshape to (4, 6.0): lengths are whole numbers"),
+    "a length that is an array": (lambda: nn.broadcast_to(x, (nn.sum(ids), 6)), "lengths are whole numbers, as a // b"),
+    "a joint along no axis": (lambda: nn.concat([x, x], 2), "nn.concat: axis 2 of an array (4, 6): it has axes from 0"),
+    "an order of other axes": (
+        lambda: nn.permute_dims(cube, (0, 1, 3)),
+        "nn.permute_dims: axis 3 of an array (4, 6, 3)",
+    ),
+    "a mean over no axes": (lambda: nn.mean(x, ()), "each is named once, and None stands for all"),
+    "a sum over an axis twice": (
+        lambda: nn.sum(x, (1, -1)),
+        "nn.sum over axes (1, -1) of an array (4, 6): each is named",
+    ),
+    "axes in a list": (lambda: nn.mean(x, [0, 1]), "nn.mean: axis [0, 1] of an array (4, 6)"),
+    "half an axis": (lambda: nn.max(x, 0.5), "nn.max: axis 0.5 of an array (4, 6)"),
+    "segments beyond all": (lambda: nn.segment_sum(x, nn.arange(4), 3), "into 3 rows takes integers from 0 to 2"),
+    "elements beyond all": (
+        lambda: nn.take_along_axis(x, wide, 1),
+        "takes integers from 0 to 5; an array (4, 6) has them up",
+    ),
+    "labels beyond the logits": (
+        lambda: nn.ctc(cube, wide, row[:4], row[:4]),
+        "nn.ctc of logits (4, 6, 3) takes integers from 0 to 2",
+    ),
+    "positions that are moved": (
+        lambda: nn.Embedding(6, 5)(nn.arange(6) + 1),
+        "nn.Embedding(6, 5) takes integers from 0",
+    ),
 }
 
 
@@ -127,6 +156,25 @@ def test_what_has_no_one_meaning_is_refused(name: str) -> None:
     with pytest.raises((LayoutError, ValueError)) as refused:
         call()
     assert told in str(refused.value)
+
+
+HIGH: dict[str, tuple[Callable[[], Shape], int | None]] = {
+    "moved up": (lambda: 3 + nn.arange(6), 9),
+    "moved down": (lambda: nn.arange(6) - 1, 5),
+    "times": (lambda: 2 * nn.arange(6), 11),
+    "divided": (lambda: nn.floor_divide(nn.arange(6), 2), 3),
+    "turned over": (lambda: 5 - nn.arange(6), None),
+    "below zero": (lambda: -nn.arange(6), None),
+    "with others": (lambda: nn.arange(6) + row, None),
+}
+
+
+@pytest.mark.parametrize("name", HIGH)
+def test_the_range_of_integers_goes_with_them(name: str) -> None:
+    """What a table needs to hold is known behind sums with numbers, too, and not made up where it is not."""
+    call, high = HIGH[name]
+    found = call()
+    assert (found.high, found.values) == (high, "integers")
 
 
 def test_a_constant_is_made_once() -> None:

@@ -97,7 +97,8 @@ LAYERS: dict[str, str] = {
         "h = (1 - z) * n + z * h."
     ),
     "LSTMCell": (
-        "LSTMCell(in_features, hidden, biases=1): h, c = cell(x, (h, c)): one step of an LSTM, x (batch, features)."
+        "LSTMCell(in_features, hidden, biases=1): called as h, c = cell(x, (h, c)): one step of an LSTM, "
+        "x (batch, features)."
     ),
     "EmbeddingBag": (
         'EmbeddingBag(entries, features, mode): "sum" or "mean" of the rows of integers (batch, n), as '

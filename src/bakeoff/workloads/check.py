@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import math
 import re
 from itertools import pairwise
@@ -18,6 +17,7 @@ from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.schedule import Cosine, Linear, Schedule, StepDecay
 from bakeoff.spec.vocabulary import VOCABULARY
 from bakeoff.spec.workload import Size, Workload
+from bakeoff.workloads.mistakes import not_there
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,11 +64,7 @@ def check_names(path: Path, text: bytes, **functions: Any) -> None:
     unknown = sorted({(use.lineno, use.attr) for use in _uses(tree, names) if use.attr not in VOCABULARY})
     if not unknown:
         return
-    lines = []
-    for line, name in unknown:
-        close = difflib.get_close_matches(name, VOCABULARY, n=1)
-        hint = f"; did you mean nn.{close[0]}?" if close else ""
-        lines.append(f"{path}:{line}: nn.{name} is not in the vocabulary{hint}")
+    lines = [f"{path}:{line}: {not_there(name)}" for line, name in unknown]
     msg = "\n".join([*lines, f"Valid: {', '.join(VOCABULARY)}"])
     raise ModelFileError(msg)
 

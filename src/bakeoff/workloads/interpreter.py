@@ -54,9 +54,9 @@ def check_model(
     counter.is_built = True
     nn = vocabulary(counter, trains=True)
     found = _told(path, "loss", lambda: given_inputs(loss)(nn, outputs, targets, inputs))
-    if not isinstance(found, Shape) or found.dims != ():
+    if not isinstance(found, Shape) or found.dims != () or not found.trained:
         line = loss.__code__.co_firstlineno
-        msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on the outputs"
+        msg = f"{path}:{line}: loss returned {found!r}; it must return one number that hangs on a parameter"
         raise ModelFileError(msg)
 
 
@@ -86,6 +86,7 @@ def forward(
     """
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built = True
+    counter.held = frozenset(id(part) for _, part in plan.walk(model, ""))
     inputs = size.sample.cut(entries or {}).inputs
     if size.collected:
         _check_collected(model, on_shapes(inputs, size), size, counter)
@@ -116,7 +117,7 @@ def on_shapes(arrays: dict[str, ArraySpec], size: Size) -> Shape | dict[str, Sha
 def vocabulary(counter: Counter, *, trains: bool) -> SimpleNamespace:
     """Return the vocabulary: layers that count, and functions of shapes."""
     layers: dict[str, Any] = {
-        kind.__name__: type(kind.__name__, (_MadeWithTheModel, kind), {"counter": counter}) for kind in _LAYERS
+        kind.__name__: type(kind.__name__, (_base_of(kind), kind), {"counter": counter}) for kind in _LAYERS
     }
     layers |= {"Module": _Module, "ModuleList": plan.ModuleList}
     more = shape_map_functions.FUNCTIONS | {"scan": shape_recurrent.scan, "in_training": lambda _: trains}
@@ -191,6 +192,29 @@ class _MadeWithTheModel:
             )
             raise LayoutError(msg)
         return super().__new__(cls)
+
+
+class _Called(_MadeWithTheModel):
+    """What a layer is that a model calls."""
+
+    def __call__(self, *arrays: Any, **named: Any) -> Any:
+        """Compute; raise LayoutError where frameworks would not find the layer, or not the array."""
+        name = type(self).__name__
+        if not arrays:
+            msg = f"nn.{name} is called without an array; names of arguments differ by framework: self.layer(x)"
+            raise LayoutError(msg)
+        if self.counter.held is not None and id(self) not in self.counter.held:
+            msg = (
+                f"nn.{name} is called, and the model does not hold it, so that nothing would load or train it: a layer "
+                f"is an attribute (self.layer = nn.{name}(...) in __init__), and several are in nn.ModuleList([...])"
+            )
+            raise LayoutError(msg)
+        return super().__call__(*arrays, **named)  # type: ignore[misc]
+
+
+def _base_of(kind: type) -> type[_MadeWithTheModel]:
+    """Return what a layer is beside its kind: a Parameter and a constant are not called."""
+    return _Called if any("__call__" in vars(base) for base in kind.__mro__) else _MadeWithTheModel
 
 
 class _Module(plan.Module):

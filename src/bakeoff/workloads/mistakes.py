@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import difflib
 import linecache
 import re
 import traceback
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.spec.vocabulary import LAYERS, VOCABULARY
@@ -16,6 +18,12 @@ if TYPE_CHECKING:
 
 _BOUND = re.compile(r"^[\w.]+\(\) (?=got |takes |missing )")
 """How Python begins to tell that a call does not fit a function, by the name that it has in bakeoff."""
+
+_CALL = re.compile(r"^(\w+)\.__call__\(\) (?=got |takes |missing )")
+"""The same of a layer that is called."""
+
+_CALLED_AS = re.compile(r"called as (?:.*? = )?(\w+\(.*?\))(?= with|, as|:)")
+"""How a meaning says that a layer is called, where it takes more than an array."""
 
 _SIGNATURE = re.compile(r"^\w+\(.*?\)(?=[.:]| *$)")
 """What a meaning in the vocabulary begins with."""
@@ -29,15 +37,21 @@ def where(path: str, function: str, error: Exception) -> str:
     return f"{place}: in {function}: {_text(path, frames, error)}"
 
 
+def not_there(name: str) -> str:
+    """Return that the vocabulary has no such name, and which one was probably meant."""
+    close = difflib.get_close_matches(name, VOCABULARY, n=1)
+    return f"nn.{name} is not in the vocabulary" + (f"; did you mean nn.{close[0]}?" if close else "")
+
+
 def _text(path: str, frames: Sequence[traceback.FrameSummary], error: Exception) -> str:
     """Return the text of an error, with what to do where Python's own does not say it."""
     if isinstance(error, LayoutError):
         return str(error)
+    if isinstance(error, AttributeError) and _is_vocabulary(error.obj):
+        return not_there(str(error.name))
     is_users = bool(frames) and frames[-1].filename == path
-    if isinstance(error, TypeError) and is_users and (found := _BOUND.match(str(error))):
-        name = _called(frames[-1])
-        if name in VOCABULARY and (signature := _SIGNATURE.match(VOCABULARY[name])):
-            return f"nn.{name} {str(error)[found.end() :]}; it is nn.{signature[0]}"
+    if isinstance(error, TypeError) and (of_call := _of_call(frames[-1] if is_users else None, str(error))):
+        return of_call
     told = f"{type(error).__name__}: {error}"
     if isinstance(error, ImportError):
         told += ". A model computes by the names of nn; its file may import the standard library, NumPy and bakeoff"
@@ -49,6 +63,28 @@ def _text(path: str, frames: Sequence[traceback.FrameSummary], error: Exception)
     if isinstance(error, TypeError) and "__array_ufunc__" in str(error):
         return f"a function of NumPy's computes on an array of the model; {NUMPY}"
     return told
+
+
+def _of_call(frame: traceback.FrameSummary | None, error: str) -> str:
+    """Return what a function or a layer of the vocabulary takes that was called otherwise; nothing of other errors.
+
+    `frame` is the user's where it is the one that raised.
+    """
+    found = _BOUND.match(error)
+    name = _called(frame) if frame and found else ""
+    if found and name in VOCABULARY and (signature := _SIGNATURE.match(VOCABULARY[name])):
+        return f"nn.{name} {error[found.end() :]}; it is nn.{signature[0]}"
+    found = _CALL.match(error)
+    if not found or found[1] not in LAYERS:
+        return ""
+    called = _CALLED_AS.search(LAYERS[found[1]])
+    how = called[1] if called else "layer(x)"
+    return f"a layer nn.{found[1]} {error[found.end() :]}; it is called as {how}"
+
+
+def _is_vocabulary(value: Any) -> bool:
+    """Return whether a value is the vocabulary itself, by whatever name a function of the file has it."""
+    return isinstance(value, SimpleNamespace) and hasattr(value, "ModuleList")
 
 
 def fields_told(frame: traceback.FrameSummary, names: Mapping[str, Any], error: Exception) -> str:

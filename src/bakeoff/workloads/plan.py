@@ -59,9 +59,8 @@ class Module:
         if _holds_layers(value) and not self._ready:
             msg = f"self.{name} is set before super().__init__() was called"
             raise TypeError(msg)
-        if isinstance(value, (list, tuple, set, dict)) and any(map(_holds_layers, _members(value))):
-            msg = f"self.{name} is a {type(value).__name__} that holds layers; hold them in nn.ModuleList([...])"
-            raise TypeError(msg)
+        if _is_list_of_layers(value):
+            raise TypeError(_in_a_list(name, value))
         object.__setattr__(self, name, value)
 
 
@@ -131,9 +130,8 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
         names[id(part)] = name
         if isinstance(part, Layer):
             arrays |= {f"{name}.{last}".rstrip("."): array for last, array in of(part).items()}
-        elif isinstance(part, Module) and not callable(getattr(part, "forward", None)):
-            msg = f"{path}: class {type(part).__name__} has no method forward(self, x, ...)"
-            raise ModelFileError(msg)
+        elif isinstance(part, Module):
+            _check_module(path, part)
     return arrays
 
 
@@ -161,6 +159,31 @@ def _draw(name: str, array: Array, seed: int) -> NDArray[np.float64]:
     # Exactly what a float32 holds: else the reference in float64 would start elsewhere, and where rounding crosses the
     # zero of a ReLU or a maximum, every contender would have the same error.
     return drawn.astype(np.float32).astype(np.float64)
+
+
+def _check_module(path: str, part: Module) -> None:
+    """Raise ModelFileError for a part without a forward pass, or with a list to which layers were added later."""
+    if not callable(getattr(part, "forward", None)):
+        msg = f"{path}: class {type(part).__name__} has no method forward(self, x, ...)"
+        raise ModelFileError(msg)
+    for name, value in vars(part).items():
+        if _is_list_of_layers(value):
+            code = getattr(vars(type(part)).get("__init__"), "__code__", None)
+            line = f":{code.co_firstlineno}" if code is not None and code.co_filename == path else ""
+            msg = f"{path}{line}: in build: {_in_a_list(name, value)}"
+            raise ModelFileError(msg)
+
+
+def _in_a_list(name: str, value: Any) -> str:
+    """Return what is wrong with layers in a list, in which not every framework finds them."""
+    return f"self.{name} is a {type(value).__name__} that holds layers; hold them in nn.ModuleList([...])"
+
+
+def _is_list_of_layers(value: Any) -> bool:
+    """Return whether a value is a list, or of its kind, with layers in it, however deep."""
+    if not isinstance(value, (list, tuple, set, dict)):
+        return False
+    return any(_holds_layers(one) or _is_list_of_layers(one) for one in _members(value))
 
 
 def _holds_layers(value: Any) -> bool:

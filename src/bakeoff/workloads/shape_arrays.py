@@ -21,19 +21,19 @@ EVERY_ELEMENT = (
 """Functions of one array of real numbers, in any layout."""
 
 
-def _compared(function: str, a: Any, b: Any) -> Shape:
+def _compared(function: str, a: Any, b: Any, /) -> Shape:
     """Return what a comparison gives: booleans, in the layout of both."""
     _an_array(function, a, b)
     return _together(function, a, b).like(boolean=True)
 
 
-def _combined(function: str, a: Any, b: Any) -> Shape:
+def _combined(function: str, a: Any, b: Any, /) -> Shape:
     """Return what the larger or the smaller of two gives."""
     check_real(function, _an_array(function, a, b))
     return _together(function, a, b)
 
 
-def _both(function: str, a: Shape, b: Shape) -> Shape:
+def _both(function: str, a: Shape, b: Shape, /) -> Shape:
     """Return what two masks give together."""
     check_boolean(function, a)
     check_boolean(function, b)
@@ -68,11 +68,11 @@ def without(function: str, x: Shape, axis: int | tuple[int, ...] | None) -> Shap
     if axis is None and isinstance(x, Shape):
         return x.of()
     check_kind(function, x, "array")
-    axes = (axis,) if isinstance(axis, int) else tuple(axis or ())
-    if not all(-x.ndim <= one < x.ndim for one in axes):
-        msg = f"axis {axis} of {x!r}: it has axes from 0 to {x.ndim - 1}"
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    dropped = {axis_of(function, x, one) for one in axes}
+    if not axes or len(dropped) < len(axes):
+        msg = f"nn.{function} over axes {axis} of {x!r}: each is named once, and None stands for all"
         raise LayoutError(msg)
-    dropped = {one % x.ndim for one in axes}
     return x.of(*(length for place, length in enumerate(x.dims) if place not in dropped))
 
 
@@ -100,7 +100,7 @@ def _check_array(function: str, x: Any) -> None:
         check_kind(function, x, "array")
 
 
-def _axis(function: str, x: Shape, axis: Any) -> int:
+def axis_of(function: str, x: Shape, axis: Any) -> int:
     """Return an axis counted from the front; raise LayoutError where x has none such."""
     if isinstance(axis, bool) or not isinstance(axis, int) or not -x.ndim <= axis < x.ndim:
         msg = f"nn.{function}: axis {axis!r} of {x!r}: it has axes from 0 to {x.ndim - 1}"
@@ -146,7 +146,7 @@ class ArrayFunctions:
         return Shape((*x.dims, n))
 
     @staticmethod
-    def where(condition: Shape, a: Any, b: Any) -> Shape:
+    def where(condition: Shape, a: Any, b: Any, /) -> Shape:
         """Return what all three give together."""
         check_boolean("where", condition)
         if not isinstance(a, Shape) and not isinstance(b, Shape):
@@ -158,7 +158,7 @@ class ArrayFunctions:
         return found
 
     @staticmethod
-    def logical_not(x: Shape) -> Shape:
+    def logical_not(x: Shape, /) -> Shape:
         """Return booleans."""
         check_boolean("logical_not", x)
         return x.like(boolean=True)
@@ -184,7 +184,7 @@ class ArrayFunctions:
         """Put the axes of the indices in the place of one of the table's."""
         check_kind("take", table, "array")
         check_integer("take", indices)
-        axis = _axis("take", table, axis)
+        axis = axis_of("take", table, axis)
         check_range(f"nn.take along axis {axis} of {table!r}", indices, table.dims[axis])
         return table.of(*table.dims[:axis], *indices.dims, *table.dims[axis + 1 :])
 
@@ -193,11 +193,12 @@ class ArrayFunctions:
         """Return the shape of the indices."""
         check_kind("take_along_axis", x, "array")
         check_integer("take_along_axis", indices)
-        axis = _axis("take_along_axis", x, axis)
+        axis = axis_of("take_along_axis", x, axis)
         others = [shape[:axis] + shape[axis + 1 :] for shape in (x.dims, indices.dims)]
         if x.ndim != indices.ndim or others[0] != others[1]:
             msg = f"nn.take_along_axis of {x!r} by {indices!r}: they may differ in the length of axis {axis} alone"
             raise LayoutError(msg)
+        check_range(f"nn.take_along_axis along axis {axis} of {x!r}", indices, x.dims[axis])
         return x.of(*indices.dims)
 
     @staticmethod
@@ -209,7 +210,8 @@ class ArrayFunctions:
         if not x.ndim or segments.dims != x.dims[:1]:
             msg = f"nn.segment_sum of {x!r} by {segments!r}: it takes one segment for each row"
             raise LayoutError(msg)
-        return x.of(layers.count("count", count), *x.dims[1:])
+        check_range(f"nn.segment_sum into {count} rows", segments, layers.count("count", count))
+        return x.of(count, *x.dims[1:])
 
     @staticmethod
     def stack(arrays: Iterable[Shape], axis: int) -> Shape:
@@ -225,7 +227,7 @@ class ArrayFunctions:
             msg = f"nn.stack of {', '.join(map(repr, parts))}: they must be of one shape"
             raise LayoutError(msg)
         first = parts[0]
-        place = _axis("stack", Shape((*first.dims, 1)), axis)
+        place = axis_of("stack", Shape((*first.dims, 1)), axis)
         found = first.of(*first.dims[:place], len(parts), *first.dims[place:])
         found.trained = any(part.trained for part in parts)
         return found
@@ -234,7 +236,7 @@ class ArrayFunctions:
     def split(x: Shape, sizes: Sequence[int], axis: int) -> list[Shape]:
         """Return the parts of these lengths."""
         check_kind("split", x, "array")
-        place = _axis("split", x, axis)
+        place = axis_of("split", x, axis)
         if not isinstance(sizes, (tuple, list)) or sum(layers.count("sizes", size) for size in sizes) != x.dims[place]:
             msg = f"nn.split of {x!r} to {sizes!r}: it takes the lengths of all parts, together those of axis {axis}"
             raise LayoutError(msg)
@@ -246,7 +248,7 @@ class ArrayFunctions:
         check_kind("cumsum", x, "array")
         if x.boolean:
             check_real("cumsum", x)
-        _axis("cumsum", x, axis)
+        axis_of("cumsum", x, axis)
         return x.of(*x.dims)
 
     @staticmethod
@@ -260,7 +262,7 @@ class ArrayFunctions:
     def flip(x: Shape, axis: int) -> Shape:
         """Return the same shape."""
         check_kind("flip", x, "array")
-        _axis("flip", x, axis)
+        axis_of("flip", x, axis)
         return x.of(*x.dims)
 
     @staticmethod
@@ -270,7 +272,7 @@ class ArrayFunctions:
             msg = f"nn.roll takes a whole number of places; this is {shift!r}"
             raise LayoutError(msg)
         check_kind("roll", x, "array")
-        _axis("roll", x, axis)
+        axis_of("roll", x, axis)
         return x.of(*x.dims)
 
     @staticmethod

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from numbers import Integral
 from typing import TYPE_CHECKING
 
-from bakeoff.workloads.shape_arrays import ArrayFunctions, check_alike, without
+from bakeoff.workloads.shape_arrays import ArrayFunctions, axis_of, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
 from bakeoff.workloads.shape_graphs import sparse_matmul
-from bakeoff.workloads.shape_losses import cross_entropy, elementwise_loss
+from bakeoff.workloads.shape_losses import binary_cross_entropy, cross_entropy, mse
 from bakeoff.workloads.shape_sequences import column_mask, columns, ctc, floor_divide
 from bakeoff.workloads.shapes import (
     LayoutError,
@@ -36,6 +37,9 @@ class Counter:
     is_collecting = False
     """Whether a step collects, which it does once, without a gradient."""
 
+    held: frozenset[int] | None = None
+    """The layers that the model holds, by identity; None until it is built."""
+
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
         """Take the MACs of a product, whether each operand depends on a parameter, and how many times fewer do."""
 
@@ -57,7 +61,7 @@ class Functions(ArrayFunctions):
         staticmethod(partial(elementwise, name)) for name in ("relu", "gelu", "tanh", "sigmoid")
     )
 
-    def matmul(self, a: Shape, b: Shape) -> Shape:
+    def matmul(self, a: Shape, b: Shape, /) -> Shape:
         """Count a product of matrices, or of stacks of them."""
         for one in (a, b):
             check_kind("matmul", one, "array")
@@ -90,7 +94,7 @@ class Functions(ArrayFunctions):
         return sparse_matmul(self._counter, x, rows, columns, values, count)
 
     @staticmethod
-    def softmax(x: Shape) -> Shape:
+    def softmax(x: Shape, /) -> Shape:
         """Return the same shape."""
         check_kind("softmax", x, "array")
         check_real("softmax", x)
@@ -116,10 +120,10 @@ class Functions(ArrayFunctions):
     columns, column_mask, floor_divide = staticmethod(columns), staticmethod(column_mask), staticmethod(floor_divide)
 
     @staticmethod
-    def reshape(x: Shape, shape: Iterable[int]) -> Shape:
+    def reshape(x: Shape, shape: Iterable[int], /) -> Shape:
         """Return the shape, with the one length that may be -1."""
         check_kind("reshape", x, "array")
-        wanted, count = list(shape), math.prod(x.dims)
+        wanted, count = _lengths("reshape", shape), math.prod(x.dims)
         others = -math.prod(wanted)
         if wanted.count(-1) == 1 and others > 0 and count % others == 0:
             wanted[wanted.index(-1)] = count // others
@@ -129,20 +133,20 @@ class Functions(ArrayFunctions):
         return x.of(*wanted)
 
     @staticmethod
-    def broadcast_to(x: Shape, shape: Iterable[int]) -> Shape:
+    def broadcast_to(x: Shape, shape: Iterable[int], /) -> Shape:
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
-        wanted = tuple(shape)
+        wanted = tuple(_lengths("broadcast_to", shape))
         if x.broadcast_with(Shape(wanted)).dims != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
         return x.of(*wanted)
 
     @staticmethod
-    def permute_dims(x: Shape, axes: Sequence[int]) -> Shape:
+    def permute_dims(x: Shape, axes: Sequence[int], /) -> Shape:
         """Return the axes in their new order."""
         check_kind("permute_dims", x, "array")
-        if sorted(axis % x.ndim for axis in axes) != list(range(x.ndim)):
+        if sorted(axis_of("permute_dims", x, axis) for axis in axes) != list(range(x.ndim)):
             msg = f"nn.permute_dims of {x!r} by {tuple(axes)}: every axis has to be named once"
             raise LayoutError(msg)
         return x.of(*(x.dims[axis] for axis in axes))
@@ -185,8 +189,17 @@ class Losses:
 
     cross_entropy = staticmethod(cross_entropy)
     ctc = staticmethod(ctc)
-    binary_cross_entropy = staticmethod(partial(elementwise_loss, "binary_cross_entropy"))
-    mse = staticmethod(partial(elementwise_loss, "mse"))
+    binary_cross_entropy = staticmethod(binary_cross_entropy)
+    mse = staticmethod(mse)
+
+
+def _lengths(function: str, shape: Iterable[int]) -> list[int]:
+    """Return the lengths of a shape; raise LayoutError for what are no whole numbers."""
+    wanted = list(shape)
+    if not all(isinstance(one, Integral) for one in wanted):
+        msg = f"nn.{function} to {tuple(wanted)!r}: lengths are whole numbers, as a // b gives them"
+        raise LayoutError(msg)
+    return wanted
 
 
 def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
@@ -196,7 +209,8 @@ def _joined(function: str, parts: list[Shape], axis: int) -> Shape:
         raise LayoutError(msg)
     check_alike(function, *parts)
     first = parts[0].dims
-    lengths = {(*part.dims[: axis % len(first)], *part.dims[axis % len(first) + 1 :]) for part in parts}
+    axis = axis_of(function, parts[0], axis)
+    lengths = {(*part.dims[:axis], *part.dims[axis + 1 :]) for part in parts}
     if len(lengths) > 1 or len({part.ndim for part in parts}) > 1:
         msg = f"nn.{function} of {', '.join(map(repr, parts))}: they differ in another axis than the one that is joined"
         raise LayoutError(msg)

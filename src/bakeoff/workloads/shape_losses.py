@@ -38,8 +38,18 @@ def cross_entropy(
     return _reduced("cross_entropy", Shape(labels.dims, trained=logits.trained), reduction)
 
 
-def elementwise_loss(function: str, outputs: Any, targets: Any, weights: Any = None, reduction: Any = "mean") -> Shape:
+def binary_cross_entropy(logits: Any, targets: Any, weights: Any = None, reduction: Any = "mean") -> Shape:
     """Return one number, or one for each element."""
+    return _elementwise("binary_cross_entropy", logits, targets, weights, reduction)
+
+
+def mse(outputs: Any, targets: Any, weights: Any = None, reduction: Any = "mean") -> Shape:
+    """Return one number, or one for each element."""
+    return _elementwise("mse", outputs, targets, weights, reduction)
+
+
+def _elementwise(function: str, outputs: Any, targets: Any, weights: Any, reduction: Any) -> Shape:
+    """Return what a loss of each element gives; raise LayoutError for arrays that do not go together."""
     for one in (outputs, targets):
         if not isinstance(one, Shape):
             check_kind(function, one, "array")

@@ -30,11 +30,19 @@ class Conv1d(Counted, layers_maps.Conv1d):
     """See the vocabulary."""
 
     def __init__(
-        self, inputs: int, outputs: int, kernel: int, stride: int = 1, padding: int = 0, dilation: int = 1, **more: Any
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel: int,
+        stride: int = 1,
+        padding: int = 0,
+        dilation: int = 1,
+        groups: int = 1,
+        bias: bool = True,
     ) -> None:
         """Keep what the length of the result depends on."""
-        super().__init__(inputs, outputs, kernel, stride, padding, dilation, **more)
-        self.inputs, self.stride, self.padding, self.dilation = inputs, stride, padding, dilation
+        super().__init__(in_channels, out_channels, kernel, stride, padding, dilation, groups, bias)
+        self.inputs, self.stride, self.padding, self.dilation = in_channels, stride, padding, dilation
 
     def __call__(self, x: Shape) -> Shape:
         """Count one for each weight and place of the result."""
@@ -62,11 +70,19 @@ class Conv2d(Counted, layers_maps.Conv2d):
     """See the vocabulary."""
 
     def __init__(
-        self, inputs: int, outputs: int, kernel: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, **more: Any
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        bias: bool = True,
     ) -> None:
         """Keep what the size of the result depends on."""
-        super().__init__(inputs, outputs, kernel, stride, padding, dilation, **more)
-        self.inputs, self.stride, self.padding, self.dilation = inputs, stride, padding, pair("dilation", dilation)
+        super().__init__(in_channels, out_channels, kernel, stride, padding, dilation, groups, bias)
+        self.inputs, self.stride, self.padding, self.dilation = in_channels, stride, padding, pair("dilation", dilation)
 
     def __call__(self, x: Shape) -> Shape:
         """Count one for each weight and place of the result."""
@@ -85,8 +101,8 @@ class ConvTranspose2d(Counted, layers_maps.ConvTranspose2d):
 
     def __init__(
         self,
-        inputs: int,
-        outputs: int,
+        in_channels: int,
+        out_channels: int,
         kernel: Any,
         stride: Any = 1,
         padding: Any = 0,
@@ -94,7 +110,7 @@ class ConvTranspose2d(Counted, layers_maps.ConvTranspose2d):
         bias: bool = True,
     ) -> None:
         """Keep what the size of the result depends on."""
-        super().__init__(inputs, outputs, kernel, stride, padding, output_padding, bias)
+        super().__init__(in_channels, out_channels, kernel, stride, padding, output_padding, bias)
         self.stride, self.padding = pair("stride", stride), pair("padding", padding, least=0)
         self.more = pair("output_padding", output_padding, least=0)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bakeoff.workloads.layers import count
-from bakeoff.workloads.shape_checks import check_integer, check_lengths
+from bakeoff.workloads.shape_checks import check_integer, check_lengths, check_range
 from bakeoff.workloads.shapes import SEQUENCE_AXES, LayoutError, Shape, check_kind, check_real
 
 
@@ -28,7 +28,9 @@ def floor_divide(x: Shape, number: Any) -> Shape:
     """Return integers of the same shape."""
     check_integer("floor_divide", x)
     count("number", number)
-    return x
+    found = x.of(*x.dims)
+    found.high = None if x.high is None else (x.high - 1) // number + 1
+    return found
 
 
 def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape) -> Shape:
@@ -43,6 +45,7 @@ def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape
     if labels.ndim != 2 or labels.dims[0] != batch:  # noqa: PLR2004 - batch, most labels
         msg = f"nn.ctc takes labels (batch, most labels), for a batch of {batch}; these are {labels!r}"
         raise LayoutError(msg)
+    check_range(f"nn.ctc of logits {logits.dims}", labels, logits.dims[-1])
     check_lengths("ctc", logit_lengths, batch, "logit_lengths")
     check_lengths("ctc", label_lengths, batch, "label_lengths")
     return logits.of()

@@ -254,12 +254,38 @@ class Shape:
         trained, integer = self.trained or other.trained, self.integer and other.integer
         return Shape(lengths, trained=trained, kind=kind, unfolded=unfolded, integer=integer)
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = combined
+    def _ranged(self, other: Any, largest: Callable[[int], int | None]) -> Shape:
+        """Return what + - * give; of integers and a number with the range that it moves them to."""
+        found = self.combined(other)
+        if found is not self or self.high is None:
+            return found
+        most = largest(self.high - 1)
+        moved = Shape(self.dims, kind=self.kind, unfolded=self.unfolded, integer=True)
+        moved.high = None if most is None else int(most) + 1
+        return moved
+
+    def __add__(self, other: Any) -> Shape:
+        """Add."""
+        return self._ranged(other, lambda most: most + other)
+
+    def __sub__(self, other: Any) -> Shape:
+        """Subtract."""
+        return self._ranged(other, lambda most: most - other)
+
+    def __rsub__(self, other: Any) -> Shape:
+        """Subtract from a number: how small the integers are is not known."""
+        return self._ranged(other, lambda _: None)
+
+    def __mul__(self, other: Any) -> Shape:
+        """Multiply."""
+        return self._ranged(other, lambda most: most * other if other >= 0 else None)
+
+    __radd__, __rmul__ = __add__, __mul__
     __truediv__ = __rtruediv__ = __pow__ = _divided
 
     def __neg__(self) -> Shape:
         """Return the same; booleans have no sign."""
-        return self.combined(-1)
+        return self * -1
 
     def refuse(self, how: str) -> NoReturn:
         """Raise LayoutError: the order of its axes, or of its features, is each framework's own."""
@@ -309,7 +335,7 @@ def check_kind(function: str, x: Any, kind: Kind) -> None:
     raise LayoutError(msg)
 
 
-def elementwise(function: str, x: Any) -> Shape:
+def elementwise(function: str, x: Any, /) -> Shape:
     """Return what a function of every real number gives: any layout is kept."""
     if not isinstance(x, Shape):
         check_kind(function, x, "array")

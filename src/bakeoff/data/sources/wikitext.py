@@ -71,7 +71,8 @@ def _lines(location: str | None) -> tuple[list[str], str, Path | None]:
     folder = existing("wikitext", location)
     source = f"wikitext:{location}"
     if (folder / _FILE).is_file():
-        return text_of(folder / _FILE).splitlines(), source, folder
+        # Not splitlines(), which ends lines at other characters, too: the Parquet files have a row for each newline.
+        return text_of(folder / _FILE).split("\n"), source, folder
     if is_data_set(folder):
         return _of_splits(source, splits_of("wikitext", folder)), source, folder
     msg = f"{source} has neither {_FILE} nor Parquet files with a column 'text'"

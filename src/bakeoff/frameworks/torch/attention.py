@@ -46,6 +46,6 @@ def attention(  # noqa: PLR0913, PLR0917 - the vocabulary's signature
 
 _NO_KERNEL = (
     "none of PyTorch's kernels that attention=... allows computes this attention: flash, efficient and cudnn take "
-    "neither a trained bias nor values of other features than the keys', and on CUDA flash and cudnn take bfloat16 and "
-    "float16 alone; choose attention=default or math"
+    "neither a trained bias nor values of other features than the keys'; on CUDA flash takes no mask, and flash and "
+    "cudnn take bfloat16 and float16 alone; choose attention=default or math"
 )

@@ -1,0 +1,76 @@
+"""A layer that no framework would find in a model is told where the model calls it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_interpreter import VECTOR, checked, write
+
+from bakeoff.spec.errors import ModelFileError
+
+LOST = {
+    "in a closure": ("head = nn.Linear(6, 5); self.made = lambda: head", "return self.made()(x)"),
+    "in an object of another class": (
+        "from types import SimpleNamespace; self.parts = SimpleNamespace(head=nn.Linear(6, 5))",
+        "return self.parts.head(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_a_layer_that_the_model_does_not_hold(name: str, tmp_path: Path) -> None:
+    """No framework would load or train its parameters; a certificate could only say that outputs differ."""
+    layers, forward = LOST[name]
+    path = write(tmp_path, VECTOR, layers, forward)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{path}:18: in forward: nn.Linear is called, and the model does not hold it")
+    assert "nn.ModuleList([...])" in str(refused.value)
+
+
+def test_a_layer_that_draws_has_to_be_held_too(tmp_path: Path) -> None:
+    """It has no parameters, and yet whether it is in training is told to what the model holds."""
+    layers = "self.head = nn.Linear(6, 5); drop = nn.Dropout(0.5); self.made = lambda: drop"
+    path = write(tmp_path, VECTOR, layers, "return self.made()(self.head(x))")
+    with pytest.raises(ModelFileError, match=r"mine\.py:18: in forward: nn\.Dropout is called, and the model"):
+        checked(path)
+
+
+@pytest.mark.parametrize(
+    ("layers", "line"),
+    [
+        ("self.rows = []; self.rows.append(nn.Linear(6, 5))", 13),
+        ("self.rows = {}; self.rows['a'] = [nn.Parameter((6,))]", 13),
+        ("self.rows = [[nn.Linear(6, 5)]]", 15),
+    ],
+)
+def test_layers_in_plain_lists(layers: str, line: int, tmp_path: Path) -> None:
+    """However deep, and also where they were added to a list that the model had already: nothing has to call them."""
+    path = write(tmp_path, VECTOR, f"self.head = nn.Linear(6, 5); {layers}", "return self.head(x)")
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    assert str(refused.value).startswith(f"{path}:{line}: in build: ")
+    assert "that holds layers; hold them in nn.ModuleList([...])" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        "self.head = nn.Linear(6, 9); self.head = nn.Linear(6, 5)",
+        "self.rows = nn.ModuleList([nn.Linear(6, 5)]); self.head = self.rows[0]",
+        "rows = [nn.Linear(6, 5)]; self.rows = nn.ModuleList(rows); self.head = rows[0]",
+    ],
+)
+def test_a_layer_that_is_replaced_or_shared_passes(layers: str, tmp_path: Path) -> None:
+    """What counts is what the model holds in the end, under whatever path."""
+    checked(write(tmp_path, VECTOR, layers, "return self.head(x)"))
+
+
+def test_an_array_is_given_to_a_layer_without_a_name(tmp_path: Path) -> None:
+    """What a layer calls its input is each framework's own: in one it is `input`, in another `inputs`."""
+    path = write(tmp_path, VECTOR, "self.head = nn.Linear(6, 5)", "return self.head(x=x)")
+    with pytest.raises(
+        ModelFileError, match=r"mine\.py:18: in forward: nn\.Linear is called without an array; names of"
+    ):
+        checked(path)
