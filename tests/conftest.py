@@ -87,6 +87,18 @@ def _on_disk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _asleep() -> Iterator[None]:
+    """Have OpenMP's threads sleep while they wait for each other, in all processes that tests start.
+
+    By themselves they spin: two that share a processor with another test take ten times as long, and so does that one.
+    They compute the same.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+        yield
+
+
 @pytest.fixture(autouse=True)
 def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder of the test's own for what is remembered between comparisons of this process."""
