@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,9 @@ LONGEST_FIRST = (
 
 TELL_S = 10.0
 """Between two lines of progress."""
+
+_NUMBERS = count()
+"""Of this process's tests, whose folders are told apart by them."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has what it starts in the background ignore Ctrl-C, and tests send it to themselves.
@@ -100,9 +103,12 @@ def _asleep() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of the test's own for what is remembered between comparisons of this process."""
-    folder = tmp_path / "memory"
+def memory(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of the test's own for what is remembered between comparisons of this process.
+
+    Not below `tmp_path`, which would be made for thousands of tests that write nothing.
+    """
+    folder = tmp_path_factory.getbasetemp() / "memory" / str(next(_NUMBERS))
     monkeypatch.setattr(remembered, "base", lambda: folder)
     return folder
 
