@@ -301,7 +301,7 @@ def subjects_in(name: str, mode: str) -> list[tuple[str, Scenario]]:
 def computed(name: str, mode: str | None = None) -> Computed:
     """Return what a framework computes in a mode, its default one where none is named; on one thread.
 
-    Several wait for each other by spinning, as `reference` says; the tests of options and denormals have two.
+    Several wait for each other by spinning, as `reference` says; the tests of denormals have two.
     """
     mode = mode or DECLARED[name].info.options["mode"].default
     return Computed(Contender(framework=name, label=name, options={"mode": mode, "threads": "1"}), is_mode=True)
@@ -344,8 +344,9 @@ def _spreads(loaded: LoadedWorkload) -> tuple[str, ...]:
 
 @functools.cache
 def computed_by(text: str) -> Computed:
-    """Return what a contender computes, written as its user writes it."""
-    return Computed(parse_contender(text), is_mode=False)
+    """Return what a contender computes, written as its user writes it; on one thread where it names no number."""
+    asked = parse_contender(text)
+    return Computed(msgspec.structs.replace(asked, options={"threads": "1"} | asked.options), is_mode=False)
 
 
 @functools.cache
