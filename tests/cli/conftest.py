@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.race.conftest import NO_PROBE_S
+from tests.race.inline import InlineWorker
 
 from bakeoff.cli import main
 from bakeoff.measure import noise
 from bakeoff.race import conductor
+from bakeoff.study.every import EveryRun
+from bakeoff.study.run import run_study
 
 
 class Said(NamedTuple):
@@ -37,3 +41,15 @@ def cli(capsys: pytest.CaptureFixture[str], home: Path, tmp_path: Path, monkeypa
         return Said(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def inline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have trials run in this process, in virtual time: for what is printed, not for how processes are started.
+
+    Races from the command line in processes of their own: test_run.py, test_sweep.py and test_alone.py.
+    """
+    for function in (conductor.run, conductor.verify, conductor.search_batches, run_study, EveryRun.run):
+        monkeypatch.setitem(function.__kwdefaults__, "launch", InlineWorker)
+        if "probe_s" in function.__kwdefaults__:
+            monkeypatch.setitem(function.__kwdefaults__, "probe_s", NO_PROBE_S)
