@@ -179,11 +179,11 @@ def group_of(nodeid: str) -> str:
 
 
 def contender_of(item: pytest.Item) -> tuple[str, ...]:
-    """Return which contender a test of the contract's options asks; nothing where its group's own answers."""
+    """Return which contender a test of the contract asks by itself; nothing where its group's own answers."""
     if not item.nodeid.removeprefix("tests/").startswith("contract/") or not isinstance(item, pytest.Function):
         return ()
     asked = item.callspec.params if hasattr(item, "callspec") else {}
-    return tuple(str(asked[name]) for name in ("text", "value") if name in asked)
+    return tuple(str(asked[name]) for name in ("text", "value", "contender") if name in asked)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
