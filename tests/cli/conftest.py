@@ -16,6 +16,9 @@ from bakeoff.race import conductor
 from bakeoff.study.every import EveryRun
 from bakeoff.study.run import run_study
 
+TRYING = (conductor.run, conductor.verify, conductor.check_timers, conductor.search_batches)
+"""What starts trials."""
+
 
 class Said(NamedTuple):
     """What a command left behind."""
@@ -47,9 +50,9 @@ def cli(capsys: pytest.CaptureFixture[str], home: Path, tmp_path: Path, monkeypa
 def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have trials run in this process, in virtual time: for what is printed, not for how processes are started.
 
-    Races from the command line in processes of their own: test_run.py, test_sweep.py and test_alone.py.
+    Races from the command line in processes of their own: test_run.py, test_sweep.py, test_alone.py and test_doctor.py.
     """
-    for function in (conductor.run, conductor.verify, conductor.search_batches, run_study, EveryRun.run):
+    for function in (*TRYING, run_study, EveryRun.run):
         monkeypatch.setitem(function.__kwdefaults__, "launch", InlineWorker)
         if "probe_s" in function.__kwdefaults__:
             monkeypatch.setitem(function.__kwdefaults__, "probe_s", NO_PROBE_S)
