@@ -182,5 +182,9 @@ def test_what_a_framework_lacks_is_refused_with_its_reason(framework: str) -> No
 
 @pytest.mark.parametrize("framework", DECLARED)
 def test_the_attention_kernel_is_reported(framework: str) -> None:
-    """After a model with attention every framework reports its attention kernel, or those that it chooses from."""
-    assert computed(framework).settings("attending", "train")["attention"]
+    """Every framework reports its attention kernel, or those that it chooses from, after a model with attention.
+
+    Where there is one kernel, the report hangs on no model: that of the digits, which every run computes, will do.
+    """
+    has_choice = len(DECLARED[framework].info.options["attention"].values) > 1
+    assert computed(framework).settings("attending" if has_choice else "mlp-mnist", "train")["attention"]
