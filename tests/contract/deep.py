@@ -130,6 +130,8 @@ def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
         return DRAWN_BY_TEST[test](asked)
     if framework not in DECLARED or workload not in KNOWN:
         return True
+    if test == CERTIFICATES[1] and framework in SLOW:
+        return workload in first(MODELS, 1, f"{sources()} {framework}")
     alike = WORKLOADS if workload in WORKLOADS else MODELS
     if is_deep(workload):
         return (test in CERTIFICATES and framework not in SLOW) or workload in drawn(framework, names=alike)

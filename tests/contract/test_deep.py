@@ -6,7 +6,7 @@ import deep
 import pytest
 from contract_cases.cases import CASES
 from contract_cases.mixed import MIXED
-from contract_run import CLIPPED, DECLARED, KNOWN, WORKLOADS, is_deep
+from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, WORKLOADS, is_deep
 from deep import (
     CERTIFICATES,
     CLIPPING,
@@ -66,6 +66,18 @@ def test_in_other_modes_shallow_workloads_go_round() -> None:
     assert certified == drawn_beside("torch", "compiled")
     assert repeated < certified
     assert len(repeated) == 1
+
+
+@pytest.mark.parametrize("framework", SLOW)
+def test_one_model_of_a_users_own_is_drawn(monkeypatch: pytest.MonkeyPatch, framework: str) -> None:
+    """Each run has one of the models for a framework whose compiler is slow, and in time it has all."""
+    seen: set[str] = set()
+    for seed in range(200):
+        monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
+        tried = {name for name in MODELS if is_drawn(CERTIFICATES[1], {"framework": framework, "model": name})}
+        assert len(tried) == 1
+        seen |= tried
+    assert seen == set(MODELS)
 
 
 def test_what_is_asked_otherwise_was_certified() -> None:
