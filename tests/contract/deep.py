@@ -36,8 +36,8 @@ BESIDE = 2
 WHOLE = 5
 """How many workloads are held at full size against their independent implementation; at a small one all are."""
 
-BESIDE_WORKLOADS = 2
-"""How many shallow workloads are certified in a mode that is no framework's default; of one the steps are repeated."""
+BESIDE_WORKLOADS = 1
+"""How many shallow workloads are certified in a mode that is no framework's default; their steps are repeated, too."""
 
 CERTIFICATES = ("test_every_framework_computes_the_same", "test_a_model_of_a_users_own_gets_its_certificate")
 """The tests that certify workloads."""
@@ -108,9 +108,9 @@ def drawn_shallow(framework: str, seed: str | None = None, names: Iterable[str] 
     return first(shallow, -(-len(shallow) // SHALLOW), f"{seed or sources()} {framework}")
 
 
-def drawn_beside(framework: str, mode: str, seed: str | None = None, count: int = BESIDE_WORKLOADS) -> set[str]:
+def drawn_beside(framework: str, mode: str, seed: str | None = None) -> set[str]:
     """Return the shallow workloads that a framework computes in a mode that is not its default."""
-    return first(of_depth(WORKLOADS, deep=False), count, f"{seed or sources()} {framework} {mode}")
+    return first(of_depth(WORKLOADS, deep=False), BESIDE_WORKLOADS, f"{seed or sources()} {framework} {mode}")
 
 
 def ways(framework: str) -> list[str]:
@@ -138,7 +138,7 @@ def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     default = DECLARED[framework].info.options["mode"].default
     mode = asked.get("mode", default)
     if test in IN_ALL_MODES and mode != default:
-        return workload in drawn_beside(framework, mode, count=BESIDE_WORKLOADS if test in CERTIFICATES else 1)
+        return workload in drawn_beside(framework, mode)
     is_slow = framework in SLOW and test in (*CERTIFICATES, *IN_ALL_MODES)
     return not is_slow or workload in drawn_shallow(framework, names=alike)
 
