@@ -71,7 +71,10 @@ CONTENDERS_OF_OPTIONS = ("test_every_option_computes_the_same", "test_every_opti
 NAMES = ("test_outputs", "test_loss_and_gradients")
 """The tests of each name of the vocabulary: all of them but where each one's operators are compiled for seconds."""
 
-COMPILED_BY_NAME = {"jittor": 8, "jax": 4, "tensorflow": 3}
+STATISTICS = "test_running_statistics"
+"""Of such a framework's cases with running statistics one is drawn; all of any other's."""
+
+COMPILED_BY_NAME = {"jittor": 12, "jax": 6, "tensorflow": 4}
 """For such a framework, one case in so many is drawn."""
 
 SYNCED = "test_jax_clips_each_devices_samples_and_adds_noise_once"
@@ -185,6 +188,13 @@ def _is_named(asked: Mapping[str, Any]) -> bool:
     return asked["case"] in first(CASES, len(CASES) // parts, f"{sources()} {asked['framework']}")
 
 
+def _keeps_statistics(asked: Mapping[str, Any]) -> bool:
+    """Return whether a framework computes the running statistics of a case in this run."""
+    keeping = [name for name, case in CASES.items() if case.batch_statistics]
+    drawn_one = first(keeping, 1, f"{sources()} {asked['framework']}")
+    return asked["framework"] not in COMPILED_BY_NAME or asked["case"] in drawn_one
+
+
 def _is_synced(asked: Mapping[str, Any]) -> bool:
     """Return whether a way to keep a framework's devices equal is tried."""
     framework = asked.get("framework", "jax")
@@ -206,6 +216,7 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     OF_AN_LSTM: _is_a_kernels_case,
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),
     **dict.fromkeys(NAMES, _is_named),
+    STATISTICS: _keeps_statistics,
     COMPILED_ANEW: lambda _: False,
     GRAPHS: lambda asked: (asked["framework"], asked["mode"]) != ("torch", "compiled"),
     PLANTED_IN_A_LAYER: lambda asked: asked["plant"] in first(PLANTS, 1, f"{sources()} {asked['framework']}"),

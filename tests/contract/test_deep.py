@@ -21,6 +21,7 @@ from deep import (
     SHALLOW,
     SLOW,
     SMALL_CLIPPED,
+    STATISTICS,
     SYNCED,
     VALUES_OF,
     drawn,
@@ -143,3 +144,6 @@ def test_a_part_of_the_names_is_compiled_one_by_one() -> None:
     for framework in DECLARED:
         computed = [case for case in CASES if is_drawn(NAMES[0], {"framework": framework, "case": case})]
         assert len(computed) == len(CASES) // COMPILED_BY_NAME.get(framework, 1)
+        keeping = [case for case in CASES if CASES[case].batch_statistics]
+        kept = [case for case in keeping if is_drawn(STATISTICS, {"framework": framework, "case": case})]
+        assert len(kept) == (1 if framework in COMPILED_BY_NAME else len(keeping))
