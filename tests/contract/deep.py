@@ -33,7 +33,7 @@ SHALLOW = 4
 BESIDE = 2
 """How many kinds of optimiser a slow framework tries, and every one in a mode that is not its default."""
 
-WHOLE = 5
+WHOLE = 3
 """How many workloads are held at full size against their independent implementation; at a small one all are."""
 
 BESIDE_WORKLOADS = 1
