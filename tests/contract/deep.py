@@ -143,7 +143,14 @@ def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
     if test in IN_ALL_MODES and mode != default:
         return workload in drawn_beside(framework, mode)
     is_slow = framework in SLOW and test in (*CERTIFICATES, *IN_ALL_MODES)
-    return not is_slow or workload in drawn_shallow(framework, names=alike)
+    certified = drawn_shallow(framework, names=alike)
+    return not is_slow or workload in (_repeated(framework, certified) if test == IN_ALL_MODES[1] else certified)
+
+
+def _repeated(framework: str, certified: Iterable[str]) -> set[str]:
+    """Return the workload whose steps a slow framework repeats, of those that it certifies."""
+    trained = [name for name in certified if "train" in KNOWN[name].workload.scenarios]
+    return first(trained, 1, f"{sources()} {framework}")
 
 
 def _is_updated(asked: Mapping[str, Any]) -> bool:

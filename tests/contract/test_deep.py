@@ -69,6 +69,18 @@ def test_in_other_modes_shallow_workloads_go_round() -> None:
 
 
 @pytest.mark.parametrize("framework", SLOW)
+def test_a_slow_framework_repeats_the_steps_of_one_shallow_workload(framework: str) -> None:
+    """Beside those of a deep one, and it is one that the framework certifies in the same run."""
+    shallow = of_depth(WORKLOADS, deep=False)
+    certified, repeated = (
+        {name for name in shallow if is_drawn(test, {"framework": framework, "workload": name})}
+        for test in IN_ALL_MODES
+    )
+    assert repeated <= certified
+    assert len(repeated) == 1
+
+
+@pytest.mark.parametrize("framework", SLOW)
 def test_one_model_of_a_users_own_is_drawn(monkeypatch: pytest.MonkeyPatch, framework: str) -> None:
     """Each run has one of the models for a framework whose compiler is slow, and in time it has all."""
     seen: set[str] = set()
