@@ -16,7 +16,7 @@ from typing import Any
 
 from contract_cases.cases import CASES
 from contract_cases.holes import HOLES
-from contract_cases.mixed import MIXED
+from contract_cases.mixed import MIXED, RECURRENT
 from contract_cases.optimizers import OPTIMIZERS
 from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, WORKLOADS, is_deep
 from tests.drawn import first, sources
@@ -82,8 +82,11 @@ ON_TWO_DEVICES = "test_two_devices_compute_what_the_reference_computes_of_their_
 """Tests of several devices, up to half a minute for each way to keep them equal: of either one is drawn a framework."""
 
 OF_AN_LSTM = "test_every_kernel_of_an_lstm_computes_the_same"
+KERNEL_READ_BACK = "test_every_kernel_of_an_lstm_is_read_back"
+"""Of the kernels of an LSTM that are no framework's default one is drawn a framework, a process each."""
+
 KERNEL_CASES = 2
-"""How many cases of recurrent layers each kernel of an LSTM computes."""
+"""How many cases of recurrent layers that kernel computes."""
 
 VALUES_OF = dict.fromkeys(
     ("test_what_is_asked_is_in_force_in_all_threads", "test_the_certificate_passes_with_every_value"), "denormals"
@@ -208,8 +211,17 @@ def _is_synced(asked: Mapping[str, Any]) -> bool:
     return asked["sync"] in first(DECLARED[framework].info.syncs, 1, f"{sources()} {framework}")
 
 
+def _is_a_kernel(asked: Mapping[str, Any]) -> bool:
+    """Return whether a kernel of an LSTM is the one of its framework."""
+    framework = parse_contender(asked["text"]).framework
+    alike = [text for text in RECURRENT if parse_contender(text).framework == framework]
+    return asked["text"] in first(alike, 1, sources())
+
+
 def _is_a_kernels_case(asked: Mapping[str, Any]) -> bool:
     """Return whether a kernel of an LSTM computes a case."""
+    if not _is_a_kernel(asked):
+        return False
     recurrent = [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}]
     return asked["case"] in first(recurrent, KERNEL_CASES, f"{sources()} {asked['text']}")
 
@@ -221,6 +233,7 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     CLIPPING: _is_clipped,
     **dict.fromkeys((SYNCED, ON_TWO_DEVICES), _is_synced),
     OF_AN_LSTM: _is_a_kernels_case,
+    KERNEL_READ_BACK: _is_a_kernel,
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),
     **dict.fromkeys(NAMES, _is_named),
     STATISTICS: _keeps_statistics,

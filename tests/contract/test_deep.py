@@ -5,7 +5,7 @@ from __future__ import annotations
 import deep
 import pytest
 from contract_cases.cases import CASES
-from contract_cases.mixed import MIXED
+from contract_cases.mixed import MIXED, RECURRENT
 from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, WORKLOADS, is_deep
 from deep import (
     BESIDE_WORKLOADS,
@@ -14,6 +14,8 @@ from deep import (
     COMPILED_BY_NAME,
     CONTENDERS_OF_OPTIONS,
     IN_ALL_MODES,
+    KERNEL_CASES,
+    KERNEL_READ_BACK,
     NAMES,
     OF_AN_LSTM,
     ON_TWO_DEVICES,
@@ -114,20 +116,25 @@ def test_one_value_is_tried_in_each_mode() -> None:
 
 
 def test_ways_to_keep_devices_equal_and_kernels_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run has one way of each framework, and each kernel of an LSTM computes two cases; in time it has all."""
+    """Each run has one way and one kernel of an LSTM of each framework, with two cases; in time it has all."""
     recurrent = [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}]
     synced: set[str] = set()
-    computed: set[str] = set()
+    computed: set[tuple[str, str]] = set()
     for seed in range(60):
         monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
         ways = {sync for sync in DECLARED["jax"].info.syncs if is_drawn(SYNCED, {"sync": sync})}
         assert len(ways) == 1
         assert all(is_drawn(ON_TWO_DEVICES, {"framework": "jax", "sync": sync}) for sync in ways)
-        cases = {case for case in recurrent if is_drawn(OF_AN_LSTM, {"text": "torch:lstm=cell", "case": case})}
-        assert len(cases) == 2
+        pairs = [(text, case) for text in RECURRENT for case in recurrent]
+        cases = {(text, case) for text, case in pairs if is_drawn(OF_AN_LSTM, {"text": text, "case": case})}
+        kernels = [text for text in RECURRENT if is_drawn(KERNEL_READ_BACK, {"text": text})]
+        assert len(kernels) == len({parse_contender(text).framework for text in RECURRENT})
+        assert {text for text, _ in cases} == set(kernels)
+        assert len(cases) == KERNEL_CASES * len(kernels)
         synced, computed = synced | ways, computed | cases
     assert synced == set(DECLARED["jax"].info.syncs)
-    assert computed == set(recurrent)
+    assert {text for text, _ in computed} == set(RECURRENT)
+    assert {case for _, case in computed} == set(recurrent)
 
 
 def test_contenders_with_several_options_go_round(monkeypatch: pytest.MonkeyPatch) -> None:

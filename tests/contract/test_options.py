@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from contract_cases.cases import CASES
-from contract_cases.mixed import MIXED
+from contract_cases.mixed import MIXED, RECURRENT
 from contract_checks import loss_and_gradients, outputs
 from contract_run import (
     DECLARED,
@@ -42,16 +42,6 @@ OPTIONS = (
     "lengths",
     "aggregate",
 )
-
-RECURRENT = [
-    "torch:lstm=cell",
-    "torch:lstm=block",
-    "jax:lstm=cell",
-    "tensorflow:lstm=cell",
-    "tensorflow:lstm=block",
-    "tensorflow:lstm=fused",
-]
-"""Each value of `lstm` that is no framework's default on a processor."""
 
 PADDED = ["torch:lengths=packed", "torch:lengths=masked"]
 """Each value of `lengths` that is no framework's default."""
