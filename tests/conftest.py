@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,16 +38,33 @@ LONGEST_FIRST = (
     "jax compiled",
     "tensorflow graph",
     "torch eager",
+    "contract/test_per_sample.py",
+    "contract/test_options.py",
+    "test_tour.py",
+    "race/test_groups.py",
+    "mutants/test_mutants.py",
+    "mlx eager",
     "cli/test_run.py",
+    "stats/test_monte_carlo.py",
+    "report/test_browser.py",
+    "race/test_search.py",
+    "race/test_damage.py",
+    "test_wheel.py",
+    "contract/test_independent.py",
+    "contract/test_several_devices.py",
     "race/test_input.py",
     "race/test_soak.py",
     "frameworks/test_ready_made.py",
-    "test_tour.py",
+    "environments/test_create.py",
+    "tensorflow eager",
 )
 """Groups of tests that take longest are begun first: no worker of `pytest -n` is left alone with one at the end."""
 
 TELL_S = 10.0
 """Between two lines of progress."""
+
+_NUMBERS = count()
+"""Of this process's tests, whose folders are told apart by them."""
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell has what it starts in the background ignore Ctrl-C, and tests send it to themselves.
@@ -87,10 +104,25 @@ def _on_disk() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _asleep() -> Iterator[None]:
+    """Have OpenMP's threads sleep while they wait for each other, in all processes that tests start.
+
+    By themselves they spin: two that share a processor with another test take ten times as long, and so does that one.
+    They compute the same.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_WAIT_POLICY", "PASSIVE")
+        yield
+
+
 @pytest.fixture(autouse=True)
-def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder of the test's own for what is remembered between comparisons of this process."""
-    folder = tmp_path / "memory"
+def memory(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder of the test's own for what is remembered between comparisons of this process.
+
+    Not below `tmp_path`, which would be made for thousands of tests that write nothing.
+    """
+    folder = tmp_path_factory.getbasetemp() / "memory" / str(next(_NUMBERS))
     monkeypatch.setattr(remembered, "base", lambda: folder)
     return folder
 
@@ -161,11 +193,14 @@ def group_of(nodeid: str) -> str:
 
 
 def contender_of(item: pytest.Item) -> tuple[str, ...]:
-    """Return which contender a test of the contract's options asks; nothing where its group's own answers."""
-    if not item.nodeid.removeprefix("tests/").startswith("contract/") or not isinstance(item, pytest.Function):
+    """Return which contender a test of the contract asks by itself; nothing where its group's own answers."""
+    path = item.nodeid.removeprefix("tests/")
+    if path.startswith("mutants/test_mut"):
+        return ("planted",)  # in a process of its own, so that the group's is not started again behind it
+    if not path.startswith("contract/") or not isinstance(item, pytest.Function):
         return ()
     asked = item.callspec.params if hasattr(item, "callspec") else {}
-    return tuple(str(asked[name]) for name in ("text", "value") if name in asked)
+    return tuple(str(asked[name]) for name in ("text", "value", "contender") if name in asked)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -52,6 +52,11 @@ COMMAND = (
 )
 
 
+@pytest.fixture(autouse=True)
+def blank_charts() -> None:
+    """Have charts be drawn: nothing may stand in them either."""
+
+
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a results directory with a comparison of Alice's, who says too much wherever something may stand."""

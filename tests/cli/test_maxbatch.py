@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 RUN = ["run", "mlp-mnist", "fake:sample_kib=1,capacity_kib=45", "--size", "reduced", "--data", "synthetic"]
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_search_ends_with_its_answer_and_a_report(cli: Cli) -> None:
     """The answer names the largest batch; every attempt is a line; `bakeoff report` computes the same again."""
     said = cli(*RUN, "--max-batch")
@@ -45,6 +46,7 @@ def test_a_search_ends_with_its_answer_and_a_report(cli: Cli) -> None:
     assert json.loads(cli("report", "--json").out)["contenders"][0]["largest"] == 45
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_search_has_its_page_and_its_chart(cli: Cli) -> None:
     """Page, Markdown and charts stand beside the records, and `bakeoff report` writes them where it is asked to."""
     cli(*RUN, "--max-batch")
@@ -57,6 +59,7 @@ def test_a_search_has_its_page_and_its_chart(cli: Cli) -> None:
     assert "Largest batch" in Path("search.svg").read_text()
 
 
+@pytest.mark.usefixtures("inline")
 def test_json_stands_alone_on_stdout(cli: Cli) -> None:
     """--json prints one object on stdout, and progress on stderr; a search that finds nothing ends with 1."""
     said = cli(*RUN[:2], "fake:wrong=loss", *RUN[3:], "--max-batch", "--json")

@@ -61,6 +61,7 @@ def own(tmp_path: Path) -> str:
     return "own.toml"
 
 
+@pytest.mark.usefixtures("inline")
 def test_published_figures_are_measured_by_one_command(cli: Cli, own: str, tmp_path: Path) -> None:
     """The answer has the published ratio beside ours, what is smaller, what is missing, and where the rest is."""
     said = cli("reproduce", own, "--device", "cpu")
@@ -80,6 +81,7 @@ def test_published_figures_are_measured_by_one_command(cli: Cli, own: str, tmp_p
     assert cli("report", folder.name, "--markdown").out.startswith("## Of 3 published pairs in table 1 of a page")
 
 
+@pytest.mark.usefixtures("inline")
 def test_json_stands_alone_on_stdout(cli: Cli, own: str) -> None:
     """--json prints one object on stdout, and progress on stderr."""
     said = cli("reproduce", own, "fake", "--device", "cpu", "--json")
@@ -100,6 +102,7 @@ def test_what_cannot_be_ends_with_its_reason(cli: Cli, own: str, tmp_path: Path)
     assert not (tmp_path / "results").exists()
 
 
+@pytest.mark.usefixtures("inline")
 def test_a_study_of_which_nothing_was_ranked_failed(cli: Cli, own: str, tmp_path: Path) -> None:
     """Where no row has a passing certificate the exit code says so, and the reason stands in the answer."""
     (tmp_path / own).write_text(

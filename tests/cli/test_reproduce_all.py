@@ -47,6 +47,7 @@ def documented(page: str) -> set[str]:
     return set(re.findall(r"^\| `([\w.\[\]]+)` \|", (DOCS / page).read_text("utf-8"), re.MULTILINE))
 
 
+@pytest.mark.usefixtures("inline")
 def test_all_are_run_and_what_became_of_each_is_told(cli: Cli, two: Path) -> None:
     """Numbers before the start, times of those that can race, a summary in the end, code 1 for the one that failed."""
     assert two.is_dir()
@@ -71,6 +72,7 @@ def test_all_are_run_and_what_became_of_each_is_told(cli: Cli, two: Path) -> Non
     assert len(list(Path("results").glob("quick-*"))) == 1
 
 
+@pytest.mark.usefixtures("inline")
 def test_ctrl_c_keeps_what_is_finished(cli: Cli, two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The summary says what is done and how to go on, with the exit code of an interrupt."""
     assert two.is_dir()
@@ -95,6 +97,7 @@ def test_ctrl_c_keeps_what_is_finished(cli: Cli, two: Path, monkeypatch: pytest.
     assert "--resume" in text
 
 
+@pytest.mark.usefixtures("inline")
 def test_one_study_says_its_time_before_it_starts(cli: Cli, two: Path) -> None:
     """The first run by its own minutes, with how many comparisons; the next by what the first one took."""
     first = cli("reproduce", str(two / "quick.toml"), "--device", "cpu").out

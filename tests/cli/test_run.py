@@ -75,6 +75,7 @@ def test_without_a_terminal_every_trial_and_round_is_one_plain_line(raced: tuple
     assert [line for line in lines if re.fullmatch(r" *\d+ s  fake: same work verified", line)]
 
 
+@pytest.mark.usefixtures("inline")
 def test_json_stands_alone_on_stdout(cli: Cli) -> None:
     """--json prints one object on stdout, and progress on stderr."""
     said = cli(*RACE, "--json")
@@ -116,6 +117,7 @@ def test_reports_are_written_where_they_are_asked_for(
     assert failed.err.startswith("bakeoff: cannot write page.html/page.html")
 
 
+@pytest.mark.usefixtures("inline")
 def test_nobody_certified_ends_with_1(cli: Cli) -> None:
     """A race in which no pair could be ranked says why, and does not end as if it had an answer."""
     said = cli("run", "mlp-mnist", "fake", "fake:wrong=loss", "--size", "reduced", "--rounds", "1")
@@ -123,6 +125,7 @@ def test_nobody_certified_ends_with_1(cli: Cli) -> None:
     assert "same work not verified: loss" in said.out
 
 
+@pytest.mark.usefixtures("inline")
 def test_verify_shows_every_check(cli: Cli) -> None:
     """`bakeoff verify` gives the certificate alone; one that fails ends with 1 and says where."""
     good = cli("verify", "mlp-mnist", "fake", "--size", "reduced")

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 RACE = ["run", "mlp-mnist", "--size", "reduced", "--results", "results", "--rounds", "5", "--fail-if-slower"]
 
 
+@pytest.mark.usefixtures("inline")
 def test_the_exit_code_says_whether_a_contender_is_slower(cli: Cli) -> None:
     """1 where it takes twice as long, 0 where that is allowed; the sentence on stderr names both."""
     said = cli(*RACE, "5%", "fake", "fake:step_ms=2")
@@ -28,6 +29,7 @@ def test_the_exit_code_says_whether_a_contender_is_slower(cli: Cli) -> None:
     assert "fake is not slower than fake:step_ms=2" in said.err
 
 
+@pytest.mark.usefixtures("inline")
 def test_what_is_inconclusive_is_skipped(cli: Cli) -> None:
     """A contender that fails gives git bisect's code for a revision that cannot be tested."""
     said = cli(*RACE, "5%", "fake", "fake:fault=raise")

@@ -88,6 +88,7 @@ def test_each_point_has_its_own_command(swept: tuple[Path, str]) -> None:
     assert "going on with" in again
 
 
+@pytest.mark.usefixtures("inline")
 def test_several_options_race_every_combination(cli: Cli) -> None:
     """--option takes any option, and two with several values give their product; --json is one object."""
     said = cli(
@@ -99,6 +100,7 @@ def test_several_options_race_every_combination(cli: Cli) -> None:
     assert steps == pytest.approx([1e-3, 2e-3, 1e-3, 2e-3], rel=0.1)
 
 
+@pytest.mark.usefixtures("inline")
 def test_one_value_is_a_comparison_as_ever(cli: Cli) -> None:
     """With a single value no study is made, and an option for all is in force."""
     said = cli(*RACE[:3], *RACE[4:], "--option", "step_ms=3", "--batch-size", "8", "--rounds", "1", "--json")

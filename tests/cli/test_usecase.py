@@ -68,6 +68,7 @@ def test_the_third_and_the_fourth_have_per_sample_gradients(cli: Cli) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("inline")
 def test_a_use_case_is_run(cli: Cli) -> None:
     """It ends as `run` does, and what goes on with it is the same command."""
     said = cli("use-case", "1", "--benchmark", "mnist", "fake", "fake:step_ms=2", *DRY[:4])

@@ -136,6 +136,8 @@ class Computed:
         self._known = HOLES.get(contender.framework, frozenset())
         self._info = DECLARED[contender.framework].info
         self._options = resolve_options(self._info, contender, {}, usable_cores())
+        usual = msgspec.structs.replace(contender, options={"threads": "1"})
+        self._learns = self._is_reference or self._options == resolve_options(self._info, usual, {}, usable_cores())
         identity = msgspec.json.encode([contender.framework, self._options, self._is_reference], order="sorted")
         self._folder = Session.folder / f"{contender.framework}-{hashlib.sha256(identity).hexdigest()[:16]}"
         self._folder.mkdir(exist_ok=True)
@@ -262,9 +264,8 @@ class Computed:
         return self._folder / f"{hashlib.sha256(identity.encode()).hexdigest()[:16]}.{kind}"
 
     def _trial(self, workload: str, scenario: Scenario, path: Path | None = None) -> TrialSpec:
-        """Return what is asked, as the conductor asks it; what learns is a default mode or the reference."""
+        """Return what is asked, as the conductor asks it; what learns has defaults, or is the reference."""
         loaded = KNOWN[workload]
-        learns = path is None and (not self._is_mode or self._options["mode"] == self._info.options["mode"].default)
         return TrialSpec(
             comparison="contract",
             name=f"{workload}/{scenario}",
@@ -279,7 +280,7 @@ class Computed:
             batch_size=loaded.size("reduced").batch_size,
             seed=0,
             inputs_path=str(_inputs(workload)),
-            learning_steps=loaded.workload.learning_steps if learns else 0,
+            learning_steps=loaded.workload.learning_steps if self._learns and path is None else 0,
             spreads=_spreads(loaded) if self._is_reference and path is None else (),
         )
 
@@ -301,7 +302,7 @@ def subjects_in(name: str, mode: str) -> list[tuple[str, Scenario]]:
 def computed(name: str, mode: str | None = None) -> Computed:
     """Return what a framework computes in a mode, its default one where none is named; on one thread.
 
-    Several wait for each other by spinning, as `reference` says; the tests of options and denormals have two.
+    Several wait for each other by spinning, as `reference` says; the tests of denormals have two.
     """
     mode = mode or DECLARED[name].info.options["mode"].default
     return Computed(Contender(framework=name, label=name, options={"mode": mode, "threads": "1"}), is_mode=True)
@@ -344,8 +345,9 @@ def _spreads(loaded: LoadedWorkload) -> tuple[str, ...]:
 
 @functools.cache
 def computed_by(text: str) -> Computed:
-    """Return what a contender computes, written as its user writes it."""
-    return Computed(parse_contender(text), is_mode=False)
+    """Return what a contender computes, written as its user writes it; on one thread where it names no number."""
+    asked = parse_contender(text)
+    return Computed(msgspec.structs.replace(asked, options={"threads": "1"} | asked.options), is_mode=False)
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from typing import Any
 
 from contract_cases.cases import CASES
 from contract_cases.holes import HOLES
-from contract_cases.mixed import MIXED
+from contract_cases.mixed import MIXED, RECURRENT
 from contract_cases.optimizers import OPTIMIZERS
 from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, WORKLOADS, is_deep
 from several_devices import CLIPPED_WAYS, WAYS
@@ -34,11 +34,11 @@ SHALLOW = 4
 BESIDE = 2
 """How many kinds of optimiser a slow framework tries, and every one in a mode that is not its default."""
 
-WHOLE = 5
+WHOLE = 3
 """How many workloads are held at full size against their independent implementation; at a small one all are."""
 
-BESIDE_WORKLOADS = 2
-"""How many shallow workloads are certified in a mode that is no framework's default; of one the steps are repeated."""
+BESIDE_WORKLOADS = 1
+"""How many shallow workloads are certified in a mode that is no framework's default; their steps are repeated, too."""
 
 CERTIFICATES = ("test_every_framework_computes_the_same", "test_a_model_of_a_users_own_gets_its_certificate")
 """The tests that certify workloads."""
@@ -72,7 +72,10 @@ CONTENDERS_OF_OPTIONS = ("test_every_option_computes_the_same", "test_every_opti
 NAMES = ("test_outputs", "test_loss_and_gradients")
 """The tests of each name of the vocabulary: all of them but where each one's operators are compiled for seconds."""
 
-COMPILED_BY_NAME = {"jittor": 8, "jax": 4, "tensorflow": 3}
+STATISTICS = "test_running_statistics"
+"""Of such a framework's cases with running statistics one is drawn; all of any other's."""
+
+COMPILED_BY_NAME = {"jittor": 12, "jax": 6, "tensorflow": 4}
 """For such a framework, one case in so many is drawn."""
 
 SYNCED = "test_each_device_clips_its_own_samples_and_noise_is_added_once"
@@ -83,8 +86,11 @@ gradients, some ways are drawn among all frameworks'; of the second one a framew
 CLIPPED_ON_TWO = 2
 
 OF_AN_LSTM = "test_every_kernel_of_an_lstm_computes_the_same"
+KERNEL_READ_BACK = "test_every_kernel_of_an_lstm_is_read_back"
+"""Of the kernels of an LSTM that are no framework's default one is drawn a framework, a process each."""
+
 KERNEL_CASES = 2
-"""How many cases of recurrent layers each kernel of an LSTM computes."""
+"""How many cases of recurrent layers that kernel computes."""
 
 VALUES_OF = dict.fromkeys(
     ("test_what_is_asked_is_in_force_in_all_threads", "test_the_certificate_passes_with_every_value"), "denormals"
@@ -112,9 +118,9 @@ def drawn_shallow(framework: str, seed: str | None = None, names: Iterable[str] 
     return first(shallow, -(-len(shallow) // SHALLOW), f"{seed or sources()} {framework}")
 
 
-def drawn_beside(framework: str, mode: str, seed: str | None = None, count: int = BESIDE_WORKLOADS) -> set[str]:
+def drawn_beside(framework: str, mode: str, seed: str | None = None) -> set[str]:
     """Return the shallow workloads that a framework computes in a mode that is not its default."""
-    return first(of_depth(WORKLOADS, deep=False), count, f"{seed or sources()} {framework} {mode}")
+    return first(of_depth(WORKLOADS, deep=False), BESIDE_WORKLOADS, f"{seed or sources()} {framework} {mode}")
 
 
 def ways(framework: str) -> list[str]:
@@ -134,15 +140,24 @@ def is_drawn(test: str, asked: Mapping[str, Any]) -> bool:
         return DRAWN_BY_TEST[test](asked)
     if framework not in DECLARED or workload not in KNOWN:
         return True
+    if test == CERTIFICATES[1] and framework in SLOW:
+        return workload in first(MODELS, 1, f"{sources()} {framework}")
     alike = WORKLOADS if workload in WORKLOADS else MODELS
     if is_deep(workload):
         return (test in CERTIFICATES and framework not in SLOW) or workload in drawn(framework, names=alike)
     default = DECLARED[framework].info.options["mode"].default
     mode = asked.get("mode", default)
     if test in IN_ALL_MODES and mode != default:
-        return workload in drawn_beside(framework, mode, count=BESIDE_WORKLOADS if test in CERTIFICATES else 1)
+        return workload in drawn_beside(framework, mode)
     is_slow = framework in SLOW and test in (*CERTIFICATES, *IN_ALL_MODES)
-    return not is_slow or workload in drawn_shallow(framework, names=alike)
+    certified = drawn_shallow(framework, names=alike)
+    return not is_slow or workload in (_repeated(framework, certified) if test == IN_ALL_MODES[1] else certified)
+
+
+def _repeated(framework: str, certified: Iterable[str]) -> set[str]:
+    """Return the workload whose steps a slow framework repeats, of those that it certifies."""
+    trained = [name for name in certified if "train" in KNOWN[name].workload.scenarios]
+    return first(trained, 1, f"{sources()} {framework}")
 
 
 def _is_updated(asked: Mapping[str, Any]) -> bool:
@@ -193,6 +208,13 @@ def _is_clipped_on_two(asked: Mapping[str, Any]) -> bool:
     return f"{asked['framework']} {asked['sync']}" in first(every, CLIPPED_ON_TWO, sources())
 
 
+def _keeps_statistics(asked: Mapping[str, Any]) -> bool:
+    """Return whether a framework computes the running statistics of a case in this run."""
+    keeping = [name for name, case in CASES.items() if case.batch_statistics]
+    drawn_one = first(keeping, 1, f"{sources()} {asked['framework']}")
+    return asked["framework"] not in COMPILED_BY_NAME or asked["case"] in drawn_one
+
+
 def _is_synced(asked: Mapping[str, Any]) -> bool:
     """Return whether a way to keep a framework's devices equal is tried with these batch statistics."""
     framework = asked["framework"]
@@ -200,8 +222,17 @@ def _is_synced(asked: Mapping[str, Any]) -> bool:
     return f"{asked['sync']} {asked['statistics']}" in first(mine, 1, f"{sources()} {framework}")
 
 
+def _is_a_kernel(asked: Mapping[str, Any]) -> bool:
+    """Return whether a kernel of an LSTM is the one of its framework."""
+    framework = parse_contender(asked["text"]).framework
+    alike = [text for text in RECURRENT if parse_contender(text).framework == framework]
+    return asked["text"] in first(alike, 1, sources())
+
+
 def _is_a_kernels_case(asked: Mapping[str, Any]) -> bool:
     """Return whether a kernel of an LSTM computes a case."""
+    if not _is_a_kernel(asked):
+        return False
     recurrent = [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}]
     return asked["case"] in first(recurrent, KERNEL_CASES, f"{sources()} {asked['text']}")
 
@@ -214,8 +245,10 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     SYNCED: _is_clipped_on_two,
     ON_TWO_DEVICES: _is_synced,
     OF_AN_LSTM: _is_a_kernels_case,
+    KERNEL_READ_BACK: _is_a_kernel,
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),
     **dict.fromkeys(NAMES, _is_named),
+    STATISTICS: _keeps_statistics,
     COMPILED_ANEW: lambda _: False,
     GRAPHS: lambda asked: (asked["framework"], asked["mode"]) != ("torch", "compiled"),
     PLANTED_IN_A_LAYER: lambda asked: asked["plant"] in first(PLANTS, 1, f"{sources()} {asked['framework']}"),

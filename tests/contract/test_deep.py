@@ -5,15 +5,18 @@ from __future__ import annotations
 import deep
 import pytest
 from contract_cases.cases import CASES
-from contract_cases.mixed import MIXED
-from contract_run import CLIPPED, DECLARED, KNOWN, WORKLOADS, is_deep
+from contract_cases.mixed import MIXED, RECURRENT
+from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, WORKLOADS, is_deep
 from deep import (
+    BESIDE_WORKLOADS,
     CERTIFICATES,
     CLIPPED_ON_TWO,
     CLIPPING,
     COMPILED_BY_NAME,
     CONTENDERS_OF_OPTIONS,
     IN_ALL_MODES,
+    KERNEL_CASES,
+    KERNEL_READ_BACK,
     NAMES,
     OF_AN_LSTM,
     ON_TWO_DEVICES,
@@ -21,6 +24,7 @@ from deep import (
     SHALLOW,
     SLOW,
     SMALL_CLIPPED,
+    STATISTICS,
     SYNCED,
     VALUES_OF,
     drawn,
@@ -58,16 +62,38 @@ def test_every_workload_is_certified_in_every_run() -> None:
 
 
 def test_in_other_modes_shallow_workloads_go_round() -> None:
-    """In each mode two are certified, the steps of one of them are repeated, and all are drawn in time."""
+    """In each mode one is certified and its steps are repeated, and all are drawn in time."""
     shallow = of_depth(WORKLOADS, deep=False)
     draws = [drawn_beside("torch", "compiled", str(seed)) for seed in range(200)]
     assert set().union(*draws) == shallow
-    assert {len(draw) for draw in draws} == {2}
+    assert {len(draw) for draw in draws} == {BESIDE_WORKLOADS}
     asked = {name: {"framework": "torch", "mode": "compiled", "workload": name} for name in shallow}
     certified, repeated = ({name for name in shallow if is_drawn(test, asked[name])} for test in IN_ALL_MODES)
-    assert certified == drawn_beside("torch", "compiled")
-    assert repeated < certified
+    assert certified == repeated == drawn_beside("torch", "compiled")
+
+
+@pytest.mark.parametrize("framework", SLOW)
+def test_a_slow_framework_repeats_the_steps_of_one_shallow_workload(framework: str) -> None:
+    """Beside those of a deep one, and it is one that the framework certifies in the same run."""
+    shallow = of_depth(WORKLOADS, deep=False)
+    certified, repeated = (
+        {name for name in shallow if is_drawn(test, {"framework": framework, "workload": name})}
+        for test in IN_ALL_MODES
+    )
+    assert repeated <= certified
     assert len(repeated) == 1
+
+
+@pytest.mark.parametrize("framework", SLOW)
+def test_one_model_of_a_users_own_is_drawn(monkeypatch: pytest.MonkeyPatch, framework: str) -> None:
+    """Each run has one of the models for a framework whose compiler is slow, and in time it has all."""
+    seen: set[str] = set()
+    for seed in range(200):
+        monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
+        tried = {name for name in MODELS if is_drawn(CERTIFICATES[1], {"framework": framework, "model": name})}
+        assert len(tried) == 1
+        seen |= tried
+    assert seen == set(MODELS)
 
 
 def test_what_is_asked_otherwise_was_certified() -> None:
@@ -96,24 +122,29 @@ NAMES_OF_A_WAY = ("framework", "sync", "statistics")
 
 
 def test_ways_to_keep_devices_equal_and_kernels_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run has one way of each framework, and each kernel of an LSTM computes two cases; in time it has all."""
+    """Each run has one way and one kernel of an LSTM of each framework, with two cases; in time it has all."""
     recurrent = [name for name, case in CASES.items() if {"LSTM", "LSTMCell"} & {*case.names}]
     synced: set[tuple[str, str]] = set()
     joined: set[tuple[str, str, str]] = set()
-    computed: set[str] = set()
+    computed: set[tuple[str, str]] = set()
     for seed in range(60):
         monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
         clipped = {way for way in CLIPPED_WAYS if is_drawn(SYNCED, dict(zip(NAMES_OF_A_WAY, way, strict=False)))}
         assert len(clipped) == CLIPPED_ON_TWO
         certified = {way for way in JAX_WAYS if is_drawn(ON_TWO_DEVICES, dict(zip(NAMES_OF_A_WAY, way, strict=True)))}
         assert len(certified) == 1
-        cases = {case for case in recurrent if is_drawn(OF_AN_LSTM, {"text": "torch:lstm=cell", "case": case})}
-        assert len(cases) == 2
+        pairs = [(text, case) for text in RECURRENT for case in recurrent]
+        cases = {(text, case) for text, case in pairs if is_drawn(OF_AN_LSTM, {"text": text, "case": case})}
+        kernels = [text for text in RECURRENT if is_drawn(KERNEL_READ_BACK, {"text": text})]
+        assert len(kernels) == len({parse_contender(text).framework for text in RECURRENT})
+        assert {text for text, _ in cases} == set(kernels)
+        assert len(cases) == KERNEL_CASES * len(kernels)
         synced, joined, computed = synced | clipped, joined | certified, computed | cases
     assert synced == set(CLIPPED_WAYS)
     assert joined == JAX_WAYS
     assert len(joined) == 4
-    assert computed == set(recurrent)
+    assert {text for text, _ in computed} == set(RECURRENT)
+    assert {case for _, case in computed} == set(recurrent)
 
 
 def test_contenders_with_several_options_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,3 +173,6 @@ def test_a_part_of_the_names_is_compiled_one_by_one() -> None:
     for framework in DECLARED:
         computed = [case for case in CASES if is_drawn(NAMES[0], {"framework": framework, "case": case})]
         assert len(computed) == len(CASES) // COMPILED_BY_NAME.get(framework, 1)
+        keeping = [case for case in CASES if CASES[case].batch_statistics]
+        kept = [case for case in keeping if is_drawn(STATISTICS, {"framework": framework, "case": case})]
+        assert len(kept) == (1 if framework in COMPILED_BY_NAME else len(keeping))

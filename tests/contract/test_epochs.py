@@ -35,7 +35,7 @@ def ran(framework: str) -> WholeRun:
     with tempfile.TemporaryDirectory() as folder:
         request = Request(
             workload="mlp-mnist",
-            contenders=(framework,),
+            contenders=(f"{framework}:threads=1",),
             size="reduced",
             data="digits",
             epochs=EPOCHS,

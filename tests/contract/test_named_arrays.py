@@ -47,7 +47,8 @@ SUBJECTS = pytest.mark.parametrize("workload", WORKLOADS)
 def computed(name: str, *, reference: bool = False) -> dict[str, tuple[Exhibit, dict[str, Any]]]:
     """Return a framework's evidence of each workload, and what else its child has written down."""
     info = DECLARED[name].info
-    asked = Contender(framework=name, label=name, options=dict(info.reference or {}) if reference else {})
+    own = dict(info.reference or {}) if reference else {}
+    asked = Contender(framework=name, label=name, options={"threads": "1"} | own)
     options = resolve_options(info, asked, {}, usable_cores())
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

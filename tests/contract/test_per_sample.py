@@ -76,21 +76,26 @@ def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, w
     assert certificate.passed, certificate.reason
 
 
-@pytest.mark.parametrize("name", HAVE)
-def test_what_is_in_force_is_read_back(name: str) -> None:
+@pytest.mark.parametrize(
+    "contender", [f"{name}:{OPTION}={info.options[OPTION].default}" for name, info in HAVE.items()]
+)
+def test_what_is_in_force_is_read_back(contender: str) -> None:
     """Settings say how per-sample gradients are computed, to which norm they are clipped, and the noise."""
-    way = HAVE[name].options[OPTION].default
-    settings = computed_by(f"{_in_scenario(f'{name}:{OPTION}={way}')},threads=1").settings("imdb-embed", SCENARIO)
+    name, _, way = contender.partition(f":{OPTION}=")
+    settings = computed_by(f"{_in_scenario(contender)},threads=1").settings("imdb-embed", SCENARIO)
     asked = CLIPPED["imdb-embed"]
     expected = {"max_norm": asked.max_norm, "noise_multiplier": asked.noise_multiplier}
     assert settings.items() >= expected.items()
     assert settings[OPTION] in ({*HAVE[name].options[OPTION].values} - {DEFAULT} if way == DEFAULT else {way})
 
 
-@pytest.mark.parametrize(("name", "way", "workload"), PER_SAMPLE_HOLES)
-def test_what_a_way_lacks_is_refused_with_its_reason(name: str, way: str, workload: str) -> None:
+@pytest.mark.parametrize(
+    ("contender", "workload"), [(f"{name}:{OPTION}={way}", workload) for name, way, workload in PER_SAMPLE_HOLES]
+)
+def test_what_a_way_lacks_is_refused_with_its_reason(contender: str, workload: str) -> None:
     """A way that a framework lacks for a model is refused before a step, with the reason and what to choose."""
-    reason = computed_by(f"{name}:{OPTION}={way},threads=1").refusal(f"{workload}/{SCENARIO}")
+    name, _, way = contender.partition(f":{OPTION}=")
+    reason = computed_by(f"{_in_scenario(contender)},threads=1").refusal(f"{workload}/{SCENARIO}")
     assert PER_SAMPLE_HOLES[name, way, workload] in reason
     assert "hoose per_sample=" in reason or NOT_INSTALLED in reason
 

@@ -55,9 +55,10 @@ def test_steps_of_a_schedule_are_the_same_after_a_restore(framework: str, mode: 
 
 
 @pytest.mark.parametrize(
-    "framework", [name for name in DECLARED if "float16" in DECLARED[name].info.options["precision"].values]
+    ("framework", "value"),
+    [(name, "float16") for name in DECLARED if "float16" in DECLARED[name].info.options["precision"].values],
 )
-def test_the_scale_of_the_loss_is_restored(framework: str) -> None:
+def test_the_scale_of_the_loss_is_restored(framework: str, value: str) -> None:
     """In float16 the loss's scale is a part of the state: the same steps give the same bits again."""
-    found = computed_by(f"{framework}:precision=float16").steady("mlp-mnist")
+    found = computed_by(f"{framework}:precision={value}").steady("mlp-mnist")
     assert not [held for held in contract_checks.repeats(found) if not held.passed]

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import errno
+import shutil
+import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -21,29 +24,52 @@ NOWHERE = "./there-is-no-such-wheel.whl\n"
 
 
 @pytest.fixture
-def scripted(home: Path) -> Framework:
+def needless(home: Path) -> Framework:
     """Give a framework that needs nothing, and no environment yet."""
     assert not home.exists()
     return framework("fake")
 
 
-def test_an_environment_is_made_once(scripted: Framework, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a new virtual environment: Python makes one in some seconds."""
+    folder = tmp_path_factory.mktemp("empty") / "environment"
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
+    return folder
+
+
+@pytest.fixture
+def scripted(needless: Framework, empty: Path, monkeypatch: pytest.MonkeyPatch) -> Framework:
+    """Give the same, where a new virtual environment is a copy of an empty one."""
+    run = create._run
+
+    def copied(command: list[str], *others: Any, **named: Any) -> None:
+        if command[1:3] == ["-m", "venv"]:
+            shutil.copytree(empty, command[3], symlinks=True, dirs_exist_ok=True)
+        else:
+            run(command, *others, **named)
+
+    monkeypatch.setattr(create, "_run", copied)
+    return needless
+
+
+def test_an_environment_is_made_once(needless: Framework, tmp_path: Path) -> None:
     """The first call makes it and tells each phase, the second finds it, and other requirements make it again."""
     lines: list[str] = []
-    environment = create.make_environment(scripted, lines.append)
+    environment = create.make_environment(needless, lines.append)
     assert environment.python.exists()
     assert [line.split()[1] for line in lines] == ["making", "installing", "done"]
     before = environment.python.lstat().st_ctime_ns
 
     lines.clear()
-    assert create.make_environment(scripted, lines.append) == environment
+    assert create.make_environment(needless, lines.append) == environment
     assert len(lines) == 1
     assert "already there" in lines[0]
     assert environment.python.lstat().st_ctime_ns == before
 
     other = tmp_path / "other.txt"
     other.write_text("# other pins\n")
-    assert create.make_environment(scripted, lines.append, requirements=other).info != environment.info
+    assert create.make_environment(needless, lines.append, requirements=other).info != environment.info
 
 
 def test_a_half_made_environment_is_not_used_and_made_again(scripted: Framework) -> None:

@@ -1,4 +1,4 @@
-"""Run in TensorFlow's interpreter: `PYTHON tensorflow_child.py TASK` does one task and prints its result as JSON."""
+"""Run in TensorFlow's interpreter: `PYTHON tensorflow_child.py TASK ...` prints what its tasks give, as JSON."""
 
 from __future__ import annotations
 
@@ -186,4 +186,4 @@ def collecting(engine: Engine) -> dict[str, Any]:
 if __name__ == "__main__":
     engine = import_engine(FOLDER).Engine()
     engine.configure(OPTIONS)
-    print(json.dumps(globals()[sys.argv[1]](engine)))  # noqa: T201 - its answer
+    print(json.dumps({task: globals()[task](engine) for task in sys.argv[1:]}))  # noqa: T201 - its answer

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,25 @@ from asking import answer
 
 from bakeoff.environments.declared import frameworks
 
+SHARED = ("settings", "traces", "collecting", "passes", "float64")
+"""Tasks that one process does, in this order: the last ones switch what is global."""
 
-def ask(task: str, **variables: str) -> Any:
-    """Do a task of the child in TensorFlow's interpreter, with the variables that a worker sets."""
+
+def ask(*tasks: str, **variables: str) -> Any:
+    """Do tasks of the child in TensorFlow's interpreter, with a worker's variables; return the result of each."""
     declared = frameworks()["tensorflow"].info.variables
-    return answer("tensorflow", "tensorflow_child.py", task, **variables | {one.name: one.value for one in declared})
+    return answer("tensorflow", "tensorflow_child.py", *tasks, **variables | {one.name: one.value for one in declared})
+
+
+@functools.cache
+def told() -> Any:
+    """Return the results of the tasks that share a process."""
+    return ask(*SHARED)
 
 
 def test_a_step_is_traced_once() -> None:
     """However many batches are rotated, a step is traced once, and not at all in eager mode."""
-    assert ask("traces") == {
+    assert told()["traces"] == {
         f"{mode} {scenario}": None if mode == "eager" else 1
         for mode in ("eager", "graph", "compiled")
         for scenario in ("train", "infer")
@@ -27,14 +37,14 @@ def test_a_step_is_traced_once() -> None:
 
 def test_a_gpu_that_is_not_there_is_told_with_its_reason() -> None:
     """The processor's build says that it has no CUDA."""
-    assert ask("cuda").endswith("here is its build for processors, without CUDA")
+    assert ask("cuda")["cuda"].endswith("here is its build for processors, without CUDA")
 
 
 def test_a_users_keras_settings_change_nothing(tmp_path: Path) -> None:
     """Another backend, layout or precision in the user's keras.json has no part in what is computed."""
     users = {"backend": "jax", "floatx": "float16", "image_data_format": "channels_first", "epsilon": 0.5}
     (tmp_path / "keras.json").write_text(json.dumps(users))
-    assert ask("settings", KERAS_HOME=str(tmp_path)) == ask("settings")
+    assert ask("settings", KERAS_HOME=str(tmp_path))["settings"] == told()["settings"]
 
 
 def test_optimizers_are_exact_in_float64() -> None:
@@ -44,7 +54,7 @@ def test_optimizers_are_exact_in_float64() -> None:
     decayed = 1 - 0.1 * 0.3
     velocity = 1 + 0.3
     then = 1 - 0.1 * velocity
-    assert ask("float64") == {
+    assert told()["float64"] == {
         "sgd": pytest.approx(then - 0.1 * (0.9 * velocity + 1 + 0.3 * then), rel=1e-14),
         "adam": pytest.approx(1 - 2 * 0.1 * corrected, rel=1e-14),
         "adamw": pytest.approx((decayed - 0.1 * corrected) * decayed - 0.1 * corrected, rel=1e-14),
@@ -55,7 +65,7 @@ def test_optimizers_are_exact_in_float64() -> None:
 @pytest.fixture(scope="module")
 def passes() -> Any:
     """Give a small step with each of Grappler's passes switched off and alone."""
-    return ask("passes")
+    return told()["passes"]
 
 
 def test_a_pass_that_is_said_to_be_off_and_is_on_is_read_back(passes: Any) -> None:
@@ -90,8 +100,8 @@ def test_grapplers_passes_are_counted_one_by_one(passes: Any) -> None:
 
 def test_both_functions_of_a_step_that_collects_are_read_or_none_is() -> None:
     """As graphs both are known; compiled, where two programs have the same names, there is no profile, and why."""
-    told = ask("collecting")
-    graph, compiled = told["graph"], told["compiled"]
+    found = told()["collecting"]
+    graph, compiled = found["graph"], found["compiled"]
     assert graph == ["layers", "", True, True]
     assert compiled[0] == "none"
     assert "a step that collects is two programs" in compiled[1]

@@ -16,12 +16,12 @@ from tests.drawn import first, sources
 VARIABLE = "BAKEOFF_MUTANTS"
 
 DRAWN = {
-    "torch": 8,
-    "jax": 3,
+    "torch": 6,
+    "jax": 2,
     "tensorflow": 2,
-    "mlx": 3,
+    "mlx": 2,
     "jittor": 1,
-    "workload": 5,
+    "workload": 4,
     "clock": 1,
     "feed": 1,
     "explanation": 1,

@@ -22,6 +22,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -269,14 +270,16 @@ def _of_unit(framework: str, path: str, copy: Path | None) -> Iterator[Finding]:
     """Yield the tests of a file that fail on copied sources, or that one passes of each."""
     sources = copy.parent if copy else ROOT / "src"
     command = [sys.executable, "-m", "pytest", "-q", "-rf", "-p", "no:randomly", "-p", "no:cacheprovider", path]
-    done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(sources)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    # In a folder of its own: pytest would take the usual one, and remove what earlier runs have left there.
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            [*command, "--basetemp", f"{folder}/pytest"],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(sources)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode in (0, 1), done.stdout[-2000:]
     names = re.findall(r"^FAILED \S+::(\w+)", done.stdout, re.MULTILINE)
     yield from (Finding(name, passed=False) for name in dict.fromkeys(names))

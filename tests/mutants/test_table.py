@@ -39,7 +39,7 @@ def test_a_part_is_drawn_by_the_sources() -> None:
     """The part is the same for the same sources, another one for others, and in the end every mutant has its turn."""
     assert drawn(seed="a") == drawn(seed="a") != drawn(seed="b")
     assert len(drawn()) <= sum(DRAWN.values())
-    assert set().union(*(drawn(seed=str(number)) for number in range(200))) == MUTANTS.keys()
+    assert set().union(*(drawn(seed=str(number)) for number in range(500))) == MUTANTS.keys()
 
 
 def test_every_mutant_is_to_be_caught_or_equivalent() -> None:

@@ -122,8 +122,17 @@ def lost(path: Path, outcome: str) -> None:
     seal(path, record)
 
 
-@pytest.mark.parametrize("outcome", ["killed", "timeout", "crashed", "unavailable"])
-@pytest.mark.parametrize("name", ["certify-fake-step_ms=60", "reference", "late-fake-step_ms=60"])
+@pytest.mark.parametrize(
+    ("name", "outcome"),
+    [
+        ("certify-fake-step_ms=60", "killed"),
+        ("certify-fake-step_ms=60", "timeout"),
+        ("reference", "crashed"),
+        ("reference", "unavailable"),
+        ("late-fake-step_ms=60", "killed"),
+        ("late-fake-step_ms=60", "crashed"),
+    ],
+)
 def test_what_came_to_nothing_is_done_again(race: Any, name: str, outcome: str) -> None:
     """A process that was lost outside of the rounds is no lasting verdict: going on does its trial again."""
     folder = Path(race(*RACERS, max_rounds=1).path)

@@ -182,7 +182,7 @@ def test_a_limit_that_the_machine_cannot_keep_is_refused(request_of: Any) -> Non
 def test_a_real_framework_is_searched(request_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """PyTorch's largest batch is found within a small limit, and its peak is below it."""
     monkeypatch.setattr(attempts, "PRECISION", 1.0)
-    outcome = search_batches(request_of("torch", batch_size=4096), limit_bytes=150 * MB)
+    outcome = search_batches(request_of("torch:threads=1", batch_size=4096), limit_bytes=150 * MB)
     (one,) = outcome.found
     assert (one.state, one.reason) == ("found", "")
     assert one.largest >= 512

@@ -1,4 +1,4 @@
-"""Pages as a real browser shows them: one start of Chromium for all pages, four widths and two themes."""
+"""Pages as a real browser shows them: one start of Chromium for all pages, four widths, the dark theme at two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ from bakeoff.judge.outcome import Outcome
 
 __all__ = ["batches", "explained", "figure", "host"]
 
-WIDTHS, THEMES = (360, 400, 800, 1280), ("light", "dark")
+WIDTHS = (360, 400, 800, 1280)
+LOOKS = [(width, theme) for width in WIDTHS for theme in ("light", "dark") if theme == "light" or width in (400, 1280)]
+"""Colours know no width: the dark ones are looked at once in either layout of a page, which change at 42em."""
 COMPARISONS = ("decided", "undecided", "bare", "one", "long")
 OTHERS = ("batches", "figure", "host", "explained")
 SMALLEST_PX = 11.0
@@ -83,7 +85,7 @@ def seen(request: pytest.FixtureRequest, tmp_path: Path) -> list[dict[str, Any]]
         paths = {name: tmp_path / f"{name}.html" for name in made}
         for name, path in paths.items():
             path.write_text(made[name], encoding="utf-8")
-        job = {"pages": paths, "widths": WIDTHS, "themes": THEMES, "profile": tmp_path / "profile", "shots": None}
+        job = {"pages": paths, "looks": LOOKS, "profile": tmp_path / "profile", "shots": None}
         (tmp_path / "job.json").write_text(json.dumps(job, default=str))
         command = [node, str(tools.HERE / "look.mjs"), browser, str(modules), str(tmp_path / "job.json")]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=200)
@@ -95,7 +97,7 @@ def seen(request: pytest.FixtureRequest, tmp_path: Path) -> list[dict[str, Any]]
 def shown(seen: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows of bakeoff's own pages."""
     found = [row for row in seen if row["name"] != "faulty"]
-    assert len(found) == (len(COMPARISONS) + len(OTHERS) + 1) * len(WIDTHS) * len(THEMES)
+    assert len(found) == (len(COMPARISONS) + len(OTHERS) + 1) * len(LOOKS)
     return found
 
 
@@ -105,7 +107,7 @@ def where(row: dict[str, Any]) -> str:
 
 
 def test_axe_finds_nothing(seen: list[dict[str, Any]]) -> None:
-    """axe-core finds no violation in any page, at any width, in either theme, with everything unfolded."""
+    """axe-core finds no violation in any page, at any width, nor in the dark theme, with everything unfolded."""
     assert not [(where(row), violation) for row in shown(seen) for violation in row["violations"]]
 
 
@@ -131,7 +133,7 @@ def test_text_and_marks_stand_out(seen: list[dict[str, Any]]) -> None:
     assert {
         where(row): row["faintestMark"] for row in shown(seen) if row["marks"] and row["faintestMark"]["ratio"] < MARK
     } == {}
-    assert sum(row["marks"] for row in shown(seen)) > 1000
+    assert sum(row["marks"] for row in shown(seen)) > 750
 
 
 def test_charts_share_one_width_and_lose_nothing(seen: list[dict[str, Any]]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.drawn import is_all
+from tests.drawn import first, is_all, sources
 from tests.report.shown import html, json_text, markdown, printed
 
 from bakeoff.cli.report import told_if_absurd
@@ -30,6 +30,8 @@ TEXTS = (
     *("red;background-image:url(https://stranger.example/)", "url(https://stranger.example/)", "](https://s.example)"),
     *("`````", "| a | b |", "../../../etc/passwd", "", LONG, "{{ 7 * 7 }}", "datum.contender", "&#x1b;[31m"),
 )
+ALONE = 5
+"""How many texts a run tries by themselves, drawn by the sources; all are tried together, and the long one alone."""
 NUMBERS = (0, -1, 1, 2**62, -(2**62), 1e308, 1e-308, 0.5, None, True)
 ANYTHING = ([], {}, "text", *NUMBERS, *TEXTS)
 
@@ -65,10 +67,12 @@ def folder(root: Path, tmp_path: Path) -> Path:
 
 ALL = " ".join(text for text in TEXTS if len(text) < 100)
 
+TRIED = [text for text in TEXTS if is_all() or text in {LONG, *first(TEXTS, ALONE, sources())}]
+
 
 @pytest.mark.parametrize(
     ("text", "drawn"),
-    [(ALL, False), *(pytest.param(text, text in (ALL, LONG), marks=pytest.mark.slow) for text in (ALL, *TEXTS))],
+    [(ALL, False), *(pytest.param(text, text in (ALL, LONG), marks=pytest.mark.slow) for text in (ALL, *TRIED))],
 )
 def test_a_strangers_text_is_shown_and_not_obeyed(folder: Path, tmp_path: Path, text: str, *, drawn: bool) -> None:
     """Labels, names, reasons, versions, colours and the command may be anything, in every form."""

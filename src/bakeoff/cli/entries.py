@@ -24,19 +24,19 @@ Entry = dict[str, Any]
 
 def workloads() -> list[Entry]:
     """Return every workload that has a name; one whose file cannot be used has its problem instead."""
-    from bakeoff.workloads.load import load, names
+    from bakeoff.workloads.load import names
 
-    entries: list[Entry] = []
-    for name in names():
-        try:
-            entries.append(_workload(load(name).workload))
-        except BakeoffError as error:
-            entries.append({"name": name, "problem": str(error)})
-    return entries
+    return [_workload(name) for name in names()]
 
 
-def _workload(workload: Any) -> Entry:
-    """Return one workload."""
+def _workload(name: str) -> Entry:
+    """Return one workload, or its problem."""
+    from bakeoff.workloads.load import load
+
+    try:
+        workload = load(name).workload
+    except BakeoffError as error:
+        return {"name": name, "problem": str(error)}
     full = workload.sizes.get("full") or next(iter(workload.sizes.values()))
     return {
         "name": workload.name,
@@ -110,23 +110,28 @@ def options_of(name: str) -> list[Entry]:
 
 def studies() -> list[Entry]:
     """Return every study of published figures."""
-    from bakeoff.study.published import load, names
+    from bakeoff.study.published import names
 
-    return [
-        {
-            "name": study.id,
-            "title": study.title,
-            "source": study.source,
-            "document": study.document.citation,
-            "number": study.document.number,
-            "hardware": [machine.hardware for machine in study.machines],
-            "comparisons": [declared.name for declared in study.comparisons],
-            "figures": sum(len(figure.values) for declared in study.comparisons for figure in declared.figures),
-            "absent": [one.name for one in study.absent],
-            "scaled_minutes": study.minutes,
-        }
-        for study in map(load, names())
-    ]
+    return [_study(name) for name in names()]
+
+
+def _study(name: str) -> Entry:
+    """Return one study."""
+    from bakeoff.study.published import load
+
+    study = load(name)
+    return {
+        "name": study.id,
+        "title": study.title,
+        "source": study.source,
+        "document": study.document.citation,
+        "number": study.document.number,
+        "hardware": [machine.hardware for machine in study.machines],
+        "comparisons": [declared.name for declared in study.comparisons],
+        "figures": sum(len(figure.values) for declared in study.comparisons for figure in declared.figures),
+        "absent": [one.name for one in study.absent],
+        "scaled_minutes": study.minutes,
+    }
 
 
 GATHER: dict[str, Callable[[], list[Entry]]] = {
@@ -144,15 +149,26 @@ def named(what: str, name: str) -> Any:
     """
     if what == "frameworks":
         return _named_framework(name)
-    found = {entry["name"]: entry for entry in GATHER[what]()}
+    if what == "options":
+        return _named_option(name)
+    from bakeoff.study import published
+    from bakeoff.workloads import load
+
+    of, known = (_workload, load.names()) if what == "workloads" else (_study, published.names())
+    if name in known:
+        return of(name)
+    raise UnknownNameError({"workloads": "workload", "studies": "study"}[what], name, known)
+
+
+def _named_option(name: str) -> Any:
+    """Return one option, or those of the framework of this name."""
+    found = {entry["name"]: entry for entry in options()}
     if name in found:
         return found[name]
-    if what == "options" and name in frameworks():
+    if name in frameworks():
         return options_of(name)
-    if what == "options":
-        kind, others = "option or framework", [other for other, one in frameworks().items() if one.info.listed]
-        raise UnknownNameError(kind, name, [*found, *others])
-    raise UnknownNameError({"workloads": "workload", "studies": "study"}[what], name, found)
+    kind, others = "option or framework", [other for other, one in frameworks().items() if one.info.listed]
+    raise UnknownNameError(kind, name, [*found, *others])
 
 
 def _named_framework(name: str) -> Entry:

@@ -6,16 +6,22 @@ No framework is imported here: only a worker does that, in the framework's own i
 from __future__ import annotations
 
 import importlib.util
+import os
+import sys
 import tomllib
-from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from functools import cache, lru_cache
+from importlib.metadata import EntryPoint, EntryPoints, entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 import bakeoff
 from bakeoff.spec.errors import UnavailableError, UnknownNameError
 from bakeoff.spec.framework import FrameworkInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DECLARATION = "framework.toml"
 ENTRY_POINTS = "bakeoff.frameworks"
@@ -35,7 +41,7 @@ def frameworks() -> dict[str, Framework]:
     """Return every declared framework by name; one whose declaration cannot be used is included, with its problem."""
     folders = sorted(path.parent for path in _shipped().glob(f"*/{DECLARATION}"))
     declared = {folder.name: _read(folder.name, folder) for folder in folders}
-    for point in entry_points(group=ENTRY_POINTS):
+    for point in _points(entry_points, tuple(map(_changed_ns, sys.path))):
         # A shipped framework wins over a package that takes its name.
         declared.setdefault(point.name, _external(point))
     return declared
@@ -68,6 +74,22 @@ def _read(name: str, folder: Path) -> Framework:
     if info.name != name:
         return _broken(name, folder, f"{path} says name = {info.name!r}, but its folder or entry point is {name!r}")
     return Framework(info=info, path=folder)
+
+
+@lru_cache(maxsize=1)
+def _points(read: Callable[..., Any], seen: tuple[tuple[str, int], ...]) -> EntryPoints:
+    """Return what installed packages declare, for a path as it was `seen`: to read all of them takes a while."""
+    del seen
+    found: EntryPoints = read(group=ENTRY_POINTS)
+    return found
+
+
+def _changed_ns(folder: str) -> tuple[str, int]:
+    """Return a folder of the path and when a package was last added to it or taken away; 0 where that is unknown."""
+    try:
+        return folder, os.stat(folder or os.curdir).st_mtime_ns  # noqa: PTH116 - the path may hold what is no folder
+    except OSError:
+        return folder, 0
 
 
 @cache

@@ -12,3 +12,13 @@ MIXED = [
     "tensorflow:precision=float16,onednn=on,grappler=no-folding",
 ]
 """Each value that a framework has on a processor is in one of them; several stand together to save processes."""
+
+RECURRENT = [
+    "torch:lstm=cell",
+    "torch:lstm=block",
+    "jax:lstm=cell",
+    "tensorflow:lstm=cell",
+    "tensorflow:lstm=block",
+    "tensorflow:lstm=fused",
+]
+"""Each value of `lstm` that is no framework's default on a processor."""

@@ -1,6 +1,6 @@
 // Looks at pages in a real browser, one start for all: node look.mjs CHROMIUM MODULES JOB, and prints what was found.
 //
-// JOB is a file: {pages: {name: path}, widths: [...], themes: [...], profile: path, shots: folder or null}.
+// JOB is a file: {pages: {name: path}, looks: [[width, theme], ...], profile: path, shots: folder or null}.
 
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ const [chromium, modules, job] = process.argv.slice(2);
 const require = createRequire(`${modules}/`);
 const puppeteer = require("puppeteer-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const { pages, widths, themes, profile, shots } = JSON.parse(readFileSync(job, "utf8"));
+const { pages, looks, profile, shots } = JSON.parse(readFileSync(job, "utf8"));
 
 const browser = await puppeteer.launch({
   executablePath: chromium,
@@ -26,20 +26,18 @@ try {
     asked = [];
     await tab.goto(`file://${path}`);
     await tab.evaluate(axe);
-    for (const width of widths) {
+    for (const [width, theme] of looks) {
       await tab.setViewport({ width, height: 800 });
-      for (const theme of themes) {
-        await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
-        const file = `${shots}/${name}-${width}-${theme}.png`;
-        if (shots) await tab.screenshot({ path: file, fullPage: true });
-        const placed = await tab.evaluate(places);
-        await tab.evaluate(folds, true);
-        const drawn = await tab.evaluate(measures);
-        const isFirst = width === widths[0] && theme === themes[0];
-        const violations = await tab.evaluate(violated, isFirst);
-        await tab.evaluate(folds, false);
-        found.push({ name, width, theme, asked, violations, ...placed, ...drawn });
-      }
+      await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: theme }]);
+      const file = `${shots}/${name}-${width}-${theme}.png`;
+      if (shots) await tab.screenshot({ path: file, fullPage: true });
+      const placed = await tab.evaluate(places);
+      await tab.evaluate(folds, true);
+      const drawn = await tab.evaluate(measures);
+      const isFirst = width === looks[0][0] && theme === looks[0][1];
+      const violations = await tab.evaluate(violated, isFirst);
+      await tab.evaluate(folds, false);
+      found.push({ name, width, theme, asked, violations, ...placed, ...drawn });
     }
   }
 } finally {
