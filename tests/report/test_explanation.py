@@ -106,11 +106,21 @@ def test_a_confirmed_cause_stands_in_the_answer(explained: Explanation, unexplai
         said = f"25.0: {status}; with convolution=products (backward convolution) the gap falls from 1.31x to 1.14x"
         assert said in headline(with_suspects(explained, *suspects)), "the status of the largest part stands there, too"
     quiet = [msgspec.structs.replace(row, told_apart=False) for row in PAIR.by_kind]
-    made = msgspec.structs.replace(explained, gaps=[msgspec.structs.replace(PAIR, by_kind=quiet)])
+    made = msgspec.structs.replace(explained, gaps=[msgspec.structs.replace(PAIR, by_kind=quiet, by_layer=[])])
     cause = msgspec.structs.replace(SUSPECTS[0], row=None, cause="denormals", switch="denormals=flush")
     answer = headline(with_suspects(made, cause))
     assert answer.startswith("jax's step takes 1.31x torch's (95 % CI 1.28 to 1.34); with denormals=flush (denormals)")
     assert answer.endswith("to 1.14x: confirmed.")
+
+
+def test_an_answer_begins_with_the_layer_that_has_more_than_all_known_kinds(explained: Explanation) -> None:
+    """Where kinds trade time and are chance each, the layer that has them is what the slower one spends more on."""
+    quiet = [msgspec.structs.replace(row, told_apart=False) for row in PAIR.by_kind]
+    made = msgspec.structs.replace(explained, gaps=[msgspec.structs.replace(PAIR, by_kind=quiet)], suspects=[])
+    largest = max((row for row in PAIR.by_layer if row.told_apart and row.kind is None), key=difference)
+    said = headline(made)
+    assert f" in {largest.layer}" in said
+    assert said.endswith("no race has checked it: a hypothesis.")
 
 
 def test_chance_is_not_named(unexplained: Explanation, kinds_alone: Explanation) -> None:
@@ -133,7 +143,8 @@ def test_chance_is_not_named(unexplained: Explanation, kinds_alone: Explanation)
 def test_what_is_shorter_is_no_cause(explained: Explanation) -> None:
     """A part that the slower one spends less on is never given as the cause of its being slower."""
     shorter = [row for row in PAIR.by_kind if difference(row) < 0]
-    made = msgspec.structs.replace(explained, gaps=[msgspec.structs.replace(PAIR, by_kind=shorter)], suspects=[])
+    gap = msgspec.structs.replace(PAIR, by_kind=shorter, by_layer=[])
+    made = msgspec.structs.replace(explained, gaps=[gap], suspects=[])
     assert headline(made).endswith("and it is not known why: what is told apart of their steps is shorter in jax.")
 
 

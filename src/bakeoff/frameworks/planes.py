@@ -27,7 +27,6 @@ COPIES: tuple[tuple[str, OperationKind], ...] = (
 )
 """What on a GPU is no kernel of an operation, by what its name contains (tsl/profiler, cupti_collector.cc)."""
 
-
 _WITHOUT_EVENTS = (
     "saw no event on the GPU: CUPTI is missing, or the driver lets administrators only profile "
     "(NVreg_RestrictProfilingToAdminUsers=0 lets all)"

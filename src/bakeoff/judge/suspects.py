@@ -72,13 +72,13 @@ def suspects_of(
 def top_rows(gap: Gap) -> list[Row]:
     """Return the rows in which the slower contender spends more beyond chance, the largest difference first.
 
-    Two kinds of operations may trade time from process to process, so that neither is told apart while the layer that
-    has both is. A layer with more than all kinds that are told apart comes before them.
+    Two kinds of operations may trade time from process to process, so that neither is beyond chance while the layer
+    that has both is. A layer with more than all kinds that are beyond chance comes before them.
     """
     kinds = sorted(filter(_is_longer, gap.by_kind), key=_excess_s, reverse=True)
     layers = [row for row in gap.by_layer if row.kind is None and row.layer and _is_longer(row)]
     largest = max(layers, key=_excess_s, default=None)
-    is_first = largest is not None and _excess_s(largest) > sum(map(_excess_s, kinds))
+    is_first = largest is not None and _excess_s(largest) - sum(map(_excess_s, kinds)) > ROUNDING
     return [*([largest] if is_first and largest else []), *kinds[:MOST_ROWS]]
 
 

@@ -30,9 +30,9 @@ NS = 1e-9
 SIDES = 2
 """Of a gap: both race again, beside the slower one with switches turned."""
 
-MOST_TURNED = MOST_ROWS + 1
-"""About how many contenders are turned: a switch for each row that is looked into, and the control; causes in counters
-may add some."""
+MOST_TURNED = MOST_ROWS + 2
+"""About how many contenders are turned: a switch for each row that is looked into, of which one may be a layer, and the
+control; causes in counters may add some."""
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

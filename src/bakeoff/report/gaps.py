@@ -92,8 +92,12 @@ def _place(value: float) -> int:
 
 
 def main_gap(explanation: Explanation) -> Gap | None:
-    """Return the gap that the answer is about: the widest of those of which a part is known, else the widest."""
-    return max(explanation.gaps, key=lambda gap: (bool(leading_parts(gap)), gap.gap_s), default=None)
+    """Return the gap that the answer is about: the widest of which a kind, else a layer, else nothing is known."""
+
+    def importance(gap: Gap) -> tuple[bool, bool, float]:
+        return bool(known_parts(gap)), bool(leading_parts(gap)), gap.gap_s
+
+    return max(explanation.gaps, key=importance, default=None)
 
 
 def other_gaps(explanation: Explanation) -> list[Gap]:
@@ -161,7 +165,7 @@ def known_parts(gap: Gap) -> list[Row]:
 
 
 def leading_parts(gap: Gap) -> list[Row]:
-    """Return what an answer begins with: a layer where no kinds say as much, then the kinds that are told apart."""
+    """Return what an answer begins with: a layer where no kinds say as much, then the known kinds."""
     return [*(row for row in top_rows(gap)[:1] if row.kind is None), *known_parts(gap)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads import layers
@@ -102,10 +102,10 @@ def _check_array(function: str, x: Any) -> None:
 
 def axis_of(function: str, x: Shape, axis: Any) -> int:
     """Return an axis counted from the front; raise LayoutError where x has none such."""
-    if isinstance(axis, bool) or not isinstance(axis, int) or not -x.ndim <= axis < x.ndim:
+    if isinstance(axis, bool) or not isinstance(axis, Integral) or not -x.ndim <= axis < x.ndim:
         msg = f"nn.{function}: axis {axis!r} of {x!r}: it has axes from 0 to {x.ndim - 1}"
         raise LayoutError(msg)
-    return axis % x.ndim
+    return int(axis) % x.ndim
 
 
 def _is_number(value: Any) -> bool:
