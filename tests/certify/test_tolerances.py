@@ -7,6 +7,7 @@ from bakeoff.certify.tolerances import (
     MOST,
     PROGRAM,
     ROOM,
+    SUMS,
     Allowed,
     allowed,
     amplitude,
@@ -65,3 +66,10 @@ def test_a_precision_is_held_by_its_own_spread() -> None:
     older = Evidence(version=1, parameter_shapes={})
     assert is_measured(older, "bfloat16")
     assert allowed(older, "bfloat16", "cpu", 2) == of_version_1("bfloat16", 2)
+
+
+def test_statistics_are_sums_that_are_longer_than_all_others() -> None:
+    """In float32 they have room for sums of equal terms one after another; in float64 as everything else."""
+    assert in_precision("float32", state=0.0).state == SUMS
+    assert in_precision("float32", state=1e-3).state == ROOM * 1e-3
+    assert in_precision("float64", state=0.0).state == PROGRAM

@@ -87,6 +87,15 @@ OPTIMIZER = 2e-5
 Measured: Adam in JAX and Keras within 9.6e-6, all else within rounding; a formula with the epsilon in another place is
 off by 0.1."""
 
+SUMS = 1e-3
+"""The least that is allowed of running statistics in float32, in which they are sums of as many terms as a batch has
+places. ROUNDINGS is for random terms, whose errors grow like the root of their number. Beyond the ends of a batch's
+samples all terms are one constant, whose rounding goes the same way each time: summed one after another, as Eigen does
+over the outer axes where the channels fill no register, the variance of a map like that of deepspeech2's first
+convolution was off by 5.7e-5 in Keras at reduced size with batch 4, by 3.2e-4 at full size; in two sums of halves by
+7e-7. No planted fault of statistics is smaller than 1e-3 (docs/mutants.md) but one of the epsilon, which outputs show,
+and each fails in float64."""
+
 OWN_OUTPUTS = 1e-4
 """The allowed distance of the outputs that a timed step keeps from those that the same contender returns when asked, by
 the same function: measured 0 in PyTorch and JAX (mlp-mnist); PyTorch in bfloat16 in the place of float32 exceeds it."""
@@ -136,7 +145,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
         trajectory=(float("inf"),) * steps if noisy else _carried(found.trajectory, least) or (least,) * steps,
         gradient=_held(found.gradient, least),
         gradient_norm=gradient_norm,
-        state=min(MOST, _room(found.state, least)),
+        state=min(MOST, _room(found.state, least if is_program else max(least, SUMS))),
         update=_update(precision, device, min(MOST, gradient_norm)),
         optimizer=PROGRAM if is_program else OPTIMIZER,
         norms=_held(found.norms, least),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bakeoff.workloads import layers
 from bakeoff.workloads.shape_checks import check_integer, check_range
@@ -102,7 +104,7 @@ def _check_array(function: str, x: Any) -> None:
 
 def axis_of(function: str, x: Shape, axis: Any) -> int:
     """Return an axis counted from the front; raise LayoutError where x has none such."""
-    if isinstance(axis, bool) or not isinstance(axis, Integral) or not -x.ndim <= axis < x.ndim:
+    if isinstance(axis, bool) or not isinstance(axis, int | np.integer) or not -x.ndim <= axis < x.ndim:
         msg = f"nn.{function}: axis {axis!r} of {x!r}: it has axes from 0 to {x.ndim - 1}"
         raise LayoutError(msg)
     return int(axis) % x.ndim

@@ -180,7 +180,7 @@ def turned(suspect: Suspect, gap: Gap) -> str:
 def _about(explanation: Explanation, gap: Gap) -> list[str]:
     """Return the parts of one gap, where in the model they lie, and what switches have saved; nothing of chance."""
     scale = scale_of([gap])
-    found = [_parts(explanation, gap, scale)] if known_parts(gap) else []
+    found = [_parts(explanation, gap, scale)] if leading_parts(gap) else []
     found += [_layers(gap, scale)] if _known_layers(gap) else []
     confirmed: dict[str, list[Suspect]] = {}
     for one in suspects_of(explanation, gap):
@@ -192,6 +192,9 @@ def _about(explanation: Explanation, gap: Gap) -> list[str]:
 def _parts(explanation: Explanation, gap: Gap, scale: Scale) -> str:
     """Return how far apart two contenders are, and by which kinds of operations."""
     shown = known_parts(gap)[:MOST_NAMED]
+    if not shown:
+        apart = f"of {count(len(gap.by_kind), 'kind')} of operations none is told apart"
+        return f"{_longer(explanation, gap)}, {scale.difference(gap.gap_s)}; {apart}."
     more = [row for row in gap.by_kind if row not in shown]
     rest_s = math.fsum(map(difference, more))
     rest = f"; all else together {scale.difference(rest_s)}" if scale.signed(rest_s) != scale.text(0.0) else ""
