@@ -12,7 +12,6 @@ in_losses = partial(Mutant, "mlx", "vocabulary", "losses.py")
 in_steps = partial(Mutant, "mlx", "engine", "engine.py")
 in_optimizers = partial(Mutant, "mlx", "optimiser", "optimizers.py")
 in_feed = partial(Mutant, "mlx", "feed", "input.py")
-in_clock = partial(Mutant, "mlx", "clock", "engine.py")
 
 UPDATED = "        self._optimizer.update(self._model, optimizers.clipped(self._formula, gradients))\n"
 RUN = "        self._loss = self._advance(*batch)\n"
@@ -87,5 +86,4 @@ MUTANTS = [
         ],
         {"input/per-step/linear": "y in another place"},
     ),
-    in_clock("waiting does nothing", [("        mx.eval(self._results)\n", "        return\n")], {"timer": "fetching"}),
 ]
