@@ -261,7 +261,7 @@ def row(case: Case, found: Explanation | None, failed: str = "") -> dict[str, An
     return named | {
         "largest": _told(gap.by_kind[0]) + (f", {_told(gap.by_layer[0])}" if gap.by_layer else ""),
         "row one": _told(first) if first else "none",
-        "of the gap": f"{(first.second_s - first.first_s) / gap.gap_s:.0%}" if first and gap.gap_s else "",
+        "of the gap": f"{first.gap_s / gap.gap_s:.0%}" if first and gap.gap_s else "",
         "layer": _told(layer) if layer else "",
         "status": f"{suspect.status}: {suspect.reason}" if suspect else "no suspect",
         "found": is_row and is_layer and is_confirmed,

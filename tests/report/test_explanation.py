@@ -17,7 +17,7 @@ from tests.report.test_jsonform import paths
 from bakeoff.judge.explanation import Cause, Explanation, Suspect
 from bakeoff.report.forms import Form, save
 from bakeoff.report.forms.drawings import drawing
-from bakeoff.report.gaps import NO_LAYER, difference, scale_of
+from bakeoff.report.gaps import NO_LAYER, scale_of
 from bakeoff.report.pages import page_of
 from bakeoff.report.pictures import NARROW, WIDE
 from bakeoff.report.pictures.layers import MOST_BRANCHES, branches
@@ -117,7 +117,7 @@ def test_an_answer_begins_with_the_layer_that_has_more_than_all_known_kinds(expl
     """Where kinds trade time and are chance each, the layer that has them is what the slower one spends more on."""
     quiet = [msgspec.structs.replace(row, told_apart=False) for row in PAIR.by_kind]
     made = msgspec.structs.replace(explained, gaps=[msgspec.structs.replace(PAIR, by_kind=quiet)], suspects=[])
-    largest = max((row for row in PAIR.by_layer if row.told_apart and row.kind is None), key=difference)
+    largest = max((row for row in PAIR.by_layer if row.told_apart and row.kind is None), key=lambda row: row.gap_s)
     said = headline(made)
     assert f" in {largest.layer}" in said
     assert said.endswith("no race has checked it: a hypothesis.")
@@ -142,7 +142,7 @@ def test_chance_is_not_named(unexplained: Explanation, kinds_alone: Explanation)
 
 def test_what_is_shorter_is_no_cause(explained: Explanation) -> None:
     """A part that the slower one spends less on is never given as the cause of its being slower."""
-    shorter = [row for row in PAIR.by_kind if difference(row) < 0]
+    shorter = [row for row in PAIR.by_kind if row.gap_s < 0]
     gap = msgspec.structs.replace(PAIR, by_kind=shorter, by_layer=[])
     made = msgspec.structs.replace(explained, gaps=[gap], suspects=[])
     assert headline(made).endswith("and it is not known why: what is told apart of their steps is shorter in jax.")
@@ -269,7 +269,7 @@ def test_a_row_of_the_tree_holds_all_that_is_within_it() -> None:
         path = branch.path.partition(",")[0]
         within = [row for row in PAIR.by_layer if row.layer == path or row.layer.startswith(f"{path}.")]
         if within and "other" not in branch.path:
-            assert branch.difference_s == pytest.approx(sum(map(difference, within)))
+            assert branch.difference_s == pytest.approx(sum(row.gap_s for row in within))
     assert found[0].path == "stages"
     assert {branch.depth for branch in found} >= {0, 1, 2}
 
@@ -297,7 +297,7 @@ def test_a_model_of_hundreds_of_layers_is_drawn_in_a_few_rows() -> None:
     ]
     found = branches(msgspec.structs.replace(PAIR, by_layer=rows))
     assert 1 < len(found) <= 2 * MOST_BRANCHES
-    assert found[0].difference_s == pytest.approx(sum(map(difference, rows)))
+    assert found[0].difference_s == pytest.approx(sum(row.gap_s for row in rows))
     top = [branch for branch in found if branch.depth == 1]
     assert "other" in top[-1].name
     assert sum(branch.difference_s for branch in top) == pytest.approx(found[0].difference_s)

@@ -197,7 +197,7 @@ def _of_a_saving(one: Suspect, before: Gap, check: Check, controls: Sequence[Sus
         return "hypothesis", f"{said}, no more than a switch that should not matter"
     if one.row is None:
         return _of_counters(one, said, check)
-    own_s = (one.row.second_s - one.row.first_s) * _scale(before, check)
+    own_s = one.row.gap_s * _scale(before, check)
     return _of_a_row(one, one.row, min(own_s, one.saved_s.low), said, check)
 
 

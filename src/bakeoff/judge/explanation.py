@@ -29,6 +29,11 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     inferred_share: float = 0.0
     """Of both contenders' time in this row, the share that was placed by a rule."""
 
+    @property
+    def gap_s(self) -> float:
+        """Return how much more the second spends on it than the first."""
+        return self.second_s - self.first_s
+
 
 class Gap(msgspec.Struct, frozen=True, kw_only=True):
     """Two contenders, the faster first, and the parts of their difference."""

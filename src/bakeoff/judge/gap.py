@@ -162,7 +162,7 @@ def _rows(first: Side, second: Side, rounds: Sequence[int], place_of: Callable[[
         )
         for place, pair, (before, after), one in zip(places, both, times, found, strict=True)
     ]
-    return sorted(rows, key=lambda row: -abs(row.second_s - row.first_s))
+    return sorted(rows, key=lambda row: -abs(row.gap_s))
 
 
 def _parts(traced: Sequence[Traced], place_of: Callable[[Share], Place]) -> dict[Place, Part]:

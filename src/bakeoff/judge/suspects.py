@@ -75,21 +75,17 @@ def top_rows(gap: Gap) -> list[Row]:
     Two kinds of operations may trade time from process to process, so that neither is beyond chance while the layer
     that has both is. A layer with more than all kinds that are beyond chance comes before them.
     """
-    kinds = sorted(filter(_is_longer, gap.by_kind), key=_excess_s, reverse=True)
+    kinds = sorted(filter(_is_longer, gap.by_kind), key=lambda row: -row.gap_s)
     layers = [row for row in gap.by_layer if row.kind is None and row.layer and _is_longer(row)]
-    largest = max(layers, key=_excess_s, default=None)
-    is_first = largest is not None and _excess_s(largest) - sum(map(_excess_s, kinds)) > ROUNDING
-    return [*([largest] if is_first and largest else []), *kinds[:MOST_ROWS]]
+    largest = max(layers, key=lambda row: row.gap_s, default=None)
+    if largest is None or largest.gap_s - sum(row.gap_s for row in kinds) <= ROUNDING:
+        return kinds[:MOST_ROWS]
+    return [largest, *kinds[:MOST_ROWS]]
 
 
 def _is_longer(row: Row) -> bool:
     """Return whether the slower contender spends more on a row beyond chance."""
-    return row.told_apart and row.second_s > row.first_s
-
-
-def _excess_s(row: Row) -> float:
-    """Return how much more the slower contender spends on a row."""
-    return row.second_s - row.first_s
+    return row.told_apart and row.gap_s > 0.0
 
 
 def _of_row(gap: Gap, row: Row, switch: str) -> Suspect:
@@ -100,7 +96,7 @@ def _of_row(gap: Gap, row: Row, switch: str) -> Suspect:
         label=gap.second,
         row=row,
         switch=switch,
-        at_most_s=predicted(gap, switch).estimate if switch else _excess_s(row),
+        at_most_s=predicted(gap, switch).estimate if switch else row.gap_s,
         reason="" if switch else "no option of this framework acts on it" if row.kind else OF_ALL_LAYERS,
     )
 
@@ -122,10 +118,10 @@ def predicted(gap: Gap, switch: str) -> Interval:
     The interval is wide: its ends are the sums of the rows' ends, as if these moved together.
     """
     kinds = acts_on(switch)
-    rows = [row for row in gap.by_kind if row.kind in kinds and _excess_s(row) > ROUNDING]
-    ends = [row.difference_s or _exact(_excess_s(row)) for row in rows]
+    rows = [row for row in gap.by_kind if row.kind in kinds and row.gap_s > ROUNDING]
+    ends = [row.difference_s or _exact(row.gap_s) for row in rows]
     return Interval(
-        estimate=sum(map(_excess_s, rows)),
+        estimate=sum(row.gap_s for row in rows),
         low=sum(max(0.0, one.low) for one in ends),
         high=sum(max(0.0, one.high) for one in ends),
     )

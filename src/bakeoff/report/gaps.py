@@ -148,20 +148,15 @@ def place_of(row: Row) -> Place:
     return Place(row.kind, row.phase, row.layer)
 
 
-def difference(row: Row) -> float:
-    """Return what the second spends more on it than the first, in seconds."""
-    return row.second_s - row.first_s
-
-
 def by_size(rows: Sequence[Row]) -> list[Row]:
     """Return the parts of a gap, the largest difference first, whatever its sign."""
-    return sorted(rows, key=lambda row: -abs(difference(row)))
+    return sorted(rows, key=lambda row: -abs(row.gap_s))
 
 
 def known_parts(gap: Gap) -> list[Row]:
     """Return the kinds of which `told_apart` is true: before all others what the slower one spends more on."""
     rows = [row for row in by_size(gap.by_kind) if row.told_apart]
-    return sorted(rows, key=lambda row: difference(row) <= 0)
+    return sorted(rows, key=lambda row: row.gap_s <= 0)
 
 
 def leading_parts(gap: Gap) -> list[Row]:
@@ -177,7 +172,7 @@ def named(row: Row) -> str:
 
 def in_words(row: Row, scale: Scale) -> str:
     """Return a part with its difference in a sentence: "backward data movement (+4.4 ms)"."""
-    apart = scale.difference(difference(row))
+    apart = scale.difference(row.gap_s)
     if row.kind is None:
         return f"{row.layer or NO_LAYER} ({', '.join(filter(None, [row.phase, apart]))})"
     return f"{adjective(row)} ({apart})"

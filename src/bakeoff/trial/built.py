@@ -111,7 +111,7 @@ def build(opened: Opened, draft: Draft) -> tuple[Unrun | Running, Built]:
             check_tf32(step.settings() | found)
         return Unrun(opened, step, model), Built(build_ns=build_ns, first_step_ns=0)
     drops = plan.drops(model.build, model.size)
-    metric = metric_of(trial) if trial.purpose == "epochs" and model.size.metric is not None else None
+    metric = metric_of(trial, model.size) if trial.purpose == "epochs" else None
     del model
     feed = feed_of(trial, step, opened.batches)
     batches = feed or resident(step, opened.batches)

@@ -52,7 +52,7 @@ class Gathering:
         self._owed = self._scenario.evidence - WITHOUT_REFERENCE if self.ready_made else self._scenario.evidence
         self._prepared = [step.prepare(batches.at(index)) for index in range(batches.count)]
         self.state = {} if self.ready_made else plan.state(model.build, model.size)
-        self._metric = metric_of(trial) if model.size.metric is not None else None
+        self._metric = metric_of(trial, model.size)
         self.arrays: Arrays = {}
         self.losses: list[float] = []
         self.metric: float | None = None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from bakeoff.frameworks.engine import Arrays
     from bakeoff.spec.trial import TrialSpec
+    from bakeoff.spec.workload import Size
     from bakeoff.workloads.load import LoadedWorkload
 
 
@@ -47,20 +48,15 @@ def make_model(trial: TrialSpec) -> Model:
     )
 
 
-def metric_of(trial: TrialSpec) -> Callable[[Arrays], MetricReading] | None:
+def metric_of(trial: TrialSpec, size: Size) -> Callable[[Arrays], MetricReading] | None:
     """Return what reads the workload's metric of parameters; None without one, or where the trial trains none of them.
 
     The file is read at once, so that it may change while the trial runs. Raises as `make_model` does.
     """
     # A ready-made model has parameters of its own.
-    if not SCENARIOS[trial.scenario].trains or ready_made_name(trial):
+    if size.metric is None or not SCENARIOS[trial.scenario].trains or ready_made_name(trial):
         return None
-    loaded = _loaded(trial)
-    size = loaded.size(trial.size)
-    declared = size.metric
-    if declared is None:
-        return None
-    told = msgspec.structs.asdict(declared)
+    loaded, told = _loaded(trial), msgspec.structs.asdict(size.metric)
     return lambda parameters: MetricReading(**told, value=measured(loaded, size, parameters))
 
 

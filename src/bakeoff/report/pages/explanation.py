@@ -150,7 +150,7 @@ def _gap(explanation: Explanation, gap: Gap) -> dict[str, Any]:
 def _row(row: Row) -> dict[str, Any]:
     """Return one part of a gap."""
     fields: dict[str, Any] = msgspec.to_builtins(row)
-    return fields | {"difference_s": row.second_s - row.first_s, "difference_interval_s": bounds(row.difference_s)}
+    return fields | {"difference_s": row.gap_s, "difference_interval_s": bounds(row.difference_s)}
 
 
 def _suspect(suspect: Suspect) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.report.gaps import NO_LAYER, difference, scale_of
+from bakeoff.report.gaps import NO_LAYER, scale_of
 from bakeoff.report.pictures import WIDE, altair, drawn
 from bakeoff.report.pictures.differences import BAR, DIRECTIONS, axis_of, difference_bars
 from bakeoff.report.pictures.rows import CHARACTER, LINE, rows
@@ -61,7 +61,7 @@ class _Tree:
         self.own: dict[Path, float] = {}
         for row in gap.by_layer:
             path = tuple(row.layer.split(".")) if row.layer else (NO_LAYER, *([row.kind] if row.kind else []))
-            self.own[path] = self.own.get(path, 0.0) + difference(row)
+            self.own[path] = self.own.get(path, 0.0) + row.gap_s
         self.sums: dict[Path, float] = {}
         self.weights: dict[Path, float] = {}
         self.children: dict[Path, list[Path]] = {}

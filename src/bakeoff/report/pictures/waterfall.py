@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from bakeoff.report.gaps import by_size, difference, named, scale_of
+from bakeoff.report.gaps import by_size, named, scale_of
 from bakeoff.report.pictures import WIDE, altair, drawn, is_narrow, looks
 from bakeoff.report.pictures.colours import GREY
 from bakeoff.report.pictures.differences import BAR, DIRECTIONS, HOLLOW, axis_of, difference_bars
@@ -41,7 +41,7 @@ def bars(gap: Gap) -> list[Bar]:
     """Return the way from the first step time to the second: the largest differences, and all others as one."""
     found = by_size(gap.by_kind)
     shown = found if len(found) == MOST_BARS + 1 else found[:MOST_BARS]
-    steps = [(named(row), difference(row), row.told_apart) for row in shown]
+    steps = [(named(row), row.gap_s, row.told_apart) for row in shown]
     end = gap.first_s + sum(step for _, step, _ in steps)
     rest = len(found) - len(shown)
     way, at = [], gap.first_s

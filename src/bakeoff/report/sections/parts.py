@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from bakeoff.judge.gap import LEAST_SHARE
-from bakeoff.report.gaps import by_size, difference, labels_of, main_gap, named, pictured, place_of, scale_of
+from bakeoff.report.gaps import by_size, labels_of, main_gap, named, pictured, place_of, scale_of
 from bakeoff.report.page import Line, Picture, Section, Table
 from bakeoff.report.pictures.layers import branches, layers_chart
 from bakeoff.report.pictures.waterfall import bars, waterfall_chart
@@ -146,7 +146,7 @@ def _pair_table(gap: Gap, head: str, rows: Sequence[Row]) -> Table:
                 named(row),
                 scale.text(row.first_s),
                 scale.text(row.second_s),
-                scale.signed(difference(row)),
+                scale.signed(row.gap_s),
                 _interval(row, scale),
                 "yes" if row.told_apart else "no",
                 *map(_started, (row.first_launches, row.second_launches)),

@@ -9,7 +9,6 @@ from bakeoff.report.gaps import (
     adjective,
     before_s,
     by_size,
-    difference,
     in_words,
     known_parts,
     leading_parts,
@@ -75,7 +74,7 @@ def _cause(explanation: Explanation, gap: Gap) -> str:
     """Return what a gap is spent on with what was raced of it; or that nothing can be named."""
     verdict = verdict_of(explanation, gap)
     state = kind(verdict) if verdict else "no verdict"
-    parts = [row for row in leading_parts(gap) if state != "slower" or difference(row) > 0]
+    parts = [row for row in leading_parts(gap) if state != "slower" or row.gap_s > 0]
     own = suspect_of(explanation, gap, parts[0]) if parts else None
     confirmed = [one for one in suspects_of(explanation, gap) if one.status == "confirmed" and one.ratio]
     other = max(confirmed, key=lambda one: one.saved_s.estimate if one.saved_s else 0.0, default=None)
@@ -106,7 +105,7 @@ def _whole(gap: Gap, state: str) -> str:
 def _spends(gap: Gap, row: Row, scale: Scale) -> str:
     """Return what both spend on a part: "jax spends 4.6 of its 32.7 ms on data movement, torch 0.2 of its 25.0"."""
     first, second = (gap.first, row.first_s, gap.first_s), (gap.second, row.second_s, gap.second_s)
-    long, short = (second, first) if difference(row) > 0 else (first, second)
+    long, short = (second, first) if row.gap_s > 0 else (first, second)
     whole = f"{scale.text(long[1])} of its {scale.text(long[2])} {scale.unit.name}"
     return f"{long[0]} spends {whole} {spent(row)}, {short[0]} {scale.text(short[1])} of its {scale.text(short[2])}"
 
@@ -196,7 +195,7 @@ def _parts(explanation: Explanation, gap: Gap, scale: Scale) -> str:
         apart = f"of {count(len(gap.by_kind), 'kind')} of operations none is told apart"
         return f"{_longer(explanation, gap)}, {scale.difference(gap.gap_s)}; {apart}."
     more = [row for row in gap.by_kind if row not in shown]
-    rest_s = math.fsum(map(difference, more))
+    rest_s = math.fsum(row.gap_s for row in more)
     rest = f"; all else together {scale.difference(rest_s)}" if scale.signed(rest_s) != scale.text(0.0) else ""
     parts = listed(in_words(row, scale) for row in shown)
     return f"{_longer(explanation, gap)}, {scale.difference(gap.gap_s)}: {parts}{rest}."
