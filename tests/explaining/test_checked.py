@@ -79,6 +79,14 @@ def test_a_control_that_has_become_slower_has_moved_too() -> None:
     assert control.reason.startswith("it has moved")
 
 
+def test_a_control_that_has_moved_a_tenth_of_what_is_saved_takes_nothing_away() -> None:
+    """By 0.12 ms at most of 1.9: chance moves one control in twenty. Of 1.2 ms it would be too much."""
+    one, control = judged(suspects(), BEFORE, check(8.1, 1.1, control_ms=9.9, half=0.002))
+    assert (control.reason.startswith("it has moved"), one.status) == (True, "confirmed")
+    less, _ = judged(suspects(), BEFORE, check(8.9, 1.9, control_ms=9.9, half=0.002))
+    assert (less.status, "has moved" in less.reason) == ("hypothesis", True)
+
+
 def test_nothing_is_confirmed_without_a_control() -> None:
     """A race without one says nothing of how far chance moves a contender."""
     (one,) = judged(suspects()[:1], BEFORE, check(8.1, 1.1))

@@ -24,6 +24,10 @@ LEAST_PART = 0.5
 """Of what a switch can save at most, since less than that is usual: only where it surely saves less than half is its
 suspect refuted."""
 
+NEGLIGIBLE = 0.1
+"""Of a saving: a control that has moved by less takes no confirmation away, since nine tenths of it would be left. An
+interval of 95 % leaves out 0 by chance in one race of twenty."""
+
 NOT_RUN, TOO_FEW = "the race that checks it was not run to its end", "too few rounds for an interval"
 """Why nothing is known of a suspect that could be raced: more time would tell."""
 
@@ -58,26 +62,32 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 def judged(suspects: Sequence[Suspect], before: Gap, check: Check) -> list[Suspect]:
     """Return suspects with what the race says of them; `before` is the gap that they are about.
 
-    Without a control, and where it has moved, nothing is confirmed.
+    Without a control nothing is confirmed, and where it has moved only what saves far more.
     """
     controls = [_measured(one, check) for one in suspects if one.is_control]
-    doubt = _doubt(controls)
     found = []
     for suspect in suspects:
         one = _measured(suspect, check)
         status, reason = _of_control(one) if one.is_control else _status(one, before, check, controls)
-        if doubt and status == "confirmed":
+        doubt = _doubt(one, controls) if status == "confirmed" else ""
+        if doubt:
             status, reason = "hypothesis", f"{reason}; but {doubt}"
         found.append(msgspec.structs.replace(one, status=status, reason=reason))
     return found
 
 
-def _doubt(controls: Sequence[Suspect]) -> str:
-    """Return why the race confirms nothing, by its controls; empty where nothing speaks against it."""
-    moved = next((one for one in controls if has_moved(one.saved_s)), None)
+def _doubt(suspect: Suspect, controls: Sequence[Suspect]) -> str:
+    """Return why the race does not confirm a suspect, by its controls; empty where nothing speaks against it."""
+    least_s = suspect.saved_s.low if suspect.saved_s else 0.0
+    moved = next((c for c in controls if has_moved(c.saved_s) and _most_s(c) > NEGLIGIBLE * least_s), None)
     if moved is not None:
         return f"the control {_name(moved)} has moved: it {_says(moved.saved_s)}"
     return "" if any(one.saved_s for one in controls) else "no control was measured"
+
+
+def _most_s(control: Suspect) -> float:
+    """Return by how much a control may have changed the step time at most, in seconds."""
+    return max(abs(control.saved_s.low), abs(control.saved_s.high)) if control.saved_s else 0.0
 
 
 def _measured(suspect: Suspect, check: Check) -> Suspect:
@@ -192,7 +202,7 @@ def _of_a_saving(one: Suspect, before: Gap, check: Check, controls: Sequence[Sus
         )
     if one.row is not None and one.saved_s.high < LEAST_PART * one.at_most_s * _scale(before, check):
         return "hypothesis", f"{said}, less than half of what was predicted: there is another cause, too"
-    chance_s = max((max(abs(c.saved_s.low), abs(c.saved_s.high)) for c in controls if c.saved_s), default=0.0)
+    chance_s = max((_most_s(one) for one in controls), default=0.0)
     if one.saved_s.estimate <= chance_s:
         return "hypothesis", f"{said}, no more than a switch that should not matter"
     if one.row is None:

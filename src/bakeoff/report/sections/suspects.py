@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from bakeoff.judge.checked import NOT_RUN, TOO_FEW
+from bakeoff.judge.checked import NOT_RUN, TOO_FEW, has_moved
 from bakeoff.report.gaps import adjective, before_s, named, scale_of
 from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.units import listed, rounded
@@ -62,16 +62,10 @@ def cautions(explanation: Explanation) -> list[str]:
     """Return which negative controls have changed a step: then others may have changed it by the same way."""
     return [
         f"{one.label}: the negative control ({one.switch or one.cause}) has changed the step time, which it should "
-        "not: nothing of its race is confirmed."
+        "not: nothing of its race is confirmed that saves less than ten times as much."
         for one in explanation.suspects
-        if one.is_control and _is_moved(one)
+        if one.is_control and has_moved(one.saved_s)
     ]
-
-
-def _is_moved(control: Suspect) -> bool:
-    """Return whether a switch has changed the step time beyond its interval."""
-    saved = control.saved_s
-    return saved is not None and not saved.low <= 0.0 <= saved.high
 
 
 def _status(suspect: Suspect) -> str:
@@ -80,7 +74,7 @@ def _status(suspect: Suspect) -> str:
         return suspect.status
     if suspect.saved_s is None:
         return "control"
-    return "control: moved" if _is_moved(suspect) else "control: unmoved"
+    return "control: moved" if has_moved(suspect.saved_s) else "control: unmoved"
 
 
 def _line(suspect: Suspect, scale: Scale) -> Line:
