@@ -17,9 +17,10 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__")
 def planted(mutant: Mutant, folder: Path) -> Path:
     """Copy what a mutant is planted in to an empty folder, with the fault; return the copy.
 
-    That is the framework's folder, the workload's file, or all of bakeoff's sources for what belongs to none of them.
+    That is the framework's folder, the file of a workload that its independent implementation is asked about, or all of
+    bakeoff's sources.
     """
-    if mutant.where == "workload":
+    if any(question.startswith("independent/") for question in mutant.asked):
         copy = folder / Path(mutant.file).name
         shutil.copyfile(SOURCES / mutant.file, copy)
         file = copy

@@ -1,6 +1,8 @@
-"""Errors in workloads' files, which reference and contenders of a comparison share."""
+"""Errors in workloads' files, which reference and contenders of a comparison share, and in what holds their metrics."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from catalogue.mutant import Mutant
 
@@ -10,6 +12,10 @@ def _in_workload(name: str, workload: str, changes: list[tuple[str, str]], *, ch
     file = f"workloads/{workload.replace('-', '_')}.py"
     return Mutant("", "workload", file, name, changes, {f"independent/{workload}": check})
 
+
+OF_METRIC, OF_CERTIFICATE = "unit/tests/workloads/test_pendulum.py", "unit/tests/certify/test_metric.py"
+in_stages = partial(Mutant, "", "workload", "workloads/rl_venv_ppo.py")
+in_certificate = partial(Mutant, "", "workload", "certify/metric.py")
 
 MUTANTS = [
     _in_workload(
@@ -154,5 +160,30 @@ MUTANTS = [
         "a rollout whose actions are their means",
         "rl-venv-ppo",
         [("mean + std * drawn[:, :ACTION]", "mean + 0.0 * std")],
+    ),
+    in_stages(
+        "an error of an environment whose signs cancel",
+        [
+            (
+                "np.mean(np.abs(np.tanh(transition(known)[:, :STATE]) - after))",
+                "np.mean(np.tanh(transition(known)[:, :STATE]) - after)",
+            )
+        ],
+        {OF_METRIC: "test_the_environment_is_tried_on_transitions_that_it_did_not_learn_from"},
+    ),
+    in_stages(
+        "a policy that is tried without the bound of its actions",
+        [("lambda states: np.tanh(policy(states)[:, :ACTION])", "lambda states: policy(states)[:, :ACTION]")],
+        {OF_METRIC: "test_a_policy_is_tried_by_driving_the_pendulum"},
+    ),
+    in_stages(
+        "a reward of which less is better",
+        [('Metric(name="reward a step", less_is_better=False)', 'Metric(name="reward a step")')],
+        {OF_METRIC: "test_each_stage_has_a_metric_of_its_first_weights"},
+    ),
+    in_certificate(
+        "a certificate that any metric passes",
+        [("passed=error <= most", "passed=True")],
+        {OF_CERTIFICATE: "test_a_metric_within_the_roundings_passes"},
     ),
 ]
