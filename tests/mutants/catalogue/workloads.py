@@ -1,4 +1,4 @@
-"""Errors in workloads' files, which reference and contenders of a comparison share, and in what holds their metrics."""
+"""Errors in workloads' files, which reference and contenders of a comparison share, their metrics among them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ def _in_workload(name: str, workload: str, changes: list[tuple[str, str]], *, ch
     return Mutant("", "workload", file, name, changes, {f"independent/{workload}": check})
 
 
-OF_METRIC, OF_CERTIFICATE = "unit/tests/workloads/test_pendulum.py", "unit/tests/certify/test_metric.py"
+OF_METRIC = "unit/tests/workloads/test_pendulum.py"
 in_stages = partial(Mutant, "", "workload", "workloads/rl_venv_ppo.py")
-in_certificate = partial(Mutant, "", "workload", "certify/metric.py")
 
 MUTANTS = [
     _in_workload(
@@ -180,10 +179,5 @@ MUTANTS = [
         "a reward of which less is better",
         [('Metric(name="reward a step", less_is_better=False)', 'Metric(name="reward a step")')],
         {OF_METRIC: "test_each_stage_has_a_metric_of_its_first_weights"},
-    ),
-    in_certificate(
-        "a certificate that any metric passes",
-        [("passed=error <= most", "passed=True")],
-        {OF_CERTIFICATE: "test_a_metric_within_the_roundings_passes"},
     ),
 ]
