@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import socket
 import subprocess
@@ -25,6 +26,9 @@ from bakeoff.spec.trial import Inputs
 
 LONGEST_S = 20.0
 """Of one command line on a loaded machine; without load none takes a second."""
+
+LINES, SEED = "BAKEOFF_FUZZ_LINES", "BAKEOFF_FUZZ_SEED"
+"""Variables by which so many lines of another seed are tried beside those of every run."""
 
 MODEL = """
 from bakeoff.spec.workload import Size, Workload
@@ -95,9 +99,20 @@ def said(line: list[str]) -> tuple[int | None, str, float]:
     return code, err.getvalue(), time.monotonic() - began_s
 
 
+def asked_for() -> list[Any]:
+    """Return the seed and the number of the lines that the variables ask for, as a case more."""
+    count = int(os.environ.get(LINES, "0"))
+    marks = [pytest.mark.slow, pytest.mark.timeout(600 + count)]
+    return [pytest.param(int(os.environ.get(SEED, "3")), count, marks=marks)] if count else []
+
+
 @pytest.mark.parametrize(
     ("seed", "count"),
-    [(1, 200), pytest.param(2, 4800 if is_all() else 300, marks=[pytest.mark.slow, pytest.mark.timeout(600)])],
+    [
+        (1, 200),
+        pytest.param(2, 4800 if is_all() else 300, marks=[pytest.mark.slow, pytest.mark.timeout(600)]),
+        *asked_for(),
+    ],
 )
 def test_no_command_line_ends_in_a_traceback(
     here: Path, monkeypatch: pytest.MonkeyPatch, seed: int, count: int

@@ -221,6 +221,17 @@ def test_a_row_that_a_second_profile_sees_badly_refutes_nothing() -> None:
     assert (one.status, "does not tell" in one.reason) == ("hypothesis", True)
 
 
+@pytest.mark.parametrize(("most_ms", "status"), [(0.8, "refuted"), (1.2, "hypothesis")])
+def test_a_row_is_refuted_only_where_it_surely_shrinks_by_less_than_half_of_its_difference(
+    most_ms: float, status: str
+) -> None:
+    """Of a row with 1.8 ms to lose, 0.8 at most are too few, and 1.2 at most may be enough."""
+    seen = msgspec.structs.replace(row("optimiser", 2.7, 3.0, "optimiser"), difference_s=interval(-0.2, most_ms))
+    known = msgspec.structs.replace(check(8.1, 1.1), gaps=[gap(seen, first=TURNED)])
+    one, _ = judged(suspects(), BEFORE, known)
+    assert one.status == status, one.reason
+
+
 def test_what_was_before_is_told_of_the_same_race() -> None:
     """Levels of two races differ: the ratio and the row without the switch are those beside it."""
     one, _ = judged(suspects(), BEFORE, check(8.1, 1.1))

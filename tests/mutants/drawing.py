@@ -22,14 +22,15 @@ DRAWN = {
     "mlx": 2,
     "jittor": 1,
     "workload": 4,
+    "certificate": 1,
     "clock": 1,
     "feed": 1,
     "explanation": 1,
     "processes": 1,
 }
-"""How many are drawn of each framework, of the workloads' files, of the clock, of how batches are shared out, of
-explanations, and of what starts processes of its own. They take a minute of processor time, half of it for imports and
-for what is computed without a fault."""
+"""How many are drawn of each framework, of the workloads' files, of certificates, of the clock, of how batches are
+shared out, of explanations, and of what starts processes of its own. They take a minute of processor time, half of it
+for imports and for what is computed without a fault."""
 
 
 def is_all() -> bool:

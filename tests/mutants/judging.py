@@ -37,6 +37,7 @@ from contract_cases.optimizers import OPTIMIZERS
 from contract_run import DECLARED, REFERENCE, WORKLOADS, Computed, Session, clipped, computed_by, program, reference
 from independent.messages import Request as Comparison
 from independent_process import IndependentProcess
+from planting import found_in
 
 from bakeoff.certify.certificate import certify, in_words
 from bakeoff.certify.optimizer import check_optimizer
@@ -263,7 +264,7 @@ def _request(framework: str, copy: Path | None, kind: str) -> Request:
 def _plant(patch: pytest.MonkeyPatch, copy: Path | None) -> None:
     """Have frameworks found where the copy is."""
     if copy:
-        patch.setattr(declared, "_shipped", lambda: copy.parent)
+        found_in(patch, copy.parent)
 
 
 def _of_unit(framework: str, path: str, copy: Path | None) -> Iterator[Finding]:

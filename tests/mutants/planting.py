@@ -1,13 +1,17 @@
-"""Copies of the project's files with a fault in them."""
+"""Copies of the project's files with a fault in them, and contenders that run from them."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
+import pytest
 from catalogue.mutant import Mutant
 
 import bakeoff
+from bakeoff.environments import declared
+from bakeoff.race import prepare
 
 SOURCES = Path(bakeoff.__file__).parent
 
@@ -17,9 +21,10 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__")
 def planted(mutant: Mutant, folder: Path) -> Path:
     """Copy what a mutant is planted in to an empty folder, with the fault; return the copy.
 
-    That is the framework's folder, the workload's file, or all of bakeoff's sources for what belongs to none of them.
+    That is the framework's folder, the file of a workload that its independent implementation is asked about, or all of
+    bakeoff's sources.
     """
-    if mutant.where == "workload":
+    if any(question.startswith("independent/") for question in mutant.asked):
         copy = folder / Path(mutant.file).name
         shutil.copyfile(SOURCES / mutant.file, copy)
         file = copy
@@ -42,3 +47,24 @@ def _changed(mutant: Mutant, text: str) -> str:
         assert count == 1, f"{mutant.id!r} cannot be planted: {old!r} stands {count} times in {mutant.file}"
         text = text.replace(old, new)
     return text
+
+
+def found_in(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Have the frameworks that come with bakeoff found in another folder."""
+    patch.setattr(declared, "_shipped", lambda: folder)
+
+
+def contenders_found_in(patch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Have contenders found in a folder of copies, and their reference where it is without a fault.
+
+    Else a copy of the reference's framework would be its own reference, and a fault would stand on both sides.
+    """
+    shipped, reference_of = declared._shipped(), prepare._reference
+
+    def without_fault(*asked: Any) -> Any:
+        with pytest.MonkeyPatch.context() as meanwhile:
+            found_in(meanwhile, shipped)
+            return reference_of(*asked)
+
+    patch.setattr(prepare, "_reference", without_fault)
+    found_in(patch, folder)

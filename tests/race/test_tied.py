@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,17 +13,11 @@ from bakeoff.frameworks.fake import engine
 from bakeoff.judge import comparison
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.judge.tied import why_untied
-from bakeoff.judge.timer import why_short
-from bakeoff.measure.clock import Stepper, monotonic
 from bakeoff.race import conductor
 from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, silent
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import ChangedError
-from bakeoff.spec.protocol import RunBlock
-from bakeoff.spec.record import Compilation, Record
 from bakeoff.store.results import read_records
-from bakeoff.trial.handlers import run_block
-from bakeoff.trial.saved import SavedState
 from bakeoff.trial.tied import Ties
 from bakeoff.workloads.load import load
 
@@ -119,90 +111,6 @@ def test_a_timed_trial_with_another_loss_is_refused(race: Race, monkeypatch: pyt
     (only,) = race("fake", max_rounds=3).contenders
     assert only.status == "refused"
     assert "in r01-fake the loss at step 1 is" in only.reason
-
-
-@pytest.fixture
-def record_of(race: Race) -> Any:
-    """Give a function that makes the record of a timed trial with other blocks, by a clock that counts real time."""
-    (record,) = [one for one in read_records(Path(race("fake", max_rounds=1).path)).records.values() if one.blocks]
-
-    def make(**changed: Any) -> Record:
-        return msgspec.structs.replace(record, **({"clock": "monotonic"} | changed))
-
-    return make
-
-
-class Sleeping:
-    """A step of three milliseconds."""
-
-    def run(self, batch: object) -> None:
-        """Sleep."""
-        del batch
-        time.sleep(0.003)
-
-    def wait(self) -> None:
-        """Nothing is left to wait for."""
-
-    def compilation(self) -> Compilation:
-        """Nothing is compiled."""
-        return Compilation()
-
-
-class Short(Stepper):
-    """A streamed clock that is a tenth short."""
-
-    def streamed(self, steps: int) -> tuple[list[int], int]:
-        """Report nine tenths of the time."""
-        stamps, elapsed_ns = super().streamed(steps)
-        return stamps, int(0.9 * elapsed_ns)
-
-
-@pytest.mark.parametrize(("stepper", "says"), [(Stepper, ""), (Short, "less than passes in a block")])
-def test_a_streamed_clock_that_is_a_tenth_short_is_found(stepper: type[Stepper], says: str, record_of: Any) -> None:
-    """The counters around each block see the time that the clock does not count; the clock as it is has no finding."""
-    blocks: list[Any] = []
-    step = Sleeping()
-    untold: Any = step  # Nothing is saved of it, so nothing is put back.
-    running: Any = SimpleNamespace(
-        stepper=stepper(step, [None]),
-        step=step,
-        processes=list,
-        saved=SavedState(untold, stepper(step, [None])),
-        opened=SimpleNamespace(clock=monotonic),
-    )
-    draft: Any = SimpleNamespace(append=lambda _, block: blocks.append(block))
-    for turn in range(5):
-        run_block(running, draft, RunBlock(lead=2, steps=12, turn=turn))
-    found = why_short([record_of(blocks=blocks)])
-    assert (says in found) if says else not found
-    assert not why_short([record_of(blocks=blocks, clock="virtual")])
-
-
-@pytest.mark.parametrize(("late", "says"), [(8, ""), (12, "less than passes in a block")])
-def test_a_loaded_machine_is_no_short_clock(late: int, says: str, record_of: Any) -> None:
-    """A process that waits for a processor after most of its blocks is not refused; a clock is short in all of them."""
-    blocks = [
-        SimpleNamespace(
-            lead_ns=0,
-            restore_ns=None,
-            asked_ns=0,
-            elapsed_ns=200_000_000,
-            signals=SimpleNamespace(wall_ns=240_000_000 if turn < late else 201_000_000),
-        )
-        for turn in range(12)
-    ]
-    found = why_short([record_of(blocks=blocks)])
-    assert (says in found) if says else not found
-
-
-def test_asking_what_was_compiled_makes_no_clock_short(record_of: Any) -> None:
-    """Jittor is asked for 3 ms before each timed part, which are not 5 % of a short one."""
-    parts: dict[str, Any] = {"lead_ns": 10_000_000, "restore_ns": None, "elapsed_ns": 50_000_000}
-    around = SimpleNamespace(wall_ns=63_500_000)
-    blocks = [SimpleNamespace(**parts, asked_ns=3_000_000, signals=around) for _ in range(12)]
-    assert not why_short([record_of(blocks=blocks)])
-    blocks = [SimpleNamespace(**parts, asked_ns=0, signals=around) for _ in range(12)]
-    assert why_short([record_of(blocks=blocks)])
 
 
 def test_a_short_clock_takes_the_rank_away(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,6 +42,13 @@ def test_a_ready_made_model_is_held_against_nothing(race: Any) -> None:
     assert certificate_line(outcome) == "fake:tier=native is ready-made, compared with nothing"
 
 
+def test_a_ready_made_model_that_does_not_train_is_not_raced(race: Any) -> None:
+    """Its losses fall, as with every other batch; its parameters are after all steps what they were."""
+    (one,) = race("fake:tier=native,wrong=frozen").contenders
+    assert one.status == "uncertified"
+    assert "6 steps change none of its" in one.reason
+
+
 def test_best_is_timed_in_its_settings(race: Any) -> None:
     """The preset's options are those of the trials, count as asked for, and are in the JSON with their document."""
     outcome = race("fake:tier=best", "fake")

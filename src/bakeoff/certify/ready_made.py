@@ -14,13 +14,19 @@ from bakeoff.spec.scenario import SCENARIOS
 from bakeoff.spec.verdict import Certificate, Check
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bakeoff.certify.checks import Exhibit
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
 
 
+SCALED = "float16"
+"""Its first steps may honestly change nothing: they are skipped while the scale of the loss is too large."""
+
+
 def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, batch_size: int) -> Certificate:
-    """Report the parameters beside the workload's, and check that outputs and losses are numbers that change."""
+    """Report the parameters beside the workload's, and check that outputs are numbers and training does something."""
     checks = [_parameters(contender, size), _informative(contender, scenario, batch_size, size.classes)]
     if contender.evidence.version >= 1 and scenario in SCENARIOS and "ran" in SCENARIOS[scenario].evidence:
         count, allowed = contender.evidence.outputs, OWN_OUTPUTS
@@ -50,7 +56,7 @@ def _counted(count: int, declared: int | None) -> str:
 
 
 def _informative(contender: Exhibit, scenario: Scenario, batch_size: int, classes: int) -> Check:
-    """Check that it computes: outputs of the right shape that differ between samples, and losses that change.
+    """Check that it computes: outputs of the right shape that differ between samples, and steps that change something.
 
     With `classes` 0, as of a size that declares its targets by name, only the number of samples is known of the shape.
     """
@@ -67,9 +73,21 @@ def _informative(contender: Exhibit, scenario: Scenario, batch_size: int, classe
     if not faults:
         outputs = [contender.arrays[f"output/{index}"] for index in range(contender.evidence.outputs)]
         faults += [f"{which} {what}" for which, what in same_for_all(outputs)]
-    losses = contender.evidence.losses
-    owes_losses = scenario in SCENARIOS and "losses" in SCENARIOS[scenario].evidence
-    if owes_losses and (None in losses or len(set(losses)) < 2):  # noqa: PLR2004 (two that differ)
-        faults.append("its losses are missing, not finite, or do not change over the steps")
+    faults += _standing_still(contender, scenario)
     detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant or NaN"
     return Check(name="informative", passed=not faults, detail=detail)
+
+
+def _standing_still(contender: Exhibit, scenario: Scenario) -> Iterator[str]:
+    """Yield that losses do not change over the steps, and that parameters do not.
+
+    Each step has another batch, so that losses change without any training; parameters change by training alone.
+    """
+    if scenario not in SCENARIOS or not SCENARIOS[scenario].has_loss:
+        return
+    losses, changed = contender.evidence.losses, contender.evidence.changed
+    if None in losses or len(set(losses)) < 2:  # noqa: PLR2004 (two that differ)
+        yield "its losses are missing, not finite, or do not change over the steps"
+    if changed == 0 and contender.precision != SCALED:
+        arrays = f"{len(contender.evidence.parameter_shapes):,} arrays of parameters"
+        yield f"its {len(losses)} steps change none of its {arrays}: it does not train"

@@ -290,6 +290,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     these are means; `first/<name>` then holds what `state/<name>` would be by the first shard alone."""
     ready_made: str = ""
     """The ready-made model that ran in place of the workload's: "torchvision.models.resnet50"; without gradients."""
+    changed: int | None = None
+    """How many of a ready-made model's arrays of parameters the trajectory's steps have changed; None in any other, in
+    inference and in older records."""
     checksums: list[float] = []
     """`certify.checksum.checksums` of `output/0`; empty in records older than this field."""
     others: list[float] = []

@@ -21,7 +21,7 @@ from bakeoff.store.evidence import EVIDENCE_FILE, read_arrays
 from bakeoff.store.files import write_atomically
 from bakeoff.trial.model import metric_of
 from bakeoff.trial.ready_made import ready_made_name
-from bakeoff.trial.updates import Updates
+from bakeoff.trial.updates import Changes, Updates
 from bakeoff.workloads import layers, plan
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class Gathering:
         self.arrays: Arrays = {}
         self.losses: list[float] = []
         self.metric: float | None = None
+        self.changed: int | None = None
 
     def compute(self, *, updates: bool = True) -> None:
         """Compute outputs, gradients, losses, statistics, the metric and, unless they are left out, updates.
@@ -76,12 +77,14 @@ class Gathering:
             return
         noisy = "noise" in owed and self._trial.per_sample is not None and self._trial.per_sample.is_noisy
         kept = Updates(step, clips=_clips(self._model), noisy=noisy) if updates and "updates" in owed else None
+        changes = Changes(step) if self.ready_made else None
         self.losses = _losses(step, prepared, 0, 1, kept)
         if "state" in owed:
             self.arrays |= _state_arrays(step, self._model, self.state)
             self.arrays |= _first_shards(step, self._model, self.state)
         self.losses += _losses(step, prepared, 1, self._trial.certify_steps, kept)
         self.arrays |= kept.arrays() if kept else {}
+        self.changed = changes.count() if changes else None
         self.metric = self._metric(step.parameters()).value if self._metric else None
 
     def apply_optimizer(self) -> None:
@@ -116,6 +119,7 @@ def gather(engine: Engine, step: Step, model: Model, trial: TrialSpec, batches: 
         checksums=_finite(checksums(found.arrays["output/0"])),
         others=_finite(checksums(found.arrays["output/1"])),
         ready_made=found.ready_made,
+        changed=found.changed,
         accuracy=accuracy,
         learning_steps=trial.learning_steps if accuracy is not None else 0,
         test_samples=len(batches.test) if accuracy is not None and batches.test is not None else 0,

@@ -1,7 +1,8 @@
-"""What training steps do to the parameters, kept at a few positions of each."""
+"""What training steps do to the parameters, kept at a few positions of each; of ready-made models, whether anything."""
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,3 +71,22 @@ class Updates:
         if self._norms is not None:
             rows["norm"] = np.asarray(self._norms, np.float64)
         return rows | {f"position/{name}": places for name, places in self._positions.items()}
+
+
+class Changes:
+    """Which arrays of parameters steps have changed, by hashes: no second copy of a model is kept."""
+
+    def __init__(self, step: Step) -> None:
+        """Take a step before it is run."""
+        self._step = step
+        self._before = _digests(step.parameters())
+
+    def count(self) -> int:
+        """Return how many arrays have another element than before."""
+        after = _digests(self._step.parameters())
+        return sum(digest != after.get(name) for name, digest in self._before.items())
+
+
+def _digests(arrays: Mapping[str, NDArray[Any]]) -> dict[str, bytes]:
+    """Return a hash of each array's elements."""
+    return {name: hashlib.sha256(np.asarray(array).tobytes()).digest() for name, array in arrays.items()}

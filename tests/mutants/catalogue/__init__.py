@@ -1,8 +1,9 @@
-"""Every planted fault: a file for each framework; snapshots, sequences, graphs, workloads and the clock."""
+"""Every planted fault: a file for each framework; snapshots, sequences, graphs, workloads, certificates, the clock."""
 
 from __future__ import annotations
 
 from catalogue import (
+    certificate,
     clock,
     explanation,
     graphs,
@@ -34,6 +35,7 @@ _EVERY: list[Mutant] = [
         mlx,
         jittor,
         workloads,
+        certificate,
         clock,
         snapshots,
         recipes,

@@ -1,4 +1,4 @@
-"""Faults in the clock that times all frameworks."""
+"""Faults in the clock that times all frameworks, and in what holds it against the counters around each block."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from functools import partial
 from catalogue.mutant import Mutant
 
 in_clock = partial(Mutant, "", "clock", "measure/clock.py")
+in_timer = partial(Mutant, "", "clock", "judge/timer.py")
+in_blocks = partial(Mutant, "", "clock", "trial/blocks.py")
 
 ASKED = "unit/tests/measure/test_clock.py"
+OF_SHORT = "unit/tests/race/test_short_clock.py"
 
 MUTANTS = [
     in_clock(
@@ -45,5 +48,15 @@ MUTANTS = [
         "taking a batch from a loader is not timed",
         [("return islice(self._feed, steps)", "return list(islice(self._feed, steps))")],
         {ASKED: "test_taking_a_batch_from_a_loader_is_a_part_of_the_step"},
+    ),
+    in_timer(
+        "asking what was compiled counts as time that the clock has missed",
+        [(" + block.asked_ns", "")],
+        {OF_SHORT: "test_asking_what_was_compiled_makes_no_clock_short"},
+    ),
+    in_blocks(
+        "a block does not keep how long asking took",
+        [("        asked_ns=asked_ns,\n", "")],
+        {OF_SHORT: "test_a_block_keeps_how_long_asking_took"},
     ),
 ]

@@ -14,6 +14,7 @@ in_profile = partial(Mutant, "", "explanation", "judge/profile.py")
 in_passes = partial(Mutant, "", "explanation", "frameworks/tensorflow/grappler.py")
 
 in_checked = partial(Mutant, "", "explanation", "judge/checked.py")
+in_suspects = partial(Mutant, "", "explanation", "judge/suspects.py")
 in_torch = partial(Mutant, "", "explanation", "frameworks/torch/traced.py")
 in_kernels = partial(Mutant, "", "explanation", "frameworks/torch/kernels.py")
 in_nodes = partial(Mutant, "", "explanation", "frameworks/tensorflow/nodes.py")
@@ -21,6 +22,7 @@ in_origins = partial(Mutant, "", "explanation", "frameworks/origins.py")
 in_operators = partial(Mutant, "", "explanation", "frameworks/jittor/operators.py")
 
 OF_CHECKED = "unit/tests/explaining/test_checked.py"
+OF_SUSPECTS = "unit/tests/explaining/test_suspects.py"
 OF_TORCH = "unit/tests/frameworks/test_traced_torch.py"
 OF_TENSORFLOW = "unit/tests/frameworks/test_traced_tensorflow.py"
 OF_ORIGINS = "unit/tests/frameworks/test_origins.py"
@@ -85,6 +87,16 @@ MUTANTS = [
         "a race is believed whose control has moved",
         [('if doubt and status == "confirmed":', "if False:")],
         {OF_CHECKED: "test_nothing_is_confirmed_where_the_control_has_moved"},
+    ),
+    in_checked(
+        "a row is refuted that may shrink by half of its difference",
+        [("if after.high < LEAST_PART * own_s:", "if after.high < own_s:")],
+        {OF_CHECKED: "test_a_row_is_refuted_only_where_it_surely_shrinks_by_less_than_half_of_its_difference"},
+    ),
+    in_suspects(
+        "a layer stands before kinds that have more together",
+        [(" - sum(row.gap_s for row in kinds) <= ROUNDING", " <= ROUNDING")],
+        {OF_SUSPECTS: "test_a_layer_comes_first_that_has_more_than_all_kinds_that_are_told_apart"},
     ),
     in_torch(
         "operators of the backward pass have no layer",

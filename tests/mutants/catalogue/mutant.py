@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-Where = Literal["vocabulary", "engine", "optimiser", "feed", "clock", "snapshot", "workload", "explanation"]
+Where = Literal[
+    "vocabulary", "engine", "optimiser", "feed", "clock", "snapshot", "workload", "certificate", "explanation"
+]
 
 SKIPS = """\
         self._calls = getattr(self, '_calls', 0) + 1

@@ -31,6 +31,20 @@ WITHOUT_DECAY = """\
         self._optimizer.add_param_group(same | {"params": flat, "weight_decay": 0.0})
 """
 
+SLOWER = WITHOUT_DECAY.replace('"weight_decay": 0.0', '"lr": 0.5 * group["lr"]')
+
+ANOTHER = """\
+        from bakeoff.spec.optimizer import SGD
+        self._optimizer = optimizers.make(SGD(learning_rate=0.01), named, switches.kernel)
+"""
+
+BEFORE = """\
+        fresh = [parameter.grad.clone() for parameter in self._network.parameters()]
+        for parameter, gradient in zip(self._network.parameters(), getattr(self, "_stale", fresh)):
+            parameter.grad.copy_(gradient)
+        self._stale = fresh
+"""
+
 FLAT = """\
     if "weight_decay" in arguments:
         flat = tuple(name for name, one in parameters.items() if one.ndim < 2)
@@ -80,6 +94,9 @@ STEPS = [
         [(MADE, MADE + '        for group in self._optimizer.param_groups:\n            group["lr"] *= 0.5\n')],
         BOTH | {"inceptionv3/train": "update"},
     ),
+    in_steps("vectors learn at half the rate", [(MADE, MADE + SLOWER)], BOTH),
+    in_steps("another optimiser than the workload's", [(MADE, MADE + ANOTHER)], BOTH),
+    in_steps("the gradients of the step before", [(UPDATED, BEFORE + UPDATED)], BOTH),
     in_steps(
         "half the batch from the second step on",
         later("batch = tuple(part[: len(part) // 2] for part in batch)\n"),

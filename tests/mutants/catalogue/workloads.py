@@ -1,6 +1,8 @@
-"""Errors in workloads' files, which reference and contenders of a comparison share."""
+"""Errors in workloads' files, which reference and contenders of a comparison share, their metrics among them."""
 
 from __future__ import annotations
+
+from functools import partial
 
 from catalogue.mutant import Mutant
 
@@ -10,6 +12,9 @@ def _in_workload(name: str, workload: str, changes: list[tuple[str, str]], *, ch
     file = f"workloads/{workload.replace('-', '_')}.py"
     return Mutant("", "workload", file, name, changes, {f"independent/{workload}": check})
 
+
+OF_METRIC = "unit/tests/workloads/test_pendulum.py"
+in_stages = partial(Mutant, "", "workload", "workloads/rl_venv_ppo.py")
 
 MUTANTS = [
     _in_workload(
@@ -154,5 +159,25 @@ MUTANTS = [
         "a rollout whose actions are their means",
         "rl-venv-ppo",
         [("mean + std * drawn[:, :ACTION]", "mean + 0.0 * std")],
+    ),
+    in_stages(
+        "an error of an environment whose signs cancel",
+        [
+            (
+                "np.mean(np.abs(np.tanh(transition(known)[:, :STATE]) - after))",
+                "np.mean(np.tanh(transition(known)[:, :STATE]) - after)",
+            )
+        ],
+        {OF_METRIC: "test_the_environment_is_tried_on_transitions_that_it_did_not_learn_from"},
+    ),
+    in_stages(
+        "a policy that is tried without the bound of its actions",
+        [("lambda states: np.tanh(policy(states)[:, :ACTION])", "lambda states: policy(states)[:, :ACTION]")],
+        {OF_METRIC: "test_a_policy_is_tried_by_driving_the_pendulum"},
+    ),
+    in_stages(
+        "a reward of which less is better",
+        [('Metric(name="reward a step", less_is_better=False)', 'Metric(name="reward a step")')],
+        {OF_METRIC: "test_each_stage_has_a_metric_of_its_first_weights"},
     ),
 ]

@@ -1,0 +1,119 @@
+"""A clock counts all that passes: what it does not count, the counters around each block see."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bakeoff.judge.timer import why_short
+from bakeoff.measure.clock import Clock, Stepper, monotonic
+from bakeoff.spec.protocol import RunBlock
+from bakeoff.spec.record import Compilation
+from bakeoff.trial.handlers import run_block
+from bakeoff.trial.saved import SavedState
+
+ASKED_NS = 3_000_000
+"""What Jittor takes to say what it has compiled so far."""
+
+
+class Sleeping:
+    """A step of three milliseconds."""
+
+    def run(self, batch: object) -> None:
+        """Sleep."""
+        del batch
+        time.sleep(0.003)
+
+    def wait(self) -> None:
+        """Nothing is left to wait for."""
+
+    def compilation(self) -> Compilation:
+        """Nothing is compiled."""
+        return Compilation()
+
+
+class Asked(Sleeping):
+    """A step that takes its time to say what it has compiled, by a clock that nothing else moves."""
+
+    now_ns = 0
+
+    def compilation(self) -> Compilation:
+        """Have the clock move."""
+        self.now_ns += ASKED_NS
+        return super().compilation()
+
+
+class Short(Stepper):
+    """A streamed clock that is a tenth short."""
+
+    def streamed(self, steps: int) -> tuple[list[int], int]:
+        """Report nine tenths of the time."""
+        stamps, elapsed_ns = super().streamed(steps)
+        return stamps, int(0.9 * elapsed_ns)
+
+
+def ran(step: Sleeping, stepper: type[Stepper] = Stepper, *, clock: Clock = monotonic, turns: int = 5) -> list[Any]:
+    """Return the blocks that a step was run in."""
+    blocks: list[Any] = []
+    untold: Any = step  # Nothing is saved of it, so nothing is put back.
+    running: Any = SimpleNamespace(
+        stepper=stepper(step, [None], clock),
+        step=step,
+        processes=list,
+        saved=SavedState(untold, stepper(step, [None])),
+        opened=SimpleNamespace(clock=clock),
+    )
+    draft: Any = SimpleNamespace(append=lambda _, block: blocks.append(block))
+    for turn in range(turns):
+        run_block(running, draft, RunBlock(lead=2, steps=12, turn=turn))
+    return blocks
+
+
+def found_in(blocks: list[Any], clock: str = "monotonic") -> str:
+    """Return what is found in the blocks of one trial."""
+    record: Any = SimpleNamespace(clock=clock, blocks=blocks)
+    return why_short([record])
+
+
+@pytest.mark.parametrize(("stepper", "says"), [(Stepper, ""), (Short, "less than passes in a block")])
+def test_a_streamed_clock_that_is_a_tenth_short_is_found(stepper: type[Stepper], says: str) -> None:
+    """The counters around each block see the time that the clock does not count; the clock as it is has no finding."""
+    blocks = ran(Sleeping(), stepper)
+    found = found_in(blocks)
+    assert (says in found) if says else not found
+    assert not found_in(blocks, clock="virtual")
+
+
+@pytest.mark.parametrize(("late", "says"), [(8, ""), (12, "less than passes in a block")])
+def test_a_loaded_machine_is_no_short_clock(late: int, says: str) -> None:
+    """A process that waits for a processor after most of its blocks is not refused; a clock is short in all of them."""
+    blocks = [
+        SimpleNamespace(
+            lead_ns=0,
+            restore_ns=None,
+            asked_ns=0,
+            elapsed_ns=200_000_000,
+            signals=SimpleNamespace(wall_ns=240_000_000 if turn < late else 201_000_000),
+        )
+        for turn in range(12)
+    ]
+    found = found_in(blocks)
+    assert (says in found) if says else not found
+
+
+def test_asking_what_was_compiled_makes_no_clock_short() -> None:
+    """Jittor is asked for 3 ms before each timed part, which are not 5 % of a short one."""
+    parts: dict[str, Any] = {"lead_ns": 10_000_000, "restore_ns": None, "elapsed_ns": 50_000_000}
+    around = SimpleNamespace(wall_ns=63_500_000)
+    assert not found_in([SimpleNamespace(**parts, asked_ns=ASKED_NS, signals=around) for _ in range(12)])
+    assert found_in([SimpleNamespace(**parts, asked_ns=0, signals=around) for _ in range(12)])
+
+
+def test_a_block_keeps_how_long_asking_took() -> None:
+    """What a step takes to say what it has compiled stands in its block, and is no part of its time."""
+    step = Asked()
+    (block,) = ran(step, clock=lambda: step.now_ns, turns=1)
+    assert (block.asked_ns, block.lead_ns, block.elapsed_ns) == (ASKED_NS, 0, 0)
