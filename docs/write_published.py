@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bakeoff.report.forms.markdown import escaped, table
 from bakeoff.spec.trial import FIXED
-from bakeoff.study.published import load, names
+from bakeoff.study.published import SHARED, load, names
 
 if TYPE_CHECKING:
     from bakeoff.spec.published import Claim, Declared, Figure, PublishedRow, PublishedStudy
@@ -90,7 +90,7 @@ def _section(study: PublishedStudy) -> str:
     parts = [
         f"### {study.id}\n",
         f"**{escaped(study.full_title())}.** {escaped(study.document.citation)}; {escaped(study.document.number)}.\n",
-        f"`{command}` takes about {study.minutes:g} minutes on two calm cores.\n",
+        f"`{command}` takes about {study.minutes:g} minutes on two calm cores{_or_as(study)}.\n",
         f"{escaped(where)}. {escaped(_method(study))}\n",
         table(["row", "version", "contender", "without a GPU"], [_row(row) for row in study.rows]),
         table(
@@ -102,6 +102,8 @@ def _section(study: PublishedStudy) -> str:
     ]
     if parts_told:
         parts.append(table(["comparison", "row", "of its step or graph", "published"], parts_told))
+    if study.ticks:
+        parts.append(table(["of the model", *(one.name for one in study.ticks.columns)], _ticks(study)))
     if study.claims:
         parts.append(table(["claim", "where", "there", "decided here by"], [_claim(claim) for claim in study.claims]))
     if study.absent:
@@ -132,6 +134,8 @@ def _claim(claim: Claim) -> list[str]:
     """Give a claim with what decides it."""
     if claim.unmeasured:
         return [claim.text, claim.where, "", f"nothing: {claim.unmeasured}"]
+    if claim.of == "ticks":
+        return [claim.text, claim.where, "", "what computed each part, as settings are read back"]
     rows = ", ".join(claim.rows) if claim.is_of_rows else " over ".join(claim.rows)
     epoch = {None: "", 1: ", first epoch", 2: ", second epoch"}[claim.epoch]
     over = f", {len(claim.comparisons)} comparisons" if len(claim.comparisons) > 1 else ""
@@ -147,6 +151,25 @@ def _open(study: PublishedStudy) -> list[str]:
     return [
         *(f"- Not stated: {escaped(text)}" for text in study.not_stated),
         *(f"- {escaped(one)}" for one in study.notes),
+    ]
+
+
+def _or_as(study: PublishedStudy) -> str:
+    """Tell the other names that a study is asked for by."""
+    others = [name for name, of in SHARED.items() if of == study.id]
+    return "".join(f"; `bakeoff reproduce {name}` is the same study" for name in others)
+
+
+def _ticks(study: PublishedStudy) -> list[list[str]]:
+    """Give the lines of a document's table of ticks."""
+    columns = [one.name for one in study.ticks.columns] if study.ticks else []
+    return [
+        [
+            f"{declared.name}, {ticks.part}" if ticks.part else declared.name,
+            *("yes" if name in ticks.can else "no" for name in columns),
+        ]
+        for declared in study.comparisons
+        for ticks in declared.ticks
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bakeoff.cli import completing
 from bakeoff.environments import declared
 from bakeoff.spec.options import OPTIONS, WORKER_OPTIONS
 from bakeoff.workloads import load
@@ -93,6 +94,15 @@ def test_studies_of_others_stand_apart(cli: Cli) -> None:
     assert others.startswith("published by others, to see whether you land there:\nalgoperf-2025 ")
     assert "jax-vs-pytorch-4 " in documents
     assert "opacus-pr497 " in others
+
+
+def test_a_table_that_another_study_measures_is_found_by_its_name(cli: Cli) -> None:
+    """Table 5 of Dai et al. is listed, completed and told as what measures it: nothing has to be run twice."""
+    assert re.search(r"^dai2022-table5 +measured by dai2022-figure2$", cli("list", "studies").out, re.MULTILINE)
+    said = cli("list", "studies", "dai2022-table5").out
+    assert said == cli("list", "studies", "dai2022-figure2").out
+    assert "bakeoff reproduce dai2022-table5" in said
+    assert completing.studies("dai2022-table5") == ["dai2022-table5"]
 
 
 @pytest.mark.parametrize("what", ["workloads", "frameworks", "options", "studies"])

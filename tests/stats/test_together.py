@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from tests.conftest import script
 
 from bakeoff.judge.claims import quantity, standing_of
 from bakeoff.spec.published import Claim
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 STUDIES, CLAIMS = 200, 6
 """The share of studies with a false claim is then known to 0.015 (a standard error), where it is 0.05."""
 LARGE = math.log(1.3)
+
+
+@pytest.fixture(scope="module")
+def shares_told() -> ModuleType:
+    """Load the simulation of claims on shares."""
+    return script("claims_on_shares")
 
 
 def verdicts(simulation: ModuleType, effects: list[float], *, seed: int) -> list[list[Verdict]]:
@@ -79,6 +86,28 @@ def test_a_clear_truth_is_found(
     found = verdicts(simulation, [effect] * CLAIMS, seed=4)[:60]
     told = [one for study in found for one in standings(study, kind, percent)]
     assert told.count(expected) / len(told) >= 0.9
+
+
+@pytest.mark.parametrize("regime", ["calm", "Student's t, 3 degrees"])
+@pytest.mark.parametrize(
+    "edge", ["each, both", "most, one on the edge", "about, mean on the edge", "least, one as low"]
+)
+def test_a_false_claim_on_shares_is_rare(shares_told: ModuleType, regime: str, edge: str) -> None:
+    """Of studies whose claims on shares lie on the edge, at most 5 % tell any of them to be on one side of it.
+
+    Each share has five rounds of traces; benchmarks/claims_on_shares.py has more noise, and more studies.
+    """
+    found = shares_told.standings(regime, shares_told.EDGES[edge], STUDIES)
+    for side in ("holds", "does not hold"):
+        assert sum(side in study for study in found) / STUDIES <= 0.05 + 0.015
+
+
+@pytest.mark.parametrize("claim", ["each, clear", "most, clear", "about, clear", "least, clear"])
+def test_a_clear_claim_on_shares_is_found(shares_told: ModuleType, claim: str) -> None:
+    """On a calm machine five percent points are enough for five rounds, with all claims of a study together."""
+    found = shares_told.standings("calm", shares_told.CLEARS[claim], 30)
+    told = [one for study in found for one in study]
+    assert told.count("holds") / len(told) >= 0.9
 
 
 def test_an_estimate_is_what_the_interval_was_made_of() -> None:

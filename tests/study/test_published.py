@@ -298,6 +298,13 @@ def test_a_study_of_ones_own(tmp_path: Path) -> None:
         ("steps = 100\n", 'steps = 100\nrows = ["b"]\n', "mlp, a: this row does not race there"),
         ("minutes = 1", 'minutes = 1\nmemory = { RAM = "not kept" }', "memory names 'RAM', which no figure has"),
         ("minutes = 1", 'minutes = 1\nsource = "hearsay"', "Invalid enum value 'hearsay'"),
+        (
+            "minutes = 1",
+            'minutes = 1\nticks = { number = "table 1", columns = [{ name = "X", value = "x", rows = { A = "c" } }] }',
+            "ticks names 'c', which is no row",
+        ),
+        ("steps = 100\n", 'steps = 100\nticks = [{ setting = "lstm", can = ["X"] }]\n', "ticks names 'X'"),
+        ('kind = "mean"', 'of = "ticks"', "is of ticks, and wants comparisons that have some"),
         ("document = ", "document ", "Expected '='"),
         ('id = "own"', 'id = "../own"', "id '../own' is to be a folder's name of letters, digits, dots"),
         ('machines = [{ name = "M", hardware = "a machine" }]', "machines = []", "machines has none"),

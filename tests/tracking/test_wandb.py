@@ -164,6 +164,19 @@ def test_a_run_that_is_sent_again_is_not_doubled(
     assert KEY not in "".join(capfd.readouterr())
 
 
+def test_a_trial_that_was_done_again_begins_its_run_anew(
+    tmp_path: Path, server: Server, recorded: list[TrackedRun]
+) -> None:
+    """Blocks that say something else than those that were sent replace them, though they are as many."""
+    run = partly(recorded[0], 8)
+    first, *others = run.points
+    other = msgspec.structs.replace(first, values=first.values | {"block/elapsed_s": 12.5})
+    before = msgspec.structs.replace(run, points=[other, *others])
+    track(WandbTracker("mine", None, tmp_path, is_offline=False), [before], [run])
+    found = [one["block/elapsed_s"] for one in server.history(run.id) if "block/elapsed_s" in one]
+    assert found == [point.values["block/elapsed_s"] for point in run.points]
+
+
 @pytest.mark.slow
 def test_offline_folders_are_taken_by_wandb_sync(tmp_path: Path, server: Server, recorded: list[TrackedRun]) -> None:
     """W&B's own command sends them whole; a run that is tracked online after that is the same run."""

@@ -48,9 +48,9 @@ def environments(incomplete: str) -> list[str]:
 
 def studies(incomplete: str) -> list[str]:
     """Return the studies of published figures that a word may become, and the word for all of them."""
-    from bakeoff.study.published import names
+    from bakeoff.study.published import known_names
 
-    return [each for each in (*names(), "all") if each.startswith(incomplete)]
+    return [each for each in (*known_names(), "all") if each.startswith(incomplete)]
 
 
 def one_of(values: tuple[str, ...]) -> Callable[[str], list[str]]:

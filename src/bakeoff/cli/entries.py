@@ -117,11 +117,12 @@ def studies() -> list[Entry]:
 
 def _study(name: str) -> Entry:
     """Return one study."""
-    from bakeoff.study.published import load
+    from bakeoff.study.published import SHARED, load
 
     study = load(name)
     return {
         "name": study.id,
+        "also": [shared for shared, of in SHARED.items() if of == study.id],
         "title": study.title,
         "source": study.source,
         "document": study.document.citation,
@@ -154,7 +155,7 @@ def named(what: str, name: str) -> Any:
     from bakeoff.study import published
     from bakeoff.workloads import load
 
-    of, known = (_workload, load.names()) if what == "workloads" else (_study, published.names())
+    of, known = (_workload, load.names()) if what == "workloads" else (_study, published.known_names())
     if name in known:
         return of(name)
     raise UnknownNameError({"workloads": "workload", "studies": "study"}[what], name, known)

@@ -95,7 +95,8 @@ def _studies() -> list[str]:
     for source, heading in GROUPS.items():
         mine = [one for one in every if one["source"] == source]
         rows = [[one["name"], f"{one['scaled_minutes']:g} min", one["title"]] for one in mine]
-        lines += [*([""] if lines else []), f"{heading}:", *columns(rows)]
+        rows += [[also, "", f"measured by {one['name']}"] for one in mine for also in one["also"]]
+        lines += [*([""] if lines else []), f"{heading}:", *columns(sorted(rows))]
     return lines
 
 
@@ -195,5 +196,6 @@ def _study(entry: Entry) -> list[str]:
         *([["not here", "; ".join(entry["absent"])]] if entry["absent"] else []),
         ["scaled down", f"about {entry['scaled_minutes']:g} minutes on two calm cores"],
         ["run it", f"bakeoff reproduce {entry['name']}"],
+        *(["or as", f"bakeoff reproduce {also}"] for also in entry["also"]),
     ]
     return [*wrapped(f"{entry['name']}: {entry['title']}"), *columns(facts, indent=INDENT)]

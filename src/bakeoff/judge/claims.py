@@ -15,6 +15,7 @@ import msgspec
 
 from bakeoff.judge.epochs import epoch_times
 from bakeoff.judge.reproduced_parts import NO_DEVICE, OF_STEPS, part_lines
+from bakeoff.judge.reproduced_ticks import ticks_told
 from bakeoff.judge.reproduction import contender_of, hole, is_early, verdict_on
 from bakeoff.spec.published import Claim
 from bakeoff.spec.verdict import Interval, Verdict
@@ -49,7 +50,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     verdicts: list[Verdict]
     """On the time of the second row against the first, where the claim is about a step's speed."""
     reason: str
-    """Why it was not measured, or is inconclusive whatever its interval is; empty otherwise."""
+    """Why it was not measured, or is inconclusive whatever its interval is; of ticks, how many agree; or empty."""
     together: int
     """As many intervals hold together."""
 
@@ -71,6 +72,8 @@ class _Reading(NamedTuple):
     """The intervals that it rests on, measured or still to come."""
     estimates: list[Estimate]
     reason: str
+    told: Standing | None = None
+    """Its standing, where no interval decides it."""
 
 
 def judged(study: StudyOutcome, published: PublishedStudy) -> list[Judged]:
@@ -80,7 +83,11 @@ def judged(study: StudyOutcome, published: PublishedStudy) -> list[Judged]:
     read = []
     for claim in published.claims:
         mine = [points[name] for name in claim.comparisons if name in points]
-        read.append(_read(claim, mine, _left_out(study, published, claim), traced))
+        if claim.of == "ticks" and mine:
+            told = ticks_told(study, published, claim)
+            read.append(_Reading(claim, mine, frozenset(), [], told.reason, told.standing))
+        else:
+            read.append(_read(claim, mine, _left_out(study, published, claim), traced))
     together = len({key for one in read for key in one.keys})
     return [_judged(one, together) for one in read]
 
@@ -250,6 +257,8 @@ def _judged(read: _Reading, together: int) -> Judged:
 
 def _found(read: _Reading, together: int) -> tuple[Standing, Interval | None]:
     """Return a claim's standing, and its quantity where that was measured."""
+    if read.told:
+        return read.told, None
     nothing: Standing = "inconclusive" if read.reason == _CONTRADICTED else "not measured"
     if not read.estimates or (read.reason and read.claim.kind not in _EVERY):
         return nothing, None

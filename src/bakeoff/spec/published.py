@@ -9,6 +9,7 @@ import msgspec
 
 from bakeoff.spec.parts import PartOf, PublishedPart
 from bakeoff.spec.scenario import Scenario
+from bakeoff.spec.ticks import Ticks, TickTable
 from bakeoff.spec.trial import FIXED
 
 Unit = Literal[
@@ -158,6 +159,8 @@ class Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     figures: tuple[Figure, ...] = ()
     parts: tuple[PublishedPart, ...] = ()
     """Its figures that are no times, which traces are held against."""
+    ticks: tuple[Ticks, ...] = ()
+    """Its lines of the table of ticks."""
     contenders: dict[str, str] = {}
     """By row, the contender that stands for it here alone, on whatever device, in place of the row's own."""
     other: str = ""
@@ -227,9 +230,10 @@ least  in the first comparison it is less than in each other one
 OF_SHARES_ALONE: tuple[ClaimKind, ...] = ("each", "about", "least")
 """Kinds of claims that are of shares and of nothing else."""
 
-Quantity = Literal["speed", "run", "memory", "overhead", PartOf]
+Quantity = Literal["speed", "run", "memory", "overhead", "ticks", PartOf]
 """What a claim is about: steps a second, whole runs a second with their first step, the peak of a process's memory,
-each row's communication overhead, or the share of a step or a graph that each row's traces tell."""
+each row's communication overhead, what computed the parts of a model, line by line of the document's table of ticks, or
+the share of a step or a graph that each row's traces tell."""
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -323,6 +327,8 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     comparisons: tuple[Declared, ...]
     claims: tuple[Claim, ...] = ()
     absent: tuple[Absent, ...] = ()
+    ticks: TickTable | None = None
+    """What its models can use, where the document has a table of that."""
     memory: dict[str, MemoryKind] = {}
     """Beside the document's memory, by its name for what it measured: what stands for it here; what is not named is
     the process at its peak."""
@@ -350,7 +356,7 @@ class PublishedStudy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
     def is_silent(self) -> bool:
         """Return whether the document says what is to be compared, and publishes nothing of it."""
-        return not (self.claims or self.parts or any(declared.figures for declared in self.comparisons))
+        return not (self.claims or self.parts or self.ticks or any(declared.figures for declared in self.comparisons))
 
 
 class Reproduces(msgspec.Struct, frozen=True, kw_only=True):

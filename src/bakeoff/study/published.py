@@ -46,18 +46,26 @@ _ID_SAID = "a folder's name of letters, digits, dots, dashes and underscores, a 
 _BOUNDED = ("within", "mostly-within", "mean-difference", "most", "at-least")
 """Kinds of claims that say nothing without a number."""
 
+SHARED = {"dai2022-table5": "dai2022-figure2"}
+"""Tables that another study measures with what is its own: the name that a reader looks for, and the study's."""
+
 
 def names() -> list[str]:
     """Return the names of the shipped studies."""
     return sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
 
+def known_names() -> list[str]:
+    """Return every name that a shipped study can be asked for by."""
+    return sorted([*names(), *SHARED])
+
+
 def load(name: str) -> PublishedStudy:
-    """Return a shipped study by its name, or a user's own by the path of its file, which ends in .toml."""
-    path = Path(name) if name.endswith(".toml") else SHIPPED / f"{name}.toml"
+    """Return a shipped study by one of its names, or a user's own by the path of its file, which ends in .toml."""
+    path = Path(name) if name.endswith(".toml") else SHIPPED / f"{SHARED.get(name, name)}.toml"
     if path.parent == SHIPPED and not path.exists():
         kind = "study"
-        raise UnknownNameError(kind, name, names())
+        raise UnknownNameError(kind, name, known_names())
     try:
         study = msgspec.convert(filled(tomllib.loads(path.read_text(encoding="utf-8"))), PublishedStudy)
         problems = _problems(study)
@@ -99,6 +107,19 @@ def _of_shape(study: PublishedStudy) -> list[str]:
     found = [f"{key} names {name!r}, which is no row" for key, names in named for name in names if name not in rows]
     if len(study.difference) not in (0, 2):
         found.append("difference names two rows, or none")
+    return found + _of_ticks(study, rows)
+
+
+def _of_ticks(study: PublishedStudy, rows: set[str]) -> list[str]:
+    """Return what does not fit together in a table of ticks."""
+    columns = study.ticks.columns if study.ticks else ()
+    named = {row for column in columns for row in column.rows.values()}
+    found = [f"ticks names {row!r}, which is no row" for row in sorted(named - rows)]
+    for declared in study.comparisons:
+        given = {name for ticks in declared.ticks for name in ticks.can}
+        strange = sorted(given - {column.name for column in columns})
+        found += [f"{declared.name}: ticks names {name!r}, which is no column of the study's ticks" for name in strange]
+        found += _twice(f"{declared.name}: ticks of part", [ticks.part for ticks in declared.ticks])
     return found
 
 
@@ -110,7 +131,7 @@ def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
     apart = {one.name for one in study.comparisons if one.epochs_apart}
     if (claim.epoch is not None) != (claim.kind == "less-time") or (claim.epoch and {*claim.comparisons} - apart):
         found.append(f"claim {claim.text!r}: less-time and an epoch go together, where epochs are told apart")
-    fewest = 1 if claim.is_of_rows else 2
+    fewest = 0 if claim.of == "ticks" else 1 if claim.is_of_rows else 2
     if not claim.unmeasured and (not claim.comparisons or len(claim.rows) < fewest):
         found.append(f"claim {claim.text!r} wants comparisons and rows, or unmeasured, the reason why it has none")
     has_bound = claim.is_of_shares or claim.kind not in _BOUNDED
@@ -121,6 +142,9 @@ def _of_claim(study: PublishedStudy, claim: Claim) -> list[str]:
     batches = {one.batch_size for one in study.comparisons if one.name in claim.comparisons}
     if claim.kind == "grows" and len(batches) == 1:
         found.append(f"claim {claim.text!r}: grows is with the batch, and wants comparisons of several batch sizes")
+    ticked = {one.name for one in study.comparisons if one.ticks}
+    if claim.of == "ticks" and not claim.unmeasured and {*claim.comparisons} - ticked:
+        found.append(f"claim {claim.text!r} is of ticks, and wants comparisons that have some")
     if claim.of == "overhead" and claim.kind not in ("most", "at-least"):
         found.append(f"claim {claim.text!r}: of overhead it is most or at-least these percent")
     return found + _of_shares(study, claim)

@@ -14,7 +14,7 @@ from bakeoff.spec.errors import UsageError
 from bakeoff.tracking.tracker import TrackerDownError, client
 
 if TYPE_CHECKING:
-    from bakeoff.tracking.run import TrackedRun
+    from bakeoff.tracking.run import Point, TrackedRun
 
 WAIT_S = 30.0
 """For an answer: the client's own limit of 90 s is for a job that waits for nothing else."""
@@ -38,14 +38,21 @@ class WandbTracker:
         if not is_offline:
             self._sign_in()
         self._runs: dict[str, Any] = {}
-        self._sent: dict[str, int] = {}
+        self._sent: dict[str, list[Point]] = {}
         self._failed: set[str] = set()
         place = f"folders in {folder / 'wandb'}, which `wandb sync` takes" if is_offline else "W&B"
         self.where = f"the project {project!r} of {place}"
 
     def write(self, run: TrackedRun) -> None:
-        """Log what is new of a run, which begins anew when it is first written, and after every failure."""
+        """Log what is new of a run, which begins anew when it is first written, and after every failure.
+
+        It does, too, where blocks say something else than those that were sent, as after a trial that was done again:
+        W&B's history only grows.
+        """
         try:
+            sent = self._sent.get(run.id, [])
+            if run.points[: len(sent)] != sent:
+                self._end(run.id)
             self._write(run, self._runs.get(run.id) or self._begun(run))
         except Exception as error:
             # The client has errors of many kinds, private ones among them. A run that could not be begun stays "in use"
@@ -56,12 +63,17 @@ class WandbTracker:
     def close(self) -> None:
         """End all runs, once they are sent."""
         try:
-            for identity, run in self._runs.items():
-                run.finish(exit_code=int(identity in self._failed))
+            for identity in list(self._runs):
+                self._end(identity)
         except (self._wandb.Error, OSError) as error:
             raise TrackerDownError(_reason(error)) from error
         finally:
             self._forget()
+
+    def _end(self, identity: str) -> None:
+        """End a run once it is sent; what is written of it next begins anew."""
+        del self._sent[identity]
+        self._runs.pop(identity).finish(exit_code=int(identity in self._failed))
 
     def _forget(self) -> None:
         """End the client's own process, and with it every run that is open."""
@@ -71,9 +83,10 @@ class WandbTracker:
 
     def _write(self, run: TrackedRun, theirs: Any) -> None:
         """Log what is new of a run."""
-        for point in run.points[self._sent[run.id] :]:
+        sent = self._sent[run.id]
+        for point in run.points[len(sent) :]:
             theirs.log(point.values, step=point.step)
-            self._sent[run.id] = point.step + 1
+            sent.append(point)
         theirs.config.update(run.config, allow_val_change=True)
         theirs.summary.update(run.metrics | run.words)
         if run.files:
@@ -97,7 +110,7 @@ class WandbTracker:
             reinit="create_new",
             settings=self._settings(),
         )
-        self._runs[run.id], self._sent[run.id] = theirs, 0
+        self._runs[run.id], self._sent[run.id] = theirs, []
         return theirs
 
     def _sign_in(self) -> None:
@@ -139,7 +152,7 @@ class WandbTracker:
             (folder / name).write_bytes(content)
             theirs.save(str(folder / name), base_path=str(folder), policy="now")
         if "chart.png" in run.files:
-            theirs.log({"chart": self._wandb.Image(str(folder / "chart.png"))}, step=self._sent[run.id])
+            theirs.log({"chart": self._wandb.Image(str(folder / "chart.png"))}, step=len(self._sent[run.id]))
 
 
 def _reason(error: Exception) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 import msgspec
+import pytest
 from tests.report.reproduced.conftest import study
 from tests.report.reproduced.test_reproduced import section_of
 from tests.report.reproduced.test_several_devices import with_overhead
@@ -13,9 +14,12 @@ from tests.report.shown import data_of, html, markdown, printed
 
 from bakeoff.judge.study import StudyOutcome
 from bakeoff.report.pages import page_of
+from bakeoff.report.pages.published_tables import called_for
 from bakeoff.report.pictures import WIDE
 from bakeoff.spec.comparison import Procedure
 from bakeoff.spec.metric import Metric
+from bakeoff.study.published import load
+from bakeoff.workloads.load import load as load_workload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -238,3 +242,24 @@ def test_a_stage_without_a_figure_has_its_seconds_all_the_same() -> None:
     assert cells["policy, CPU"][:2] == ["no number / 100", "10"]
     assert cells["policy, CPU"][2].endswith(" s")
     assert (table.heads[-1], cells["policy, CPU"][-1]) == ("last loss", "0.123")
+
+
+def test_environment_steps_a_second_stand_in_the_studys_own_tables() -> None:
+    """Of each stage and row as many as its samples have; a study whose samples have nothing has no such table."""
+    made, workload = study("m1-revive", {"CPU": "torch"}, {}, scaled=True, device="cpu"), load_workload("rl-venv-ppo")
+    points = []
+    for one in made.points:
+        assert one.outcome
+        comparison = msgspec.structs.replace(one.outcome.comparison, workload=workload.workload)
+        points.append(msgspec.structs.replace(one, outcome=msgspec.structs.replace(one.outcome, comparison=comparison)))
+    rolled, title = msgspec.structs.replace(made, points=points), "What a second has"
+    (section,) = (one for one in called_for(rolled, load("m1-revive")) if one.title == title)
+    (table,) = section.tables
+    assert [line.cells[:2] for line in table.lines] == [
+        ["environment, CPU", "environment steps"], ["policy, CPU", "environment steps"],
+    ]  # fmt: skip
+    samples_per_s = 8e3 / 27.0
+    rates = [float(line.cells[2].replace(",", "")) for line in table.lines]
+    assert rates == pytest.approx([10 * samples_per_s, 100 * samples_per_s], rel=0.03)
+    assert all(" to " in line.cells[3] for line in table.lines)
+    assert title not in [one.title for one in called_for(made, load("m1-revive"))]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bakeoff.report.page import Section
 
 PAGE = Path(__file__).parents[3] / "docs" / "json-reproduced.md"
-LISTS = ("lines", "epochs", "overheads", "parts", "graphs", "pairs", "memory", "claims")
+LISTS = ("lines", "epochs", "overheads", "parts", "graphs", "pairs", "memory", "ticks", "claims")
 CASES = ["scaled", "full", "figure", "article"]
 
 
@@ -203,10 +203,11 @@ def test_the_page_of_the_object_tells_every_key(figure: StudyOutcome, article: S
     from tests.report.reproduced.test_epochs_apart import table4
     from tests.report.reproduced.test_parts import table3
     from tests.report.reproduced.test_several_devices import table7
+    from tests.report.reproduced.test_ticks import table5
 
     documented = set(re.findall(r"^\| `([^`]+)`", PAGE.read_text(encoding="utf-8"), re.MULTILINE))
     there = set()
-    for study in (figure, article, table3(), table4(), table7()):
+    for study in (figure, article, table3(), table4(), table5(), table7()):
         made = data_of(study)
         there |= set(made)
         there |= {f"{name}[].{key}" for name in LISTS for one in made[name] for key in one}

@@ -107,6 +107,23 @@ def test_what_grows_does_so_with_the_batch() -> None:
     assert quantity(claim, [leads[1], leads[0]], 1, [8, 32]).estimate == pytest.approx(0.05)
 
 
+def test_batches_that_the_scaled_variant_leaves_out_leave_a_gap(figure: StudyOutcome) -> None:
+    """A lead at batches 8, 32 and 64 is told over these, and not as if they stood equally far apart."""
+    leads = {"resnet50, batch 8": 0.2, "resnet50, batch 32": 0.1, "resnet50, batch 64": 0.21}
+    points = []
+    for one in figure.points:
+        if one.point.title in leads and one.outcome:
+            ratio = math.exp(-leads[one.point.title])
+            (verdict,) = one.outcome.verdicts
+            told = msgspec.structs.replace(verdict, ratio=ratio, low=ratio / 1.04, high=ratio * 1.04)
+            points.append(msgspec.structs.replace(one, outcome=msgspec.structs.replace(one.outcome, verdicts=[told])))
+    assert [one.point.title for one in points] == list(leads)
+    made = msgspec.structs.replace(figure, points=points)
+    (grown,) = (one for one in judged(made, load("dai2022-figure1")) if one.claim.kind == "grows" and one.percent)
+    assert grown.percent
+    assert grown.percent.estimate == pytest.approx(100.0 * math.expm1(-3.0 / 700.0))
+
+
 def test_one_batch_alone_shows_no_growth(figure: StudyOutcome) -> None:
     """A claim of which a single batch was run is not measured: nothing could refute it."""
     one_batch = msgspec.structs.replace(figure, points=figure.points[:1])

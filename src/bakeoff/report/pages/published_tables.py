@@ -11,6 +11,7 @@ from bakeoff.report.page import Line, Section, Table
 from bakeoff.report.pages.published_epochs import epochs_table
 from bakeoff.report.pages.published_memory import memory_table
 from bakeoff.report.pages.published_scaling import overheads_table
+from bakeoff.report.sections.figures import contained
 from bakeoff.report.standings import ratio_text, step_parts, throughput_parts
 from bakeoff.report.units import UNKNOWN, Unit, percent, rounded, unit_for
 from bakeoff.spec.published import RELATIVE
@@ -164,6 +165,7 @@ def called_for(study: StudyOutcome, published: PublishedStudy) -> list[Section]:
         "The first epoch and the second": epochs_table(study, published),
         "Communication overhead": overheads_table(study, published),
         "Whole runs": _runs(study, published),
+        "What a second has": _contained(study, published),
         "Memory": memory_table(study, published),
         "Accuracy": _accuracies(study, published),
         "What bakeoff has nothing for": _absent(published),
@@ -217,6 +219,21 @@ def _metric(whole: WholeRuns) -> str:
     if whole.metric is None or whole.median_metric is None:
         return ""
     return f"{whole.metric.name} {rounded(whole.median_metric, _DIGITS)} {whole.metric.unit}".rstrip()
+
+
+def _contained(study: StudyOutcome, published: PublishedStudy) -> Table:
+    """Return how many a second of what a workload says that its samples have so many of, such as environment steps."""
+    lines = []
+    for declared, point in reproduction.both(study, published):
+        outcome = point.outcome
+        for row in published.rows_of(declared):
+            known = reproduction.contender_of(point, row.name)
+            if outcome is None or known is None:
+                continue
+            for what, number in contained(outcome).items():
+                rate, ends = throughput_parts(known, outcome.comparison.batch_size, number)
+                lines.append(Line([f"{declared.name}, {row.name}", what, rate, ends]))
+    return Table(["row", "of what", "a second here", "95 % CI"], lines, words=2, keys=2)
 
 
 def _told_of_runs(published: PublishedStudy, declared: Declared) -> list[tuple[str, str, str]]:

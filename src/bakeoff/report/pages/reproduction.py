@@ -20,6 +20,7 @@ from bakeoff.report.pages.published_claims import claims_data, claims_sections, 
 from bakeoff.report.pages.published_parts import headline_of_parts, is_of_graphs, parts, parts_shape
 from bakeoff.report.pages.published_shape import shape_table
 from bakeoff.report.pages.published_tables import beside_measured, called_for
+from bakeoff.report.pages.published_ticks import ticks_data, ticks_sections
 from bakeoff.report.pages.study import comparisons
 from bakeoff.report.pictures.bars import bars_chart, bars_finding
 from bakeoff.report.pictures.nodes import nodes_chart, nodes_finding
@@ -59,6 +60,7 @@ def reproduction_page(study: StudyOutcome) -> Page:
         sections=[
             *_whole(study, published),
             Section(words=caption(study, published)),
+            *ticks_sections(study, published),
             *_speeds(study, published),
             *_ratios(published, pairs, answer),
             *(published_nothing.by_benchmark(study, published) if published.is_silent() else []),
@@ -239,6 +241,7 @@ def _data(study: StudyOutcome, pages: Mapping[str, Page]) -> dict[str, Any]:
         "memory": [
             msgspec.to_builtins(line) | {"hole": line.hole or None} for line in memory_lines(study, here.published)
         ],
+        "ticks": ticks_data(study, here.published),
         "claims": claims_data(study, here.published),
         "comparisons": {
             point.point.title: pages[point.point.title].data if point.outcome else {"reason": point.reason}
