@@ -238,11 +238,17 @@ def test_a_worker_is_shown_its_gpu_by_uuid_alone() -> None:
     assert gpus.variables_for("") == {}
 
 
-def test_what_is_left_is_of_the_gpu_that_is_seen_first(two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By UUID as by index."""
+def test_what_is_left_is_of_the_fullest_gpu_that_is_shown(two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By UUID as by index; of several any may have refused what a step asked for."""
     monkeypatch.setattr(gpu_left.ctypes, "CDLL", lambda _: pynvml.nvmlLib)
     two.set(1, memory_total_bytes=1000, memory_other_bytes=750)
-    for shown, left in ((two.uuid(1), 0.25), (f"1,{two.uuid(0)}", 0.25), (two.uuid(0), 1.0), ("7", None)):
+    for shown, left in (
+        (two.uuid(1), 0.25),
+        ("0,1", 0.25),
+        (f"1,{two.uuid(0)}", 0.25),
+        (two.uuid(0), 1.0),
+        ("7", None),
+    ):
         monkeypatch.setenv(gpus.VISIBLE, shown)
         assert gpu_left.left_share() == left
 
