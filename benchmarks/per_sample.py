@@ -1,12 +1,14 @@
-"""bakeoff's steps with per-sample gradients against those that users write by hand, step by step in one process.
+"""bakeoff's steps with per-sample gradients against those that users write by hand, step by step in fresh processes.
 
     python benchmarks/per_sample.py [--workloads mnist-cnn cnn-cifar10] [--pairs torch:vmap torch:hooks jax:vmap]
-                                    [--batch-size 64] [--seconds 60] [--opacus FOLDER] [--output STEM]
+                                    [--batch-size 64] [--processes 7] [--seconds 20] [--opacus FOLDER]
+                                    [--output STEM]
 
 Each sample's gradient is clipped to a norm of 1, noise of 1.1 times that is added to the sum, and SGD makes a step, on
 both sides (per_sample_by_hand.py: PyTorch's tutorial, Opacus' own classes, jit of vmap of grad in JAX). Both live in
-one process and take single steps by turns, in mirrored order, each waited for. The ratio is by hand / ours, the 95 %
-interval of the centre of its logarithm over turns (signed-rank): 1.00 is the goal, below 0.97 is a defect.
+one process and take single steps by turns, in mirrored order, each waited for. A process gives one ratio, by hand /
+ours: the median over its turns. The table has the centre over fresh processes with its 95 % interval (signed-rank):
+1.00 is the goal, below 0.97 is a defect.
 
 Opacus is in PyTorch's environment. An interpreter without it takes it from the folder that --opacus names, as
 `pip install --target FOLDER opacus scipy opt-einsum --no-deps` fills it; without both the pair is refused.
@@ -23,10 +25,10 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import over_processes
 from inside import model_of, options_of, run_inside
 from per_sample_by_hand import BY_HAND, MAX_NORM, NOISE
-from zoo_pairs import verdict
-from zoo_steps import FEWEST_TURNS, MOST_TURNS, WARM_UP_TURNS, call_of, ratio_of
+from zoo_steps import FEWEST_TURNS, MOST_TURNS, WARM_UP_TURNS, call_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,22 +84,6 @@ def times(framework: str, way: str, workload: str, count: int, seconds: float) -
     return {name: values[WARM_UP_TURNS:] for name, values in taken.items()}
 
 
-def told(pair: str, workload: str, count: int, taken: dict[str, Any]) -> dict[str, Any]:
-    """Give a pair's row."""
-    row = {"pair": pair, "workload": workload, "batch": count}
-    if "refused" in taken:
-        return row | {"ours (ms)": "", "by hand (ms)": "", "ratio": "", "turns": 0, "told": taken["refused"]}
-    middle = {name: sorted(values)[len(values) // 2] * 1e3 for name, values in taken.items()}
-    ratio, low, high = ratio_of(taken["by hand"], taken["ours"])
-    return row | {
-        "ours (ms)": round(middle["ours"], 3),
-        "by hand (ms)": round(middle["by hand"], 3),
-        "ratio": f"{ratio:.3f} [{low:.3f}, {high:.3f}]",
-        "turns": len(taken["ours"]),
-        "told": verdict(low, high),
-    }
-
-
 def main() -> None:
     """Measure every pair, print the table and write it."""
     pairs = [":".join(pair) for pair in BY_HAND]
@@ -105,7 +91,8 @@ def main() -> None:
     parser.add_argument("--workloads", nargs="+", default=list(SIDES), choices=list(SIDES))
     parser.add_argument("--pairs", nargs="+", default=pairs, choices=pairs)
     parser.add_argument("--batch-size", type=int, default=64)
-    parser.add_argument("--seconds", type=float, default=60.0, help="for each pair, after its warm-up")
+    parser.add_argument("--processes", type=over_processes.count, default=over_processes.PROCESSES)
+    parser.add_argument("--seconds", type=float, default=20.0, help="for each pair in a process, after its warm-up")
     parser.add_argument("--opacus", type=Path, help="folder that Opacus was installed into")
     parser.add_argument("--output", type=Path)
     parser.add_argument("--inside", nargs=3, help=argparse.SUPPRESS)
@@ -118,14 +105,16 @@ def main() -> None:
         return
     from results import write
 
-    rows = []
     common = ["--batch-size", str(asked.batch_size), "--seconds", str(asked.seconds)]
     common += ["--opacus", str(asked.opacus.resolve())] if asked.opacus else []
-    for workload, pair in product(asked.workloads, asked.pairs):
+
+    def measure(pair: str, workload: str) -> Any:
         framework, way = pair.split(":")
-        taken = run_inside(framework, __file__, *common, "--inside", framework, way, workload)
-        rows.append(told(pair, workload, asked.batch_size, taken))
-        print(rows[-1], flush=True)
+        return run_inside(framework, __file__, *common, "--inside", framework, way, workload)
+
+    cases = [(pair, workload) for workload, pair in product(asked.workloads, asked.pairs)]
+    found = over_processes.measured(cases, asked.processes, measure)
+    rows = [over_processes.told(case, asked.batch_size, taken) for case, taken in found.items()]
     write(rows, __doc__ or "", asked.output)
 
 

@@ -35,3 +35,49 @@ def test_a_processor_is_always_there(devices: Any, monkeypatch: pytest.MonkeyPat
     """Without a device asked for no interpreter is started for the question."""
     monkeypatch.setattr(devices, "probe", lambda *_: 1 / 0)
     devices.check(argparse.ArgumentParser(), ["fake"], "cpu")
+
+
+@pytest.fixture
+def over_processes() -> Any:
+    """Load what makes one ratio of several processes."""
+    return script("over_processes")
+
+
+def process_of(ratio: float, turns: int = 20) -> dict[str, list[float]]:
+    """Return what a process gives in which every step by hand takes so many times as long as ours."""
+    ours = [1.0 + turn / turns for turn in range(turns)]
+    return {"ours": ours, "by hand": [ratio * step_s for step_s in ours]}
+
+
+def test_processes_that_differ_widen_the_interval_whatever_their_turns_say(over_processes: Any) -> None:
+    """Turns that agree within every process do not make a ratio sharp that processes disagree on."""
+    ratios = (0.95, 0.96, 0.98, 1.0, 1.0, 1.02, 1.03)
+    row = over_processes.told(("jax:vmap", "mnist-cnn"), 64, [process_of(ratio) for ratio in ratios])
+    assert row["told"] == "cannot be told"
+    assert (row["processes"], row["turns"]) == (7, 20)
+    assert row["of each process"] == "0.950 0.960 0.980 1.000 1.000 1.020 1.030"
+    agreed = over_processes.told(("jax:vmap", "mnist-cnn"), 64, [process_of(0.95)] * 7)
+    assert (agreed["ratio"], agreed["told"]) == ("0.950 [0.950, 0.950]", "SLOWER")
+
+
+def test_every_case_is_measured_before_any_again(over_processes: Any) -> None:
+    """A machine that changes meets all pairs; one that is refused is asked once, and its reason is told."""
+    asked = []
+
+    def measure(pair: str, workload: str) -> dict[str, Any]:
+        asked.append(pair)
+        return {"refused": "no Opacus here"} if pair == "torch:hooks" else process_of(1.0)
+
+    cases = [("torch:vmap", "mnist-cnn"), ("torch:hooks", "mnist-cnn"), ("jax:vmap", "mnist-cnn")]
+    found = over_processes.measured(cases, 3, measure)
+    assert asked == ["torch:vmap", "torch:hooks", "jax:vmap", "torch:vmap", "jax:vmap", "torch:vmap", "jax:vmap"]
+    rows = [over_processes.told(case, 64, taken) for case, taken in found.items()]
+    assert [row["processes"] for row in rows] == [3, 0, 3]
+    assert rows[1]["told"] == "no Opacus here"
+    assert [list(row) for row in rows] == [list(rows[0])] * 3
+
+
+def test_too_few_processes_are_refused(over_processes: Any) -> None:
+    """Two processes hardly show how much they differ, so that there is no interval of them."""
+    with pytest.raises(argparse.ArgumentTypeError, match="2 processes give no interval: at least 3"):
+        over_processes.count("2")

@@ -28,7 +28,7 @@ from bakeoff.spec.contender import Contender, parse_contender
 from bakeoff.spec.per_sample import OPTION, PLAIN, PerSample
 from bakeoff.spec.record import Evidence
 from bakeoff.spec.scenario import SCENARIOS
-from bakeoff.spec.trial import TrialSpec
+from bakeoff.spec.trial import FIXED, Inputs, TrialSpec
 from bakeoff.workloads import plan
 from bakeoff.workloads.load import LoadedWorkload, load, names
 
@@ -74,6 +74,9 @@ def clipped(workload: str, scenario: str) -> PerSample | None:
     """Return how gradients are clipped; None in scenarios without per-sample gradients."""
     return CLIPPED.get(workload, PerSample()) if scenario == "per-sample-gradients" else None
 
+
+PADDINGS = ("longest", "buckets:4")
+"""Ways in which batches of sequences have different lengths."""
 
 MANY = 20
 """Arrays of a model: with more, a compiler works for minutes, and the model is computed in the default mode only."""
@@ -167,7 +170,15 @@ class Computed:
 
         `folder` is a copy of the framework's with a planted fault.
         """
-        arrays = self._workload(workload, scenario, path, folder)
+        return self._exhibit(label, self._workload(workload, scenario, path, folder))
+
+    def padded(self, label: str, workload: str, padding: str) -> Exhibit:
+        """Return the evidence of a workload's training on batches that `--padding` makes of different lengths."""
+        trial = msgspec.structs.replace(self._trial(workload, "train"), inputs_path=str(_inputs(workload, padding)))
+        return self._exhibit(label, self.of(f"{workload}/train/{padding}", trial))
+
+    def _exhibit(self, label: str, arrays: dict[str, NDArray[Any]]) -> Exhibit:
+        """Return what was computed of a workload as evidence."""
         arrays.pop("settings")
         evidence = msgspec.json.decode(str(arrays.pop("evidence")), type=Evidence)
         return Exhibit(label=label, evidence=evidence, arrays=arrays, precision=self._options["precision"])
@@ -351,10 +362,16 @@ def computed_by(text: str) -> Computed:
 
 
 @functools.cache
-def _inputs(workload: str) -> Path:
-    """Write a workload's batches of the reduced size once for all frameworks."""
+def _inputs(workload: str, padding: str = FIXED) -> Path:
+    """Write a workload's batches of the reduced size, padded in this way, once for all frameworks."""
     folder = Path(tempfile.mkdtemp(dir=Session.folder))
     loaded = KNOWN[workload]
     size = loaded.size("reduced")
-    data.prepare(None, loaded.workload, size, size.batch_size, 0, folder, file=loaded.path)
+    data.prepare(None, loaded.workload, size, size.batch_size, 0, folder, padding=padding, file=loaded.path)
     return folder
+
+
+def shapes_of(workload: str, padding: str, steps: int) -> int:
+    """Return how many shapes the batches of so many steps have."""
+    about = msgspec.json.decode((_inputs(workload, padding) / "inputs.json").read_bytes(), type=Inputs)
+    return len({tuple(one.items()) for one in about.shapes()[:steps]})

@@ -18,7 +18,7 @@ from contract_cases.cases import CASES
 from contract_cases.holes import HOLES
 from contract_cases.mixed import MIXED, RECURRENT
 from contract_cases.optimizers import OPTIMIZERS
-from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, WORKLOADS, is_deep
+from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, MODES, PADDINGS, WORKLOADS, is_deep
 from several_devices import CLIPPED_WAYS, WAYS
 from tests.drawn import first, sources
 
@@ -84,6 +84,12 @@ ON_TWO_DEVICES = "test_two_devices_compute_what_the_reference_computes_of_their_
 gradients, some ways are drawn among all frameworks'; of the second one a framework, with its batch statistics."""
 
 CLIPPED_ON_TWO = 2
+
+ON_MANY_LENGTHS = "test_every_framework_computes_the_same_on_batches_of_many_lengths"
+"""Batches of several shapes, which compilers see one by one: of the cheap workload some of all frameworks' ways to pad
+are drawn; the other one is for all tests."""
+
+PADDED, PADDED_CASES = "text-transformer", 2
 
 OF_AN_LSTM = "test_every_kernel_of_an_lstm_computes_the_same"
 KERNEL_READ_BACK = "test_every_kernel_of_an_lstm_is_read_back"
@@ -208,6 +214,13 @@ def _is_clipped_on_two(asked: Mapping[str, Any]) -> bool:
     return f"{asked['framework']} {asked['sync']}" in first(every, CLIPPED_ON_TWO, sources())
 
 
+def _is_padded(asked: Mapping[str, Any]) -> bool:
+    """Return whether a framework computes batches that are padded in this way."""
+    every = [f"{framework} {padding}" for framework in DECLARED for padding in PADDINGS]
+    mine = f"{asked['framework']} {asked['padding']}"
+    return asked["workload"] == PADDED and mine in first(every, PADDED_CASES, sources())
+
+
 def _keeps_statistics(asked: Mapping[str, Any]) -> bool:
     """Return whether a framework computes the running statistics of a case in this run."""
     keeping = [name for name, case in CASES.items() if case.batch_statistics]
@@ -244,6 +257,7 @@ DRAWN_BY_TEST: dict[str, Callable[[Mapping[str, Any]], bool]] = {
     CLIPPING: _is_clipped,
     SYNCED: _is_clipped_on_two,
     ON_TWO_DEVICES: _is_synced,
+    ON_MANY_LENGTHS: _is_padded,
     OF_AN_LSTM: _is_a_kernels_case,
     KERNEL_READ_BACK: _is_a_kernel,
     **dict.fromkeys(CONTENDERS_OF_OPTIONS, _is_chosen),

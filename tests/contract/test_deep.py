@@ -6,7 +6,7 @@ import deep
 import pytest
 from contract_cases.cases import CASES
 from contract_cases.mixed import MIXED, RECURRENT
-from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, WORKLOADS, is_deep
+from contract_run import CLIPPED, DECLARED, KNOWN, MODELS, PADDINGS, WORKLOADS, is_deep
 from deep import (
     BESIDE_WORKLOADS,
     CERTIFICATES,
@@ -19,8 +19,11 @@ from deep import (
     KERNEL_READ_BACK,
     NAMES,
     OF_AN_LSTM,
+    ON_MANY_LENGTHS,
     ON_TWO_DEVICES,
     OTHER_WAYS,
+    PADDED,
+    PADDED_CASES,
     SHALLOW,
     SLOW,
     SMALL_CLIPPED,
@@ -145,6 +148,19 @@ def test_ways_to_keep_devices_equal_and_kernels_go_round(monkeypatch: pytest.Mon
     assert len(joined) == 4
     assert {text for text, _ in computed} == set(RECURRENT)
     assert {case for _, case in computed} == set(recurrent)
+
+
+def test_ways_to_pad_go_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run has two of all frameworks' ways with the cheap workload, and in time it has all of them."""
+    every = {(framework, padding) for framework in DECLARED for padding in PADDINGS}
+    seen: set[tuple[str, str]] = set()
+    for seed in range(100):
+        monkeypatch.setattr(deep, "sources", lambda seed=seed: str(seed))
+        asked = {way: {"framework": way[0], "workload": PADDED, "padding": way[1]} for way in every}
+        tried = {way for way in every if is_drawn(ON_MANY_LENGTHS, asked[way])}
+        assert len(tried) == PADDED_CASES
+        seen |= tried
+    assert seen == every
 
 
 def test_contenders_with_several_options_go_round(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,19 @@ from __future__ import annotations
 import msgspec
 import pytest
 from contract_cases.holes import HOLES
-from contract_run import DECLARED, LIMIT_S, MODES, REFERENCE, WORKLOADS, computed, program, reference, subjects_in
+from contract_run import (
+    DECLARED,
+    LIMIT_S,
+    MODES,
+    PADDINGS,
+    REFERENCE,
+    WORKLOADS,
+    computed,
+    program,
+    reference,
+    shapes_of,
+    subjects_in,
+)
 
 from bakeoff.certify.certificate import certify
 from bakeoff.spec.trial import TrialSpec
@@ -33,6 +45,35 @@ def test_every_framework_computes_the_same(framework: str, mode: str, workload: 
         scenario=scenario,
         steps=CERTIFY_STEPS + 1,
         program=in_float64.exhibit(framework, workload, scenario) if in_float64 else None,
+    )
+    assert certificate.passed, certificate.reason
+
+
+PADDED = [
+    *((framework, "text-transformer") for framework in DECLARED),
+    ("torch", "deepspeech2"),
+    ("tensorflow", "deepspeech2"),
+]
+"""What has lengths, and compiles quickly; and maps with running statistics, in two frameworks that sum otherwise."""
+
+
+@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize(("framework", "workload"), PADDED)
+def test_every_framework_computes_the_same_on_batches_of_many_lengths(
+    framework: str, workload: str, padding: str
+) -> None:
+    """A framework gets its certificate where each batch is cut to its longest sample, or to its bucket's end."""
+    assert shapes_of(workload, padding, CERTIFY_STEPS + 1) > 1
+    loaded = WORKLOADS[workload]
+    in_float64 = program(framework)
+    certificate = certify(
+        computed(framework).padded(framework, workload, padding),
+        reference().padded(f"{REFERENCE} in float64", workload, padding),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario="train",
+        steps=CERTIFY_STEPS + 1,
+        program=in_float64.padded(framework, workload, padding) if in_float64 else None,
     )
     assert certificate.passed, certificate.reason
 

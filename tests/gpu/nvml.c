@@ -224,6 +224,23 @@ int nvmlDeviceGetComputeRunningProcesses_v3(Device *device, unsigned *count, voi
     return processes(device, count, list, 3);
 }
 
+/* Two GPUs with one `numa_node` are of one node, others are of the system; with `nvlink=1` both, linked by that. */
+int nvmlDeviceGetTopologyCommonAncestor(Device *one, Device *other, unsigned *level) {
+    unsigned first, second;
+    int answer = unsigned_number(one, "numa_node", &first);
+    if (answer == SUCCESS) answer = unsigned_number(other, "numa_node", &second);
+    if (answer == SUCCESS) *level = first == second ? 40 : 50; /* NVML_TOPOLOGY_NODE, NVML_TOPOLOGY_SYSTEM */
+    return answer;
+}
+int nvmlDeviceGetP2PStatus(Device *one, Device *other, int capability, unsigned *status) {
+    unsigned first = 0, second = 0;
+    if (capability != 2) return INVALID_ARGUMENT; /* NVML_P2P_CAPS_INDEX_NVLINK */
+    unsigned_number(one, "nvlink", &first);
+    unsigned_number(other, "nvlink", &second);
+    *status = first && second ? 0 : 5; /* NVML_P2P_STATUS_OK, NVML_P2P_STATUS_NOT_SUPPORTED */
+    return SUCCESS;
+}
+
 int nvmlDeviceIsMigDeviceHandle(Device *device, unsigned *is_mig) {
     *is_mig = device->instance >= 0;
     return SUCCESS;

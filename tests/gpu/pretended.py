@@ -10,7 +10,8 @@ NOT_SUPPORTED, and `key=error:NAME` by that error of NVML; `all=error:GPU_IS_LOS
 
 Some keys have words for what drivers do: `processes=unsized` tells no memory of processes (WSL), `hidden` no process
 (containers), `race` never has room for the list; `total_energy_mj=counts` rises by the power that is drawn. Clock and
-power are `clock_idle_mhz` and `power_idle_mw` while no process is on the GPU.
+power are `clock_idle_mhz` and `power_idle_mw` while no process is on the GPU. GPUs with the same `numa_node` are of one
+node, and those with `nvlink=1` are linked by it.
 """
 
 from __future__ import annotations

@@ -140,6 +140,27 @@ def test_gpus_of_several_models_are_told(request_of: Any, two: PretendedGpus) ->
     assert outlined(request_of("fake:devices=2", device="cuda")).notices == []
 
 
+def test_what_several_gpus_are_linked_by_is_a_fact(request_of: Any, two: PretendedGpus) -> None:
+    """Of contenders on several alone; by pairs where they differ, and nothing that NVML does not tell."""
+    two.add(H100, uuid="GPU-00000000-0000-0000-0000-000000000002")
+    uuids = [two.uuid(index) for index in range(3)]
+    assert gpu_facts.links(uuids) is None
+    for gpu, node in enumerate((0, 0, 1)):
+        two.set(gpu, numa_node=node)
+    two.set(1, nvlink=1)
+    assert gpu_facts.links(uuids[:2]) == "one NUMA node"
+    two.set(2, nvlink=1)
+    assert gpu_facts.links(uuids) == "one NUMA node (0-1); several NUMA nodes (0-2); NVLink, several NUMA nodes (1-2)"
+    two.set(0, numa_node=None)
+    assert gpu_facts.links(uuids) == "unknown (0-1, 0-2); NVLink, several NUMA nodes (1-2)"
+    assert "gpu_links" not in outlined(request_of("fake", device="cuda")).machine
+    assert outlined(request_of("fake:devices=3", device="cuda")).machine["gpu_links"] is not None
+    two.set(0, numa_node=0)
+    assert outlined(request_of("fake:devices=2", device="cuda")).machine["gpu_links"] == "one NUMA node"
+    two.system(init="error:DRIVER_NOT_LOADED")
+    assert gpu_facts.links(uuids) is None
+
+
 def test_a_gpu_that_cannot_be_opened_hides_no_other(two: PretendedGpus) -> None:
     """One is lost, the other is taken."""
     two.set(1, all="error:GPU_IS_LOST")
@@ -217,11 +238,17 @@ def test_a_worker_is_shown_its_gpu_by_uuid_alone() -> None:
     assert gpus.variables_for("") == {}
 
 
-def test_what_is_left_is_of_the_gpu_that_is_seen_first(two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By UUID as by index."""
+def test_what_is_left_is_of_the_fullest_gpu_that_is_shown(two: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By UUID as by index; of several any may have refused what a step asked for."""
     monkeypatch.setattr(gpu_left.ctypes, "CDLL", lambda _: pynvml.nvmlLib)
     two.set(1, memory_total_bytes=1000, memory_other_bytes=750)
-    for shown, left in ((two.uuid(1), 0.25), (f"1,{two.uuid(0)}", 0.25), (two.uuid(0), 1.0), ("7", None)):
+    for shown, left in (
+        (two.uuid(1), 0.25),
+        ("0,1", 0.25),
+        (f"1,{two.uuid(0)}", 0.25),
+        (two.uuid(0), 1.0),
+        ("7", None),
+    ):
         monkeypatch.setenv(gpus.VISIBLE, shown)
         assert gpu_left.left_share() == left
 

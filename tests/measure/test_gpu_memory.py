@@ -54,6 +54,20 @@ def test_the_peak_is_the_most_of_all_readings(pretended_gpus: PretendedGpus) -> 
     assert (peak.peak_bytes, peak.reason) == (50, "")
 
 
+def test_the_peak_of_several_gpus_is_of_each(pretended_gpus: PretendedGpus) -> None:
+    """In the order that they were asked for, the fullest as one number; where one tells nothing there is none."""
+    pretended_gpus.add(H100)
+    pretended_gpus.hold(0, OWN, 50)
+    both = pretended_gpus.uuid(1), pretended_gpus.uuid(0)
+    with peak_watched(lambda: {OWN}, *both) as half:
+        pass
+    assert (half.each_bytes, half.peak_bytes, half.reason) == (None, None, UNLISTED)
+    pretended_gpus.hold(1, OWN, 70)
+    with peak_watched(lambda: {OWN}, *both) as peak:
+        pass
+    assert (peak.each_bytes, peak.peak_bytes, peak.reason) == ([70, 50], 70, "")
+
+
 def test_why_nothing_is_known_is_told(pretended_gpus: PretendedGpus, monkeypatch: pytest.MonkeyPatch) -> None:
     """A list without the process, a driver that refuses, and no package are three reasons, and no failure."""
     pretended_gpus.hold(0, OTHER, 5)

@@ -18,7 +18,7 @@ from bakeoff.judge.search import SearchOutcome
 from bakeoff.measure.gpus import uuid_in
 from bakeoff.race import conductor
 from bakeoff.race.conductor import search_batches
-from bakeoff.race.fitting import need_of, why_apart
+from bakeoff.race.fitting import MemoryNeed, need_of, why_apart, why_apart_on_the_gpu
 from bakeoff.race.specs import Specs, Trial
 from bakeoff.race.stages.attempts import LIMITS
 from bakeoff.race.workers.process import ProcessWorker
@@ -127,6 +127,21 @@ def test_what_nvml_does_not_tell_is_taken_from_the_allocator(pretended_gpus: Pre
     assert apart(reserved, Memory(peak_bytes=1)) == "how much of the GPU fake holds is not known"
     pretended_gpus.set(0, uuid="GPU-another")
     assert "free is not known: NVML: " in apart(reserved, reserved)
+
+
+def test_room_is_that_of_the_fullest_gpu_of_all_devices(pretended_gpus: PretendedGpus) -> None:
+    """Contenders on two GPUs are resident together where both have room; those on one GPU ask for its own alone."""
+    pretended_gpus.add(memory_total_bytes=10 << 30, uuid="GPU-0badcafe-0000-4000-8000-000000000000")
+    comparison: Any = SimpleNamespace(machine={"gpu_uuid": pretended_gpus.uuid()}, work=None)
+
+    def apart(**options: str) -> str:
+        contender = Contender(framework="fake", label="fake", options={"device": "cuda", **options})
+        return why_apart_on_the_gpu(comparison, [MemoryNeed(contender=contender, host_bytes=0, gpu_bytes=5 << 30)] * 2)
+
+    assert apart() == ""
+    assert apart(devices="2").startswith("together they hold about 10.7 GB of the GPU, more than 80 % of the 10.7 GB")
+    pretended_gpus.set(1, compute_mode=3)
+    assert "admits no second process" in apart(devices="2")
 
 
 def test_saved_states_need_room_on_the_gpu_too(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,20 +13,22 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.gpu.pretended import PretendedGpus
+from tests.gpu.pretended import H100, PretendedGpus
 from tests.report.shown import data_of, markdown
 
 from bakeoff.race.workers import watched
+from bakeoff.race.workers.group import GroupWorker
 from bakeoff.race.workers.watched import WeighedWorker, weighing
-from bakeoff.report.sections.memory import device_memory_table
+from bakeoff.report.sections.memory import MEMORY, device_memory_table
+from bakeoff.spec import protocol
 from bakeoff.spec.contender import Contender
 from bakeoff.spec.record import Memory
 
 
 @contextmanager
-def scale(pids: object, uuid: str) -> Iterator[SimpleNamespace]:
+def scale(pids: object, *uuids: str) -> Iterator[SimpleNamespace]:
     """Show 3 GB, read 40 times."""
-    yield SimpleNamespace(peak_bytes=3_000_000_000, readings=40, reason="")
+    yield SimpleNamespace(peak_bytes=3_000_000_000, readings=40, reason="", each_bytes=[3_000_000_000])
 
 
 def test_what_was_seen_from_outside_is_in_the_record(
@@ -44,13 +49,66 @@ def test_only_trials_that_hold_what_a_round_will_are_weighed(tmp_path: Path) -> 
 
     def is_weighed(purpose: str, device: str) -> bool:
         contender = Contender(framework="fake", label="fake", options={"device": device})
-        worker = launch(tmp_path, SimpleNamespace(purpose=purpose, contender=contender, gpu=None), "python")
+        trial = SimpleNamespace(purpose=purpose, contender=contender, gpu=None, variables={})
+        worker = launch(tmp_path, trial, "python")
         return isinstance(worker, WeighedWorker)
 
     assert is_weighed("memory", "cuda")
     assert is_weighed("certify", "cuda")
     assert not is_weighed("memory", "cpu")
     assert not is_weighed("time", "cuda")
+
+
+def test_a_group_is_weighed_on_all_of_its_gpus(tmp_path: Path, pretended_gpus: PretendedGpus) -> None:
+    """What every replica's process holds counts, on the GPU where it holds it; another process's there does not."""
+    pretended_gpus.add(H100)
+    with running() as first, running() as second:
+        for gpu, pid, held in ((0, first.pid, 50), (1, second.pid, 20), (1, os.getpid(), 1000)):
+            pretended_gpus.hold(gpu, pid, held)
+        asked: list[Any] = []
+        replicas = [SimpleNamespace(pids=(one.pid,), ask=lambda *_: None) for one in (first, second)]
+        group = SimpleNamespace(pids=GroupWorker(replicas, tmp_path).pids, ask=lambda command, _: asked.append(command))
+        trial = SimpleNamespace(
+            purpose="memory",
+            contender=Contender(framework="fake", label="fake", options={"device": "cuda", "devices": "2"}),
+            gpu={"gpu_uuid": pretended_gpus.uuid(0)},
+            variables={"CUDA_VISIBLE_DEVICES": f"{pretended_gpus.uuid(0)},{pretended_gpus.uuid(1)}"},
+        )
+        worker = weighing(lambda *_: group)(tmp_path, trial, "python")
+        for command in (protocol.Build(), protocol.MeasureMemory(steps=1)):
+            worker.ask(command, 1.0)
+    note = asked[-1]
+    assert isinstance(note, protocol.NoteGpuMemory)
+    assert (note.each_bytes, note.peak_bytes, note.reason) == ([50, 20], 50, "")
+
+
+@contextmanager
+def running() -> Iterator[subprocess.Popen[bytes]]:
+    """Give a process that does nothing, and end it."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_memory_of_several_gpus_is_told_of_each(race: Any) -> None:
+    """In the order of the devices; programs get the list, and the fullest as one number."""
+    outcome = race("fake", max_rounds=3)
+    (one,) = outcome.contenders
+    plan = msgspec.structs.replace(
+        one.plan, contender=msgspec.structs.replace(one.plan.contender, options={"device": "cuda"})
+    )
+    memory = Memory(device_process_bytes=3_000_000_000, device_each_bytes=[3_000_000_000, 2_000_000_000])
+    seen = msgspec.structs.replace(one, plan=plan, memory=memory)
+    on_gpus = msgspec.structs.replace(outcome, contenders=[seen])
+    (line,) = device_memory_table(on_gpus).lines
+    assert line.cells[1] == "3.0 GB + 2.0 GB"
+    for shown, is_told in ((on_gpus, True), (outcome, False)):
+        _, fold = MEMORY.sections(shown)
+        assert any(note.startswith("Of several GPUs the peak by NVML") for note in fold.notes) == is_told
+    told = data_of(on_gpus)["contenders"][0]["memory"]
+    assert (told["device_process_bytes"], told["device_each_bytes"]) == (3_000_000_000, [3_000_000_000, 2_000_000_000])
 
 
 def test_a_gpus_memory_is_told_on_one_scale(race: Any) -> None:

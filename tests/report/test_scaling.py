@@ -66,6 +66,16 @@ def test_time_in_collectives_is_told_where_a_profiler_names_them(on_two: Outcome
     assert scaling.table(msgspec.structs.replace(on_two, scalings=[few])).lines[0].cells[-1] == "12.0"
 
 
+def test_what_links_the_gpus_is_told(on_two: Outcome) -> None:
+    """Where NVML has told it of the GPUs of all devices; else the section says nothing of that."""
+    assert not any("Between the GPUs" in one for one in scaling.notes(on_two))
+    machine = on_two.comparison.machine | {"gpu_links": "NVLink, one NUMA node"}
+    linked = msgspec.structs.replace(on_two.comparison, machine=machine)
+    assert "Between the GPUs, by NVML: NVLink, one NUMA node." in scaling.notes(
+        msgspec.structs.replace(on_two, comparison=linked)
+    )
+
+
 def test_the_processors_of_each_replica_are_told(on_two: Outcome) -> None:
     """Where replicas are bound to processors of their own, the section says to which; else it says nothing of that."""
     assert not any("processors" in one for one in scaling.notes(on_two)[1:])

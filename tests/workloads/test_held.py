@@ -1,11 +1,11 @@
-"""A layer that no framework would find in a model is told where the model calls it."""
+"""A layer or an array that no framework would find in a model is told where the model uses it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from test_interpreter import VECTOR, checked, write
+from test_interpreter import TOKENS, VECTOR, checked, write
 
 from bakeoff.spec.errors import ModelFileError
 
@@ -37,6 +37,39 @@ def test_a_layer_that_draws_has_to_be_held_too(tmp_path: Path) -> None:
         checked(path)
 
 
+UNTRAINED = {
+    "in a closure": ("bias = nn.Parameter((5,)); self.made = lambda: bias", "return self.head(x) + self.made()"),
+    "in an object of another class": (
+        "from types import SimpleNamespace; self.parts = SimpleNamespace(bias=nn.Parameter((5,)))",
+        "return nn.maximum(self.head(x), self.parts.bias)",
+    ),
+    "in a module that the model does not hold": (
+        "part = nn.Module(); part.bias = nn.Parameter((6, 5)); self.made = lambda: part",
+        "return nn.matmul(x, self.made().bias)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNTRAINED)
+def test_an_array_that_the_model_does_not_hold(name: str, tmp_path: Path) -> None:
+    """It would be computed with, and stay as it was drawn, in whatever framework has drawn it."""
+    layers, forward = UNTRAINED[name]
+    path = write(tmp_path, VECTOR, f"self.head = nn.Linear(6, 5); {layers}", forward)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    told = f"{path}:18: in forward: nn.Parameter is used, and the model does not hold it, so that nothing would load"
+    assert str(refused.value).startswith(told)
+    assert "(self.array = nn.Parameter(...) in __init__)" in str(refused.value)
+
+
+def test_rows_that_the_model_does_not_hold(tmp_path: Path) -> None:
+    """A product with an embedding's rows is a call of it, too."""
+    layers = "self.table = nn.Embedding(11, 5); other = nn.Embedding(5, 5); self.made = lambda: other"
+    path = write(tmp_path, TOKENS, layers, "return self.made().attend(self.table(x))[:, 0]")
+    with pytest.raises(ModelFileError, match=r"mine\.py:18: in forward: nn\.Embedding is called, and the model does"):
+        checked(path)
+
+
 @pytest.mark.parametrize(
     ("layers", "line"),
     [
@@ -60,6 +93,7 @@ def test_layers_in_plain_lists(layers: str, line: int, tmp_path: Path) -> None:
         "self.head = nn.Linear(6, 9); self.head = nn.Linear(6, 5)",
         "self.rows = nn.ModuleList([nn.Linear(6, 5)]); self.head = self.rows[0]",
         "rows = [nn.Linear(6, 5)]; self.rows = nn.ModuleList(rows); self.head = rows[0]",
+        "self.bias = nn.Parameter((9,)); self.bias = nn.Parameter((5,)); self.head = lambda x: x[:, :5] + self.bias",
     ],
 )
 def test_a_layer_that_is_replaced_or_shared_passes(layers: str, tmp_path: Path) -> None:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.vocabulary import FUNCTIONS
 from bakeoff.workloads import plan
 from bakeoff.workloads.interpreter import vocabulary
 from bakeoff.workloads.shape_arrays import ArrayFunctions
 from bakeoff.workloads.shape_functions import Counter
-from bakeoff.workloads.shapes import LayoutError, Shape
+from bakeoff.workloads.shapes import LayoutError, Shape, of_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,6 +143,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: nn.ctc(cube, wide, row[:4], row[:4]),
         "nn.ctc of logits (4, 6, 3) takes integers from 0 to 2",
     ),
+    "positions below 0": (
+        lambda: nn.Embedding(6, 5)(nn.arange(6) - 1),
+        "nn.Embedding(6, 5) takes integers from 0 to 5; an array (6,) has them from -1 on, by its low",
+    ),
+    "classes below 0": (lambda: nn.one_hot(2 - nn.arange(4), 3), "nn.one_hot(x, 3) takes integers from 0 to 2"),
+    "a length without a tuple": (lambda: nn.reshape(x, 24), "nn.reshape takes its lengths in a tuple; this is 24"),
+    "an axis without a tuple": (
+        lambda: nn.permute_dims(row, 0),
+        "nn.permute_dims takes its axes in a tuple; this is 0",
+    ),
     "positions that are moved": (
         lambda: nn.Embedding(6, 5)(nn.arange(6) + 1),
         "nn.Embedding(6, 5) takes integers from 0",
@@ -158,23 +169,31 @@ def test_what_has_no_one_meaning_is_refused(name: str) -> None:
     assert told in str(refused.value)
 
 
-HIGH: dict[str, tuple[Callable[[], Shape], int | None]] = {
-    "moved up": (lambda: 3 + nn.arange(6), 9),
-    "moved down": (lambda: nn.arange(6) - 1, 5),
-    "times": (lambda: 2 * nn.arange(6), 11),
-    "divided": (lambda: nn.floor_divide(nn.arange(6), 2), 3),
-    "turned over": (lambda: 5 - nn.arange(6), None),
-    "below zero": (lambda: -nn.arange(6), None),
-    "with others": (lambda: nn.arange(6) + row, None),
+RANGES: dict[str, tuple[Callable[[], Shape], tuple[int, int | None]]] = {
+    "moved up": (lambda: 3 + nn.arange(6), (3, 9)),
+    "moved down": (lambda: nn.arange(6) - 1, (-1, 5)),
+    "moved down and up": (lambda: nn.arange(6) - 1 + 1, (0, 6)),
+    "times": (lambda: 2 * nn.arange(6), (0, 11)),
+    "times below zero": (lambda: (nn.arange(6) + 1) * -2, (-12, -1)),
+    "divided": (lambda: nn.floor_divide(nn.arange(6), 2), (0, 3)),
+    "divided below zero": (lambda: nn.floor_divide(nn.arange(6) - 3, 2), (-2, 2)),
+    "turned over": (lambda: 5 - nn.arange(6), (0, 6)),
+    "below zero": (lambda: -nn.arange(6), (-5, 1)),
+    "with others": (lambda: nn.arange(6) + row, (0, None)),
+    "an input": (lambda: of_batch(ArraySpec(shape=(3,), dtype="int32", low=2, high=9), 4), (2, 9)),
+    "an input with padding": (
+        lambda: of_batch(ArraySpec(shape=(3,), dtype="int32", low=2, high=9, length="count"), 4),
+        (0, 9),
+    ),
 }
 
 
-@pytest.mark.parametrize("name", HIGH)
+@pytest.mark.parametrize("name", RANGES)
 def test_the_range_of_integers_goes_with_them(name: str) -> None:
     """What a table needs to hold is known behind sums with numbers, too, and not made up where it is not."""
-    call, high = HIGH[name]
+    call, ends = RANGES[name]
     found = call()
-    assert (found.high, found.values) == (high, "integers")
+    assert ((found.low, found.high), found.values) == (ends, "integers")
 
 
 def test_a_constant_is_made_once() -> None:

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.measure import nvml
 from bakeoff.spec.errors import UnavailableError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bakeoff.measure.system_settings import Facts
 
 COMPUTE_MODES = ("default", "exclusive thread", "prohibited", "exclusive process")
 """By NVML's number (nvmlComputeMode_t): whether several processes may compute on the GPU."""
 
 _STATES = ("off", "on")
+
+LEVELS = {
+    0: "one board",
+    10: "one PCIe switch",
+    20: "several PCIe switches",
+    30: "one PCIe host bridge",
+    40: "one NUMA node",
+    50: "several NUMA nodes",
+}
+"""By NVML's number (nvmlGpuTopologyLevel_t): the nearest that two GPUs have in common, as in `nvidia-smi topo -m`."""
 
 
 class Device:
@@ -82,6 +95,33 @@ def state(uuid: str = "") -> Facts:
             }
     except UnavailableError:
         return {}
+
+
+def links(uuids: Sequence[str]) -> str | None:
+    """Return what GPUs are linked by, and which pair by what where they differ; None where NVML does not tell.
+
+    "NVLink, one NUMA node", or "one NUMA node (0-1); several NUMA nodes (0-2, 1-2)", by NVML's indices.
+    """
+    found: dict[str, list[str]] = {}
+    try:
+        with nvml.opened() as pynvml:
+            devices = [Device(pynvml, uuid) for uuid in uuids]
+            for one, other in combinations(devices, 2):
+                places = [str(device.ask("nvmlDeviceGetIndex")) for device in (one, other)]
+                found.setdefault(_link(pynvml, one, other), []).append("-".join(places))
+    except UnavailableError:
+        return None
+    if len(found) <= 1:
+        return next(iter(found), "") or None
+    return "; ".join(f"{link or 'unknown'} ({', '.join(pairs)})" for link, pairs in found.items())
+
+
+def _link(pynvml: Any, one: Device, other: Device) -> str:
+    """Return what two GPUs are linked by; empty where it is not known."""
+    by_nvlink = one.ask("nvmlDeviceGetP2PStatus", other.whole, pynvml.NVML_P2P_CAPS_INDEX_NVLINK)
+    level = one.ask("nvmlDeviceGetTopologyCommonAncestor", other.whole)
+    said = ["NVLink" if by_nvlink == pynvml.NVML_P2P_STATUS_OK else "", LEVELS.get(level, "")]
+    return ", ".join(part for part in said if part)
 
 
 def _identity(pynvml: Any, device: Device) -> Facts:

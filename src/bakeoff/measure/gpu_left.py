@@ -16,22 +16,28 @@ class _Memory(ctypes.Structure):
 
 
 def left_share() -> float | None:
-    """Return the free share of the memory of the first GPU that this process may use; None where NVML does not say."""
+    """Return the free share of the fullest of the GPUs that this process is shown; None where NVML does not say."""
     try:
         nvml = ctypes.CDLL("libnvidia-ml.so.1")
     except OSError:
         return None
-    device, memory = ctypes.c_void_p(), _Memory()
-    first = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0].strip()
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")
     try:
         if nvml.nvmlInit_v2():
             return None
-        if first.isdigit():
-            failed = nvml.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(int(first)), ctypes.byref(device))
-        else:
-            failed = nvml.nvmlDeviceGetHandleByUUID(ctypes.c_char_p(first.encode()), ctypes.byref(device))
-        failed = failed or nvml.nvmlDeviceGetMemoryInfo(device, ctypes.byref(memory))
+        shares = [_left_of(nvml, one.strip()) for one in shown]
         nvml.nvmlShutdown()
     except AttributeError:  # a library of that name without these functions
         return None
+    return min((share for share in shares if share is not None), default=None)
+
+
+def _left_of(nvml: ctypes.CDLL, name: str) -> float | None:
+    """Return the free share of a GPU by its index or UUID; None where there is none, or NVML does not say."""
+    device, memory = ctypes.c_void_p(), _Memory()
+    if name.isdigit():
+        failed = nvml.nvmlDeviceGetHandleByIndex_v2(ctypes.c_uint(int(name)), ctypes.byref(device))
+    else:
+        failed = nvml.nvmlDeviceGetHandleByUUID(ctypes.c_char_p(name.encode()), ctypes.byref(device))
+    failed = failed or nvml.nvmlDeviceGetMemoryInfo(device, ctypes.byref(memory))
     return None if failed or not memory.total else memory.free / memory.total

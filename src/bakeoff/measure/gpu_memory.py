@@ -49,22 +49,35 @@ def room_of(uuid: str = "") -> Room:
 
 
 class GpuMemoryPeak:
-    """The most memory that some processes held together, over all readings."""
+    """The most memory that some processes held together, over all readings: of each GPU, and of the fullest."""
 
-    def __init__(self, uuid: str = "") -> None:
-        """Start without a reading, of the GPU with this UUID, or of all."""
-        self._uuid = uuid
+    def __init__(self, *uuids: str) -> None:
+        """Start without a reading, of the GPUs with these UUIDs, or of all GPUs together."""
+        self._uuids = uuids or ("",)
+        self._peaks: dict[str, int] = {}
         self.readings = 0
-        self.peak_bytes: int | None = None
-        """None: unknown, for `reason`."""
         self.reason = UNLISTED
+        """Why the peak is unknown; of several GPUs it is where that of any of them is."""
+
+    @property
+    def each_bytes(self) -> list[int] | None:
+        """The peak of each GPU, in bytes and in their order; None where one is unknown."""
+        return [self._peaks[uuid] for uuid in self._uuids] if len(self._peaks) == len(self._uuids) else None
+
+    @property
+    def peak_bytes(self) -> int | None:
+        """The peak of the fullest GPU; None: unknown, for `reason`."""
+        return max(self.each_bytes or (), default=None)
 
     def read(self, pynvml: Any, pids: Collection[int]) -> None:
-        """Read once what the processes `pids` hold, and keep the peak."""
+        """Read once what the processes `pids` hold, and keep the peaks."""
         self.readings += 1
-        held = held_bytes(pynvml, pids, self._uuid)
-        if held is not None:
-            self.peak_bytes, self.reason = max(held, self.peak_bytes or 0), ""
+        for uuid in self._uuids:
+            held = held_bytes(pynvml, pids, uuid)
+            if held is not None:
+                self._peaks[uuid] = max(held, self._peaks.get(uuid, 0))
+        if self.each_bytes:
+            self.reason = ""
 
 
 def held_bytes(pynvml: Any, pids: Collection[int], uuid: str = "") -> int | None:
@@ -82,9 +95,9 @@ def held_bytes(pynvml: Any, pids: Collection[int], uuid: str = "") -> int | None
 
 
 @contextmanager
-def peak_watched(pids: Callable[[], Collection[int]], uuid: str = "") -> Iterator[GpuMemoryPeak]:
+def peak_watched(pids: Callable[[], Collection[int]], *uuids: str) -> Iterator[GpuMemoryPeak]:
     """Yield the peak of the processes that `pids` returns, which is read in a thread until the context ends."""
-    peak = GpuMemoryPeak(uuid)
+    peak = GpuMemoryPeak(*uuids)
     ended = threading.Event()
 
     def watch() -> None:

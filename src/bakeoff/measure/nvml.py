@@ -1,9 +1,9 @@
 """NVML, the library of NVIDIA's driver that reports on GPUs to any process, whoever uses them.
 
-The parent asks it, through nvidia-ml-py: which GPUs there are (gpus.py), what one is and how it is set (gpu_facts.py,
-whose `Device` stands for one with answers that may be missing), its clocks while a block runs (gpu_clocks.py), what
-processes hold of it (gpu_memory.py), and its energy (energy.py). A worker's environment has no such package, so that
-it asks one question by itself (gpu_left.py).
+The parent asks it, through nvidia-ml-py: which GPUs there are (gpus.py), what one is, how it is set and how several are
+linked (gpu_facts.py, whose `Device` stands for one with answers that may be missing), its clocks while a block runs
+(gpu_clocks.py), what processes hold of it (gpu_memory.py), and its energy (energy.py). A worker's environment has no
+such package, so that it asks one question by itself (gpu_left.py).
 """
 
 from __future__ import annotations

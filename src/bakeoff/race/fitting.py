@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from bakeoff.measure import gpu_memory
-from bakeoff.measure.gpus import uuid_in
+from bakeoff.measure.gpus import uuid_in, uuids_for
 from bakeoff.measure.machine import available_memory_bytes
 from bakeoff.spec.contender import Contender
+from bakeoff.spec.group import devices_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from bakeoff.measure.gpu_memory import Room
     from bakeoff.spec.comparison import Comparison, ContenderPlan
     from bakeoff.spec.record import Memory
 
@@ -43,7 +45,7 @@ BYTES_OF_A_NUMBER = 4
 
 
 class MemoryNeed(msgspec.Struct, frozen=True, kw_only=True):
-    """What a contender's workers hold at most, in bytes; None is not known."""
+    """What a contender's workers hold at most, in bytes, of several GPUs on the fullest; None is not known."""
 
     contender: Contender
     host_bytes: int | None
@@ -75,13 +77,13 @@ def why_apart(comparison: Comparison, needs: Sequence[MemoryNeed]) -> str:
 
 
 def why_apart_on_the_gpu(comparison: Comparison, needs: Sequence[MemoryNeed]) -> str:
-    """Return why workers on one NVIDIA GPU cannot be resident together; empty where they can."""
+    """Return why workers on NVIDIA GPUs cannot be resident together; empty where they can."""
     if len(needs) < 2:  # noqa: PLR2004 - a single one is beside nobody
         return ""
     pools = [one.contender.label for one in needs if one.contender.options.get("device_memory") == "pool"]
     if pools:
         return f"device_memory=pool: {_listed(pools)} takes a large share of the GPU at the start"
-    room = gpu_memory.room_of(uuid_in(comparison.machine))
+    room = _least_room(comparison, needs)
     if room.free_bytes is None:
         return f"how much of the GPU's memory is free is not known: {room.reason}"
     if room.exclusive:
@@ -89,6 +91,13 @@ def why_apart_on_the_gpu(comparison: Comparison, needs: Sequence[MemoryNeed]) ->
             f"the GPU's compute mode, {room.exclusive}, admits no second process (nvidia-smi -c 0 sets the default one)"
         )
     return _why_too_much(needs, room.free_bytes)
+
+
+def _least_room(comparison: Comparison, needs: Sequence[MemoryNeed]) -> Room:
+    """Return the room on that GPU of those that a contender is on which admits the least."""
+    most = max(devices_of(one.contender.options) for one in needs)
+    rooms = [gpu_memory.room_of(uuid) for uuid in uuids_for(uuid_in(comparison.machine), most)]
+    return min(rooms, key=lambda one: (not one.exclusive, one.free_bytes or 0))
 
 
 def _why_too_much(needs: Sequence[MemoryNeed], free_bytes: int) -> str:

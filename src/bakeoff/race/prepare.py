@@ -16,7 +16,6 @@ from bakeoff.environments.declared import Framework, framework, frameworks
 from bakeoff.environments.interpreters import NOT_INSTALLED, available, resolve
 from bakeoff.environments.options import in_scenario, resolve_options, variables_of
 from bakeoff.environments.tiers import NATIVE, expanded, preset
-from bakeoff.measure import gpu_facts
 from bakeoff.measure.gpus import VISIBLE, choose, uuid_in
 from bakeoff.measure.machine import describe, usable_cores
 from bakeoff.race import per_sample
@@ -24,7 +23,7 @@ from bakeoff.race.checks import check_memory, check_text, results_folder
 from bakeoff.race.devices import lacking, no_energy, without_device
 from bakeoff.race.notices import notices
 from bakeoff.race.padding import check_input, check_shapes, own_steps
-from bakeoff.race.scaling import check_scaling, cores_of_each, scaled, sync_of, unlike_gpus
+from bakeoff.race.scaling import check_scaling, cores_of_each, facts_of, scaled, sync_of, unlike_gpus
 from bakeoff.spec.comparison import Comparison, ContenderPlan, Program
 from bakeoff.spec.contender import Contender, parse_contenders
 from bakeoff.spec.errors import BakeoffError, UnavailableError, UnknownNameError, UsageError
@@ -158,7 +157,7 @@ def _machine(request: Request, plans: list[ContenderPlan]) -> tuple[Facts, str]:
     """
     if any(plan.contender.on_cuda for plan in plans):
         chosen = choose(request.gpu)
-        return (describe(gpu_facts.gpu(chosen.gpu.uuid)), chosen.why) if chosen else (describe(), "")
+        return (describe(facts_of(chosen.gpu.uuid, plans)), chosen.why) if chosen else (describe(), "")
     if request.gpu is not None:
         msg = f"--gpu {request.gpu} names the GPU of contenders on CUDA, and none of these is one: add --device cuda"
         raise UsageError(msg)
@@ -171,7 +170,7 @@ def on_gpu_of(before: Comparison, wanted: Comparison, request: Request) -> Compa
     is_named = request.gpu is not None or VISIBLE in os.environ
     if is_named or not uuid or wanted.machine.get("gpu_uuid") == uuid:
         return wanted
-    return msgspec.structs.replace(wanted, machine=describe(gpu_facts.gpu(uuid)), gpu_why="as before")
+    return msgspec.structs.replace(wanted, machine=describe(facts_of(uuid, wanted.contenders)), gpu_why="as before")
 
 
 def _scenario(workload: Workload, wanted: str | None) -> Scenario:

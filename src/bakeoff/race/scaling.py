@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import msgspec
 
+from bakeoff.measure import gpu_facts
 from bakeoff.measure.cores import shares, usable
 from bakeoff.measure.gpus import all_gpus, uuid_in, uuids_for, visible
 from bakeoff.measure.machine import usable_cores
@@ -18,6 +19,7 @@ from bakeoff.spec.scenario import SCENARIOS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from bakeoff.measure.system_settings import Facts
     from bakeoff.spec.comparison import ContenderPlan
     from bakeoff.spec.contender import Contender
     from bakeoff.spec.framework import FrameworkInfo
@@ -152,6 +154,13 @@ def check_gpus(plans: Sequence[ContenderPlan]) -> None:
         label = next(plan.contender.label for plan in plans if plan.devices == most)
         msg = f"{label} needs {most} GPUs, and {known} may be taken here; valid: devices up to {known}"
         raise UsageError(msg)
+
+
+def facts_of(uuid: str, plans: Sequence[ContenderPlan]) -> Facts:
+    """Return the facts of a GPU and, where a contender is on several, what these are linked by."""
+    most = max((plan.devices for plan in plans if plan.contender.on_cuda), default=1)
+    found = gpu_facts.gpu(uuid)
+    return found if most == 1 else found | {"gpu_links": gpu_facts.links(uuids_for(uuid, most))}
 
 
 def unlike_gpus(plans: Sequence[ContenderPlan], machine: Mapping[str, Any]) -> list[str]:

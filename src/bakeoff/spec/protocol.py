@@ -118,11 +118,15 @@ class Note(msgspec.Struct, frozen=True, tag="NOTE"):
 
 
 class NoteGpuMemory(msgspec.Struct, frozen=True, tag="GPU_MEMORY"):
-    """Record the peak memory on NVIDIA GPUs that the parent saw this process hold; None: unknown, for `reason`."""
+    """Record the peak memory on NVIDIA GPUs that the parent saw this process hold; None: unknown, for `reason`.
+
+    Of a group's processes, or of a process with several GPUs, that is on the fullest; `each_bytes` has every GPU.
+    """
 
     peak_bytes: int | None
     readings: int
     reason: str
+    each_bytes: list[int] | None = None
 
 
 class MeasureLate(msgspec.Struct, frozen=True, tag="LATE"):

@@ -122,7 +122,11 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     device_reserved_bytes: int | None = None
     device_preallocation: str | None = None
     device_process_bytes: int | None = None
-    """Peak of what the process and its children held on their NVIDIA GPU; in records without a GPU's UUID, on all."""
+    """Peak of what the process and its children held on their NVIDIA GPU; in records without a GPU's UUID, on all.
+
+    Of a contender on several GPUs, what all of its processes held on the fullest one."""
+    device_each_bytes: list[int] | None = None
+    """The same of each GPU of such a contender, in the order of its devices; None with one GPU, too."""
     device_readings: int = 0
     """How often `device_process_bytes` was read."""
     device_reason: str = ""

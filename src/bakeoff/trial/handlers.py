@@ -211,6 +211,7 @@ def note_gpu_memory(running: Running | Unrun, draft: Draft, command: protocol.No
     draft.amend(
         "memory",
         device_process_bytes=command.peak_bytes,
+        device_each_bytes=command.each_bytes,
         device_readings=command.readings,
         device_reason=command.reason,
     )

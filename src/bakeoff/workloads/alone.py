@@ -201,7 +201,9 @@ def _size(whole: Size, name: str, call: Call) -> Size:
 def _spec(shape: Shape) -> ArraySpec:
     """Return an array of a batch as a data source draws it: of a flattened map, the map."""
     own = shape.unfolded if shape.kind == "flat" else shape.dims[1:]
-    return ArraySpec(shape=own, dtype="int32", high=shape.high) if shape.integer else ArraySpec(shape=own)
+    if shape.integer:
+        return ArraySpec(shape=own, dtype="int32", low=shape.low, high=shape.high)
+    return ArraySpec(shape=own)
 
 
 def _without_patterns(optimizer: Any) -> Any:

@@ -203,12 +203,7 @@ class _Called(_MadeWithTheModel):
         if not arrays:
             msg = f"nn.{name} is called without an array; names of arguments differ by framework: self.layer(x)"
             raise LayoutError(msg)
-        if self.counter.held is not None and id(self) not in self.counter.held:
-            msg = (
-                f"nn.{name} is called, and the model does not hold it, so that nothing would load or train it: a layer "
-                f"is an attribute (self.layer = nn.{name}(...) in __init__), and several are in nn.ModuleList([...])"
-            )
-            raise LayoutError(msg)
+        self.counter.check_held(self, "called")
         return super().__call__(*arrays, **named)  # type: ignore[misc]
 
 

@@ -38,7 +38,13 @@ def check_lengths(function: str, x: Any, batch: int, name: str = "lengths") -> N
 
 
 def check_range(what: str, x: Shape, entries: int) -> None:
-    """Raise LayoutError for integers that may be too large, which frameworks make different things of."""
-    if x.high is not None and x.high > entries:
+    """Raise LayoutError for integers that may be too large, or below 0: frameworks make different things of them."""
+    if x.high is None:
+        return
+    if x.high > entries:
         msg = f"{what} takes integers from 0 to {entries - 1}; {x!r} has them up to {x.high - 1}, by its high or length"
+        raise LayoutError(msg)
+    if x.low < 0:
+        valid = f"integers from 0 to {entries - 1}"
+        msg = f"{what} takes {valid}; {x!r} has them from {x.low} on, by its low and what is subtracted"
         raise LayoutError(msg)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bakeoff.workloads.shape_arrays import ArrayFunctions, axis_of, check_alike, without
 from bakeoff.workloads.shape_attention import Attention, attended
@@ -23,7 +24,7 @@ from bakeoff.workloads.shapes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from bakeoff.workloads.layers import Layer
 
@@ -39,6 +40,18 @@ class Counter:
 
     held: frozenset[int] | None = None
     """The layers that the model holds, by identity; None until it is built."""
+
+    def check_held(self, part: object, use: str) -> None:
+        """Raise LayoutError where the model is built, and does not hold a layer that is called or an array in use."""
+        if self.held is None or id(part) in self.held:
+            return
+        name = type(part).__name__
+        how = f"an array is an attribute (self.array = nn.{name}(...) in __init__) of a module that the model holds"
+        if use == "called":
+            how = f"a layer is an attribute (self.layer = nn.{name}(...) in __init__), and several are in "
+            how += "nn.ModuleList([...])"
+        msg = f"nn.{name} is {use}, and the model does not hold it, so that nothing would load or train it: {how}"
+        raise LayoutError(msg)
 
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
         """Take the MACs of a product, whether each operand depends on a parameter, and how many times fewer do."""
@@ -146,6 +159,7 @@ class Functions(ArrayFunctions):
     def permute_dims(x: Shape, axes: Sequence[int], /) -> Shape:
         """Return the axes in their new order."""
         check_kind("permute_dims", x, "array")
+        axes = _listed("permute_dims", "axes", axes)
         if sorted(axis_of("permute_dims", x, axis) for axis in axes) != list(range(x.ndim)):
             msg = f"nn.permute_dims of {x!r} by {tuple(axes)}: every axis has to be named once"
             raise LayoutError(msg)
@@ -195,11 +209,19 @@ class Losses:
 
 def _lengths(function: str, shape: Iterable[int]) -> list[int]:
     """Return the lengths of a shape; raise LayoutError for what are no whole numbers."""
-    wanted = list(shape)
+    wanted = _listed(function, "lengths", shape)
     if not all(isinstance(one, Integral) for one in wanted):
         msg = f"nn.{function} to {tuple(wanted)!r}: lengths are whole numbers, as a // b gives them"
         raise LayoutError(msg)
     return wanted
+
+
+def _listed(function: str, what: str, numbers: Any) -> list[Any]:
+    """Return the numbers of a tuple; raise LayoutError where a single one stands in its place."""
+    if not isinstance(numbers, Iterable):
+        msg = f"nn.{function} takes its {what} in a tuple; this is {numbers!r}"
+        raise LayoutError(msg)
+    return list(numbers)
 
 
 def _joined(function: str, parts: list[Shape], axis: int) -> Shape:

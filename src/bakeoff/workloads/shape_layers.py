@@ -16,10 +16,22 @@ if TYPE_CHECKING:
 class Parameter(layers.Parameter, Shape):
     """An array that is trained by itself."""
 
+    counter: Counter
+
     def __init__(self, shape: tuple[int, ...], std: float = 1.0) -> None:
         """Take the shape."""
         layers.Parameter.__init__(self, shape, std)
         Shape.__init__(self, shape, trained=True)
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The length of every axis; raises LayoutError where the model does not hold the array that is asked."""
+        self.counter.check_held(self, "used")
+        return self._dims
+
+    @dims.setter
+    def dims(self, dims: tuple[int, ...]) -> None:
+        self._dims = dims
 
 
 class constant(layers.constant, Shape):  # noqa: N801 - the vocabulary's name for it
@@ -63,6 +75,7 @@ class Embedding(Counted, layers.Embedding):
 
     def attend(self, x: Shape) -> Shape:
         """Count one for each weight and position."""
+        self.counter.check_held(self, "called")
         entries, features = self.parameters["weight"].shape
         check_kind("Embedding.attend", x, "array")
         check_length(f"nn.Embedding.attend over the last axis of {x!r}", x.dims[-1], features)

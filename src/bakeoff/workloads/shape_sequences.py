@@ -29,7 +29,8 @@ def floor_divide(x: Shape, number: Any) -> Shape:
     check_integer("floor_divide", x)
     count("number", number)
     found = x.of(*x.dims)
-    found.high = None if x.high is None else (x.high - 1) // number + 1
+    if x.high is not None:
+        found.low, found.high = x.low // number, (x.high - 1) // number + 1
     return found
 
 

@@ -102,8 +102,10 @@ class Shape:
         self.unfolded = unfolded
         self.integer = integer
         self.boolean = boolean
+        self.low = 0
+        """Of integers whose range is known, the smallest."""
         self.high: int | None = None
-        """Of integers whose range is known, the first that is too large."""
+        """Of these the first that is too large; None: the range is not known."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -160,7 +162,8 @@ class Shape:
         kept = [len(range(length)[place]) for length, place in lengths if isinstance(place, slice)]
         found = self.of(*kept)
         found.kind, found.unfolded = self.kind, self.unfolded
-        found.high = self.high if self.ndim > 1 else None  # a part of nn.arange(n) may lack the last
+        # A part of nn.arange(n) may lack its first and its last.
+        found.low, found.high = self.low, self.high if self.ndim > 1 else None
         return found
 
     def __eq__(self, other: object) -> NoReturn:
@@ -254,31 +257,31 @@ class Shape:
         trained, integer = self.trained or other.trained, self.integer and other.integer
         return Shape(lengths, trained=trained, kind=kind, unfolded=unfolded, integer=integer)
 
-    def _ranged(self, other: Any, largest: Callable[[int], int | None]) -> Shape:
+    def _ranged(self, other: Any, moved: Callable[[int], int]) -> Shape:
         """Return what + - * give; of integers and a number with the range that it moves them to."""
         found = self.combined(other)
         if found is not self or self.high is None:
             return found
-        most = largest(self.high - 1)
-        moved = Shape(self.dims, kind=self.kind, unfolded=self.unfolded, integer=True)
-        moved.high = None if most is None else int(most) + 1
-        return moved
+        ends = [int(moved(end)) for end in (self.low, self.high - 1)]
+        found = Shape(self.dims, kind=self.kind, unfolded=self.unfolded, integer=True)
+        found.low, found.high = min(ends), max(ends) + 1
+        return found
 
     def __add__(self, other: Any) -> Shape:
         """Add."""
-        return self._ranged(other, lambda most: most + other)
+        return self._ranged(other, lambda one: one + other)
 
     def __sub__(self, other: Any) -> Shape:
         """Subtract."""
-        return self._ranged(other, lambda most: most - other)
+        return self._ranged(other, lambda one: one - other)
 
     def __rsub__(self, other: Any) -> Shape:
-        """Subtract from a number: how small the integers are is not known."""
-        return self._ranged(other, lambda _: None)
+        """Subtract from a number."""
+        return self._ranged(other, lambda one: other - one)
 
     def __mul__(self, other: Any) -> Shape:
         """Multiply."""
-        return self._ranged(other, lambda most: most * other if other >= 0 else None)
+        return self._ranged(other, lambda one: one * other)
 
     __radd__, __rmul__ = __add__, __mul__
     __truediv__ = __rtruediv__ = __pow__ = _divided
@@ -309,7 +312,9 @@ def of_batch(array: ArraySpec, samples: int) -> Shape:
     shape = (samples, *array.shape)
     kind: Kind = "map" if len(shape) == MAP_AXES else "array"
     found = Shape(shape, kind=kind, integer=array.dtype == "int32", boolean=array.dtype == "bool")
-    found.high = array.high if found.integer else None
+    if found.integer:
+        # Padding is zeros.
+        found.low, found.high = min(array.low, 0) if array.length else array.low, array.high
     return found
 
 

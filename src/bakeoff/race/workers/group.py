@@ -50,8 +50,8 @@ class GroupWorker:
         self._workers = workers
         self._folder, self._tolerance = folder, tolerance
         self._step_s = 0.0
-        self.pid = getattr(workers[0], "pid", None)
-        """Of the first replica's process."""
+        self.pids: tuple[int, ...] = tuple(pid for one in workers for pid in getattr(one, "pids", ()))
+        """Of the replicas' processes."""
         self._own_ways: dict[type[Command], Callable[[Any, float], Answer]] = {
             protocol.Warm: self._warmed,
             protocol.Fence: self._fenced,

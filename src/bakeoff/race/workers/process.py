@@ -88,6 +88,7 @@ class ProcessWorker:
             for fd in theirs:
                 os.close(fd)
         self.pid = self._process.pid
+        self.pids = (self.pid,)
         orphans.own.add(self.pid)
         _living.add(self.pid)
         self._buffer = b""

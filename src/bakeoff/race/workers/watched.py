@@ -35,8 +35,8 @@ class WatchedWorker:
         self._worker = worker
         self._gpus = gpus
         self._states: list[GpuDuringBlock] = []
-        self.pid = getattr(worker, "pid", None)
-        """Of its process; None in a worker without one."""
+        self.pids: tuple[int, ...] = getattr(worker, "pids", ())
+        """Of its processes; none in a worker without one."""
         self._own: frozenset[int] | None = None
         """The comparison's processes: those of the round are all there when its first block has run."""
 
@@ -75,20 +75,19 @@ def watching(launch: Launcher) -> Launcher:
         worker = launch(folder, trial, interpreter)
         if not trial.contender.on_cuda:
             return worker
-        uuids = trial.variables.get(VISIBLE) or uuid_in(trial.gpu)
-        gpus = [gpu for gpu in map(watched_gpu, uuids.split(",")) if gpu]
+        gpus = [gpu for gpu in map(watched_gpu, _uuids_of(trial)) if gpu]
         return WatchedWorker(worker, *gpus) if gpus else worker
 
     return start
 
 
 class WeighedWorker:
-    """A worker whose memory on the GPU is watched from its build until its memory is read."""
+    """A worker whose memory on its GPUs is watched from its build until its memory is read."""
 
-    def __init__(self, worker: Worker, uuid: str = "") -> None:
-        """Take a started worker, and the UUID of its GPU."""
+    def __init__(self, worker: Worker, *uuids: str) -> None:
+        """Take a started worker, and the UUIDs of the GPUs of all of its devices."""
         self._worker = worker
-        self._uuid = uuid
+        self._uuids = uuids
         self._weighing = ExitStack()
         self._scale: GpuMemoryPeak | None = None
 
@@ -99,24 +98,30 @@ class WeighedWorker:
     def ask(self, command: Command, limit_s: float) -> Answer:
         """Return the answer to a command; note what was seen when the memory has been measured."""
         if isinstance(command, protocol.Build):
-            self._scale = self._weighing.enter_context(peak_watched(self._processes, self._uuid))
+            self._scale = self._weighing.enter_context(peak_watched(self._processes, *self._uuids))
         answer = self._worker.ask(command, limit_s)
         if isinstance(command, protocol.MeasureMemory | protocol.Certify):
             self._weighing.close()
             seen = self._scale
             assert seen is not None
-            note = protocol.NoteGpuMemory(peak_bytes=seen.peak_bytes, readings=seen.readings, reason=seen.reason)
+            note = protocol.NoteGpuMemory(
+                peak_bytes=seen.peak_bytes,
+                readings=seen.readings,
+                reason=seen.reason,
+                each_bytes=seen.each_bytes if len(self._uuids) > 1 else None,
+            )
             self._worker.ask(note, limit_s)
         return answer
 
     def _processes(self) -> frozenset[int]:
-        """Return the worker and its children: others may be resident beside it."""
-        pid = getattr(self._worker, "pid", None)
-        if pid is None:
+        """Return the worker's processes and their children: others may be resident beside it."""
+        found: set[int] = set(getattr(self._worker, "pids", ()))
+        if not found:
             return _own_processes()
-        with suppress(psutil.NoSuchProcess):
-            return frozenset({pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))})
-        return frozenset({pid})
+        for pid in tuple(found):
+            with suppress(psutil.NoSuchProcess):
+                found |= {child.pid for child in psutil.Process(pid).children(recursive=True)}
+        return frozenset(found)
 
     def end(self) -> None:
         """End the weighing and the worker."""
@@ -130,9 +135,14 @@ def weighing(launch: Launcher) -> Launcher:
     def start(folder: Path, trial: TrialSpec, interpreter: str) -> Worker:
         worker = launch(folder, trial, interpreter)
         is_weighed = KINDS[trial.purpose].weighed and trial.contender.on_cuda
-        return WeighedWorker(worker, uuid_in(trial.gpu)) if is_weighed else worker
+        return WeighedWorker(worker, *_uuids_of(trial)) if is_weighed else worker
 
     return start
+
+
+def _uuids_of(trial: TrialSpec) -> list[str]:
+    """Return the UUIDs of the GPUs that a trial's worker is shown; [""] where they are not known."""
+    return (trial.variables.get(VISIBLE) or uuid_in(trial.gpu)).split(",")
 
 
 def _own_processes() -> frozenset[int]:
@@ -146,7 +156,7 @@ class BoundedWorker:
     def __init__(self, worker: ProcessWorker, ceiling_bytes: int) -> None:
         """Take a started worker."""
         self._worker = worker
-        self.pid = worker.pid
+        self.pids = worker.pids
         self._ceiling_bytes = ceiling_bytes
         self._watch: MemoryLimit | None = None
 

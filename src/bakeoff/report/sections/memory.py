@@ -23,6 +23,10 @@ _NOTE = (
     "holds context, kernels and all that its allocator has reserved; what an allocator takes beforehand "
     "says nothing about the work, and its live peak does."
 )
+_SEVERAL = (
+    "Of several GPUs the peak by NVML is told of each, in the order of the devices, and the allocator's of one: of the "
+    "fullest, or of the first where one process has all."
+)
 
 
 def memory_table(outcome: Outcome) -> Table:
@@ -52,7 +56,7 @@ def device_memory_table(outcome: Outcome) -> Table:
         memory = one.memory
         if memory is None or one.plan.contender.options.get("device", "cpu") == "cpu":
             continue
-        process = size(memory.device_process_bytes)
+        process = " + ".join(map(size, memory.device_each_bytes or ())) or size(memory.device_process_bytes)
         process += f" ({memory.device_reason})" if memory.device_process_bytes is None and memory.device_reason else ""
         held = [size(memory.device_peak_bytes), size(memory.device_reserved_bytes)]
         lines.append(Line([one.label, process, *held, memory.device_preallocation or UNKNOWN]))
@@ -76,10 +80,11 @@ def _apart(outcome: Outcome) -> list[str]:
 def _sections(outcome: Outcome) -> list[Section]:
     """Return the sentences on accelerators and on who was resident, and their part of the fold."""
     on_device = device_memory_table(outcome)
-    tables, notes = [memory_table(outcome), on_device], [_NOTE, *counters.fault_notes(outcome)]
+    has_several = any(one.memory and one.memory.device_each_bytes for one in outcome.contenders)
+    notes = [_NOTE, *([_SEVERAL] if has_several else []), *counters.fault_notes(outcome)]
     return [
         Section(words=[*_words(on_device), *_apart(outcome)]),
-        Section(kind="fold", title=FOLD, notes=notes, tables=tables),
+        Section(kind="fold", title=FOLD, notes=notes, tables=[memory_table(outcome), on_device]),
     ]
 
 

@@ -119,6 +119,8 @@ def notes(outcome: Outcome) -> list[str]:
     apart = [f"{one.label} {100 * one.straggling:.1f} %" for one in outcome.scalings if one.straggling is not None]
     if apart:
         said.append(f"Replicas' own times of a block differ, in the median over blocks, by: {', '.join(apart)}.")
+    if links := outcome.comparison.machine.get("gpu_links"):
+        said.append(f"Between the GPUs, by NVML: {links}.")
     bound = [f"{one.label} ({one.settings[BOUND_TO]})" for one in outcome.contenders if one.settings.get(BOUND_TO)]
     if bound:
         said.append(f"Each process is bound to processors, in the order of the replicas: {', '.join(bound)}.")
