@@ -122,9 +122,8 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True):
     device_reserved_bytes: int | None = None
     device_preallocation: str | None = None
     device_process_bytes: int | None = None
-    """Peak of what the process and its children held on their NVIDIA GPU; in records without a GPU's UUID, on all.
-
-    Of a contender on several GPUs, what all of its processes held on the fullest one."""
+    """Peak of what the process and its children held on their NVIDIA GPU; in records without a GPU's UUID, on all. Of a
+    contender on several GPUs, what all of its processes held on the fullest one."""
     device_each_bytes: list[int] | None = None
     """The same of each GPU of such a contender, in the order of its devices; None with one GPU, too."""
     device_readings: int = 0
@@ -278,7 +277,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
 
     version: int = 0
     """What is kept; see `EVIDENCE_VERSION`."""
-
     parameter_shapes: dict[str, tuple[int, ...]]
     """Shapes of the parameters in canonical layout, by name."""
     state_shapes: dict[str, tuple[int, ...]] = {}
@@ -295,8 +293,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     ready_made: str = ""
     """The ready-made model that ran in place of the workload's: "torchvision.models.resnet50"; without gradients."""
     changed: int | None = None
-    """How many of a ready-made model's arrays of parameters the trajectory's steps have changed; None in any other, in
-    inference and in older records."""
+    """How many arrays of a ready-made model's parameters the trajectory changed; None where that was not looked at."""
     checksums: list[float] = []
     """`certify.checksum.checksums` of `output/0`; empty in records older than this field."""
     others: list[float] = []
