@@ -148,6 +148,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "nn.Embedding(6, 5) takes integers from 0 to 5; an array (6,) has them from -1 on, by its low",
     ),
     "classes below 0": (lambda: nn.one_hot(2 - nn.arange(4), 3), "nn.one_hot(x, 3) takes integers from 0 to 2"),
+    "a division of what is below 0": (
+        lambda: nn.floor_divide(nn.arange(6) - 3, 2),
+        "nn.floor_divide takes integers from 0 on; an array (6,) has them from -3 on",
+    ),
     "a length without a tuple": (lambda: nn.reshape(x, 24), "nn.reshape takes its lengths in a tuple; this is 24"),
     "an axis without a tuple": (
         lambda: nn.permute_dims(row, 0),
@@ -175,8 +179,7 @@ RANGES: dict[str, tuple[Callable[[], Shape], tuple[int, int | None]]] = {
     "moved down and up": (lambda: nn.arange(6) - 1 + 1, (0, 6)),
     "times": (lambda: 2 * nn.arange(6), (0, 11)),
     "times below zero": (lambda: (nn.arange(6) + 1) * -2, (-12, -1)),
-    "divided": (lambda: nn.floor_divide(nn.arange(6), 2), (0, 3)),
-    "divided below zero": (lambda: nn.floor_divide(nn.arange(6) - 3, 2), (-2, 2)),
+    "divided": (lambda: nn.floor_divide(nn.arange(6) + 3, 2), (1, 5)),
     "turned over": (lambda: 5 - nn.arange(6), (0, 6)),
     "below zero": (lambda: -nn.arange(6), (-5, 1)),
     "with others": (lambda: nn.arange(6) + row, (0, None)),

@@ -25,12 +25,17 @@ def column_mask(x: Shape, lengths: Shape) -> Shape:
 
 
 def floor_divide(x: Shape, number: Any) -> Shape:
-    """Return integers of the same shape."""
+    """Return integers of the same shape; raise LayoutError for those below 0, which not every framework rounds down."""
     check_integer("floor_divide", x)
     count("number", number)
     found = x.of(*x.dims)
-    if x.high is not None:
-        found.low, found.high = x.low // number, (x.high - 1) // number + 1
+    if x.high is None:
+        return found
+    if x.low < 0:
+        why = "by its low and what is subtracted"
+        msg = f"nn.floor_divide takes integers from 0 on; {x!r} has them from {x.low} on, {why}"
+        raise LayoutError(msg)
+    found.low, found.high = x.low // number, (x.high - 1) // number + 1
     return found
 
 
