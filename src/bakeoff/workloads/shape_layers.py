@@ -17,6 +17,7 @@ class Parameter(layers.Parameter, Shape):
     """An array that is trained by itself."""
 
     counter: Counter
+    _dims: tuple[int, ...]
 
     def __init__(self, shape: tuple[int, ...], std: float = 1.0) -> None:
         """Take the shape."""
