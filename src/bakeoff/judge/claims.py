@@ -83,7 +83,7 @@ def judged(study: StudyOutcome, published: PublishedStudy) -> list[Judged]:
     read = []
     for claim in published.claims:
         mine = [points[name] for name in claim.comparisons if name in points]
-        if claim.of == "ticks" and mine:
+        if claim.of == "ticks" and mine and not claim.unmeasured:
             told = ticks_told(study, published, claim)
             read.append(_Reading(claim, mine, frozenset(), [], told.reason, told.standing))
         else:
