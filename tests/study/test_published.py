@@ -303,6 +303,11 @@ def test_a_study_of_ones_own(tmp_path: Path) -> None:
             'minutes = 1\nticks = { number = "table 1", columns = [{ name = "X", value = "x", rows = { A = "c" } }] }',
             "ticks names 'c', which is no row",
         ),
+        (
+            "minutes = 1",
+            'minutes = 1\nticks = { number = "", columns = [{ name = "X", value = "x", rows = { A = "a" } }] }',
+            "Expected `str` of length >= 1",
+        ),
         ("steps = 100\n", 'steps = 100\nticks = [{ setting = "lstm", can = ["X"] }]\n', "ticks names 'X'"),
         ('kind = "mean"', 'of = "ticks"', "is of ticks, and wants comparisons that have some"),
         ("document = ", "document ", "Expected '='"),

@@ -21,7 +21,7 @@ class TickColumn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 class TickTable(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The table as a whole; its lines are those of the comparisons."""
 
-    number: str
+    number: Annotated[str, msgspec.Meta(min_length=1)]
     """"table 5"."""
     columns: Annotated[tuple[TickColumn, ...], msgspec.Meta(min_length=1)]
 

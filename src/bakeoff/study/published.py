@@ -115,6 +115,7 @@ def _of_ticks(study: PublishedStudy, rows: set[str]) -> list[str]:
     columns = study.ticks.columns if study.ticks else ()
     named = {row for column in columns for row in column.rows.values()}
     found = [f"ticks names {row!r}, which is no row" for row in sorted(named - rows)]
+    found += _twice("ticks: column", [column.name for column in columns])
     for declared in study.comparisons:
         given = {name for ticks in declared.ticks for name in ticks.can}
         strange = sorted(given - {column.name for column in columns})
