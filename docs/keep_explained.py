@@ -86,26 +86,27 @@ def _shown(found: Explained) -> str:
     """Return one answer with its picture, the first that a race has confirmed, and where the others are."""
     confirmed = [name for name, one in found.items() if one["headline"].endswith(": confirmed.")]
     first = (confirmed or list(found))[0]
-    others = [_link(name, one, KEPT) for name, one in found.items() if name != first]
+    others = [f"[{_told_apart(one, found)}]({KEPT}/{name}.md)" for name, one in found.items() if name != first]
     known = f"[all of it]({KEPT}/{first}.md){f'; of {listed(others)}' if others else ''}"
     answer = escaped(found[first]["headline"]).removesuffix(".")
     said = f'Of {_workload(found[first])}: "{answer}" ({known}; [how to read one]({LIST})).'
     return f"{_filled(said)}\n\n[![{PICTURE}]({KEPT}/{first}.svg)]({KEPT}/{first}.md)\n"
 
 
+def _told_apart(one: Mapping[str, Any], found: Explained) -> str:
+    """Return what was explained, with its size where the same workload was at another, too."""
+    sizes = {other["comparison"]["size"] for other in found.values() if _workload(other) == _workload(one)}
+    return _workload(one) + (f" at {one['comparison']['size']} size" if len(sizes) > 1 else "")
+
+
 def _listed(found: Explained) -> str:
     """Return a line for each explanation, with its answer."""
     place = KEPT.relative_to(LIST.parent)
     lines = [
-        f"- {_link(name, one, place)}, {one['comparison']['size']} size: {escaped(one['headline'])}"
+        f"- [{_workload(one)}]({place}/{name}.md), {one['comparison']['size']} size: {escaped(one['headline'])}"
         for name, one in found.items()
     ]
     return "\n".join(["", *map(_filled, lines), "", ""])
-
-
-def _link(name: str, one: Mapping[str, Any], folder: Path) -> str:
-    """Return a link to an explanation's page."""
-    return f"[{_workload(one)}]({folder}/{name}.md)"
 
 
 def _workload(one: Mapping[str, Any]) -> str:

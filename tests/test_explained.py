@@ -133,4 +133,6 @@ def test_one_more_explanation_needs_no_edit() -> None:
     assert "](docs/records/explained/a-model-2.svg)](docs/records/explained/a-model-2.md)" in readme
     assert "of [`a-model`](docs/records/explained/a-model-1.md)" in readme
     assert readme.count("![") == 2
+    assert "[`resnet50-cifar10` at full size](docs/records/explained/resnet50-cifar10-full-" in readme
+    assert "[`resnet50-cifar10` at reduced size](docs/records/explained/resnet50-cifar10-2" in readme
     assert "- [`a-model`](records/explained/a-model-1.md), full size: b spends 2 of its 3 ms on a\\_b." in listed

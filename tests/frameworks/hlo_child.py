@@ -54,6 +54,7 @@ def main() -> None:
     images = random.normal(size=(size.batch_size, *size.input_shape))
     batch = scoped.prepare(labelled(images, np.zeros(size.batch_size, np.int32)))
     told = {"traced": _traced(tracer, scoped, batch), "asynchronous": _asynchronous(), "layers": tracer.layers}
+    told["copied"] = _copied()
     told["on_a_gpu"] = _on_a_gpu()
     texts = [_compiled(plain, batch), tracer._texts["jit__next"]]
     told["named"] = [text.count("L.blocks.0.middle.conv") for text in texts]
@@ -107,6 +108,19 @@ def _asynchronous() -> list[Any]:
     )
     events, _ = profile.events({"jit__next": {"convolution": Origin("convolution")}})
     return list(events)
+
+
+def _copied() -> list[Any]:
+    """Return kind and launch of what is traced of a batch that is put on a processor: its copy, and the call."""
+    profile = Profile(
+        [
+            Seen("python", STEP, 0, 1000, {}),
+            Seen("python", "shard_args", 10, 40, {}),
+            Seen("python", "DevicePutWithSharding", 20, 30, {}),
+            Seen("pool", "H2D Dispatch", 25, 900, {}),
+        ]
+    )
+    return [[one.name, one.kind, one.launches] for one in profile.events({})[0]]
 
 
 def _on_a_gpu() -> list[Any]:

@@ -53,6 +53,15 @@ def test_work_that_ends_after_its_event_is_waited_for(told: Any) -> None:
     assert (start_ns, end_ns, done_ns, kind) == (10, 76, 976, "convolution")
 
 
+def test_a_batch_that_the_pool_copies_is_a_copy(told: Any) -> None:
+    """JAX returns from `device_put` while a thread copies: the step that waits for it is not idle."""
+    assert told["copied"] == [
+        ["shard_args", "host dispatch", False],
+        ["DevicePutWithSharding", "host dispatch", False],
+        ["H2D Dispatch", "device copy", True],
+    ]
+
+
 def test_on_a_gpu_kernels_and_copies_count(told: Any) -> None:
     """The call that starts a kernel has the instruction's name, too; what a loop copies to the host is a copy."""
     assert told["on_a_gpu"] == [

@@ -24,8 +24,10 @@ STEP, RUN = "bakeoff step", "bakeoff run"
 
 _CPU = "/host:CPU"
 _END = "end: "
-_HOST = ("PjitFunction", "CommonPjRt", "ParseArguments", "ThunkExecutor::Execute", RUN)
+_HOST = ("PjitFunction", "CommonPjRt", "ParseArguments", "ThunkExecutor::Execute", "shard_args", "DevicePut", RUN)
 """How the events of JAX's and XLA's own code begin."""
+_COPIED = "H2D Dispatch"
+"""What a processor's client calls the copy of a batch, in a thread of its pool while the caller goes on."""
 _WAITS = "wait"
 """In the names of events in which that code only waits."""
 
@@ -74,6 +76,8 @@ class Profile:
                 found.append(_operation(one, origin, done_ns.get((one.name, one.stats.get("_p")))))
             elif one.is_gpu:
                 found.append(_operation(one, Origin(copied(one.name) or "other"), None))
+            elif one.name == _COPIED and not has_gpu:
+                found.append(_operation(one, Origin("device copy"), None))
             elif one.name.startswith(_HOST) and _WAITS not in one.name:
                 found.append(_operation(one, Origin("host dispatch", launches=False), None))
         return found, missing
