@@ -19,9 +19,11 @@ in_torch = partial(Mutant, "", "explanation", "frameworks/torch/traced.py")
 in_kernels = partial(Mutant, "", "explanation", "frameworks/torch/kernels.py")
 in_nodes = partial(Mutant, "", "explanation", "frameworks/tensorflow/nodes.py")
 in_origins = partial(Mutant, "", "explanation", "frameworks/origins.py")
+in_xplanes = partial(Mutant, "", "explanation", "frameworks/jax/xplanes.py")
 in_operators = partial(Mutant, "", "explanation", "frameworks/jittor/operators.py")
 
 OF_CHECKED = "unit/tests/explaining/test_checked.py"
+OF_HLO = "unit/tests/frameworks/test_hlo.py"
 OF_SUSPECTS = "unit/tests/explaining/test_suspects.py"
 OF_TORCH = "unit/tests/frameworks/test_traced_torch.py"
 OF_TENSORFLOW = "unit/tests/frameworks/test_traced_tensorflow.py"
@@ -84,8 +86,18 @@ MUTANTS = [
         {OF_ROWS: "test_what_differs_is_told_apart_and_rows_have_the_gap_as_their_sum"},
     ),
     in_checked(
+        "a control that has moved by ever so little takes every confirmation away",
+        [("NEGLIGIBLE = 0.1", "NEGLIGIBLE = 0.0")],
+        {OF_CHECKED: "test_a_control_that_has_moved_a_tenth_of_what_is_saved_takes_nothing_away"},
+    ),
+    in_xplanes(
+        "a batch that XLA's pool copies is idle time",
+        [("one.name == _COPIED and not has_gpu", "False")],
+        {OF_HLO: "test_a_batch_that_the_pool_copies_is_a_copy"},
+    ),
+    in_checked(
         "a race is believed whose control has moved",
-        [('if doubt and status == "confirmed":', "if False:")],
+        [("        if doubt:\n", "        if False:\n")],
         {OF_CHECKED: "test_nothing_is_confirmed_where_the_control_has_moved"},
     ),
     in_checked(
