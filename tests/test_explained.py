@@ -127,12 +127,16 @@ def test_one_more_explanation_needs_no_edit() -> None:
     writing = script("keep_explained", "docs")
     first = {"headline": "b spends 2 of its 3 ms on a_b.", "comparison": {"workload": "a-model", "size": "full"}}
     second = first | {"headline": "b spends 2 of its 3 ms on a_b; with x=y the gap falls: confirmed."}
-    written = writing.pages({"a-model-1": first, "a-model-2": second, **writing.kept()})
+    smaller, other = (
+        {"comparison": one} for one in ({"workload": "a-model", "size": "tiny"}, {"workload": "b", "size": "full"})
+    )
+    made = {"a-model-1": first, "a-model-2": second, "a-model-3": first | smaller, "b-1": first | other}
+    written = writing.pages({**made, **writing.kept()})
     readme, listed = (" ".join(written[path].split()) for path in (writing.README, writing.LIST))
     assert 'Of `a-model`: "b spends 2 of its 3 ms on a\\_b; with x=y the gap falls: confirmed" ([all of it](' in readme
     assert "](docs/records/explained/a-model-2.svg)](docs/records/explained/a-model-2.md)" in readme
-    assert "of [`a-model`](docs/records/explained/a-model-1.md)" in readme
+    assert "of [`a-model` at full size](docs/records/explained/a-model-1.md)" in readme
+    assert "[`a-model` at tiny size](docs/records/explained/a-model-3.md)" in readme
+    assert "[`b`](docs/records/explained/b-1.md)" in readme
     assert readme.count("![") == 2
-    assert "[`resnet50-cifar10` at full size](docs/records/explained/resnet50-cifar10-full-" in readme
-    assert "[`resnet50-cifar10` at reduced size](docs/records/explained/resnet50-cifar10-2" in readme
     assert "- [`a-model`](records/explained/a-model-1.md), full size: b spends 2 of its 3 ms on a\\_b." in listed
