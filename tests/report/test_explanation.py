@@ -220,7 +220,7 @@ def test_before_a_race_nothing_is_left_empty(explained: Explanation) -> None:
     ]
     page = page_of(with_suspects(explained, *unraced))
     place, (section,) = next((n, [one]) for n, one in enumerate(page.sections) if one.title == "Checked by a race")
-    assert section.tables[0].heads == ["suspect", "switch", "status", "at most, ms"]
+    assert section.tables[0].heads == ["suspect", "switch", "status", "predicted, ms"]
     said = ["jax, backward data movement and backward convolution (a=b): not run."]
     assert page.sections[place + 1].words[:1] == said
 

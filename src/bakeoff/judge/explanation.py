@@ -120,7 +120,7 @@ class Unjudged(msgspec.Struct, frozen=True, kw_only=True):
 Status = Literal["hypothesis", "confirmed", "refuted"]
 """hypothesis  no switch turns it, no race was run, or the race does not tell
 confirmed   the switch surely saves time, as much as its rows explain, and the row shrinks in a second profile
-refuted     it surely saves less than half of what was predicted at most, or not by this row"""
+refuted     it surely saves less than half of what was predicted, or not by this row"""
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from bakeoff.report.gaps import Scale
 
 _NOTE = (
-    "Control: a switch that should not matter. At most: the differences of all parts that the switch acts on. "
-    "Confirmed: the switch surely saves time, not more than that and more than the control, and the part shrinks in a "
-    "second profile. Refuted: it surely saves less than half of that, or not by this part. Hypothesis: no switch turns "
-    "it, no race was run, or the race does not tell."
+    "Control: a switch that should not matter. Predicted: the differences of all parts that the switch acts on, the "
+    "most that it should save; each has an interval. Confirmed: the switch surely saves time, not more than these "
+    "intervals allow and more than the control, and the part shrinks in a second profile. Refuted: it surely saves "
+    "less than half of what was predicted, or not by this part. Hypothesis: no switch turns it, no race was run, or "
+    "the race does not tell."
 )
 
 
@@ -30,7 +31,7 @@ def suspects(explanation: Explanation) -> list[Section]:
         return []
     scale = scale_of(explanation.gaps)
     unit = scale.unit.name
-    heads = ["suspect", "switch", "status", f"at most, {unit}", f"saved, {unit} (95 % CI)", "gap with it"]
+    heads = ["suspect", "switch", "status", f"predicted, {unit}", f"saved, {unit} (95 % CI)", "gap with it"]
     rows = [_line(one, scale) for one in explanation.suspects]
     table = _without_empty(Table([*heads, f"part, {unit}"], rows, words=3))
     places = dict.fromkeys(one.comparison for one in explanation.suspects if one.comparison)

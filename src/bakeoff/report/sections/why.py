@@ -220,7 +220,7 @@ def _saved(same: Sequence[Suspect], gap: Gap, scale: Scale) -> str:
     saved = one.saved_s
     assert saved is not None
     ends = f"{scale.text(saved.low)} to {scale.text(saved.high)}"
-    most = f", predicted at most {scale.text(one.at_most_s)}" if one.at_most_s else ""
+    most = f", predicted {scale.text(one.at_most_s)}" if one.at_most_s else ""
     said = f"{turned(one, gap)} saves {one.label} {scale.text(saved.estimate)} {unit} a step ({ends}{most})"
     ways = [
         f"its {adjective(each.row)} goes from {scale.text(before)} to {scale.text(each.row_after_s)} {unit}"
