@@ -17,7 +17,7 @@ from bakeoff.race import conductor
 from bakeoff.race.progress import Certified, Event, Observer, TrialStarted, silent
 from bakeoff.race.workers.process import ProcessWorker
 from bakeoff.spec.errors import ChangedError
-from bakeoff.store.results import read_records
+from bakeoff.store.results import last, of_contender, of_purpose, read_records
 from bakeoff.trial.tied import Ties
 from bakeoff.workloads.load import load
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bakeoff.judge.outcome import Outcome
     from bakeoff.race.workers.worker import Launcher
     from bakeoff.spec.batch import Batch
+    from bakeoff.spec.record import Record
 
 pytestmark = pytest.mark.slow
 
@@ -193,6 +194,51 @@ def test_inference_that_computes_no_more_is_refused(race: Race, monkeypatch: pyt
     (only,) = race("fake", scenario="infer", max_rounds=1, observe=observe).contenders
     assert only.status == "refused"
     assert "the outputs of a step after all others are not those of its certificate" in only.reason
+
+
+def test_inference_whose_timed_outputs_are_no_numbers_is_refused(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Outputs that are not finite have no checksums; in timed trials alone, too, they are none that were certified."""
+    last = engine.Step.last_outputs
+    timed = []
+
+    def observe(event: Event) -> None:
+        if isinstance(event, TrialStarted):
+            timed[:] = [event.purpose == "time"]
+
+    monkeypatch.setattr(engine.Step, "last_outputs", lambda step: last(step) * (float("nan") if any(timed) else 1.0))
+    (only,) = race("fake", scenario="infer", max_rounds=1, observe=observe).contenders
+    assert only.status == "refused"
+    assert "the outputs of the first step are missing, or not finite" in only.reason
+
+
+@pytest.mark.parametrize(("shares", "refused"), [((1.0, 1.02), True), ((1.0, 1.0), False), ((0.99, 1.02), False)])
+def test_a_model_whose_dropout_drops_nothing_is_refused(race: Race, shares: tuple[float, float], refused: Any) -> None:
+    """Its losses are those of its certificate, where nothing is drawn, and another's are not; if all are, none is."""
+    outcome = race("fake", "fake:step_ms=2", max_rounds=1)
+    first, second = outcome.comparison.contenders
+    records = read_records(Path(outcome.path)).records
+    drawn = records | drawing(records, first.contender.label, shares[0])
+    drawn |= drawing(records, second.contender.label, shares[1])
+    found = why_untied(outcome.comparison, drawn, first)
+    assert bool(found) == refused
+    assert not refused or "its first 2 losses are those of its certificate, in which nothing is drawn" in found
+    assert not why_untied(outcome.comparison, drawn, second)
+
+
+def drawing(records: dict[str, Record], label: str, share: float) -> dict[str, Record]:
+    """Give a contender's timed records as a model's that draws, with this share of its certificate's losses."""
+    mine = of_contender(records.values(), label)
+    certified = last(mine, "certify")
+    assert certified is not None
+    assert certified.evidence is not None
+    losses = [share * loss for loss in certified.evidence.losses if loss is not None]
+    return {
+        record.trial.name: msgspec.structs.replace(
+            record, tie=msgspec.structs.replace(record.tie, drops=True, losses=losses)
+        )
+        for record in of_purpose(mine, "time")
+        if record.tie is not None
+    }
 
 
 def test_outcomes_are_the_same_when_read_again(race_of: Any) -> None:

@@ -30,6 +30,10 @@ LEAST_LEARNING_RATE = 1e-6
 FEWEST_STEPS = 10
 """Before so many steps nothing is concluded from a loss that has not moved."""
 
+DRAWN = 2
+"""First losses by which a model that draws is told from one that does not: a single one may agree by chance, as one
+behind a last layer that begins at zero does."""
+
 SIBLINGS = 64
 """Roundings by which first losses of a contender's rounds may differ. Found in 20 processes each of PyTorch, JAX and
 TensorFlow on two threads: none."""
@@ -55,6 +59,7 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
             *_apart(most, plan, timed, evidence),
             *_unlike_siblings(most, plan, timed),
             *_other_outputs(most, timed, evidence),
+            *_drawing_nothing(comparison, records, plan),
         ]
     return findings[0] if findings else ""
 
@@ -153,7 +158,10 @@ def _other_outputs(most: Allowed, timed: Sequence[Record], evidence: Evidence) -
     if not evidence.checksums:
         return
     for record in timed:
-        if record.tie is None or not record.tie.outputs:
+        if record.tie is None or record.tie.losses:
+            continue
+        if not record.tie.outputs:
+            yield f"in {record.trial.name} the outputs of the first step are missing, or not finite"
             continue
         errors = {"the first step": farthest(record.tie.outputs, evidence.checksums)}
         if record.tie.later and evidence.others:
@@ -165,6 +173,55 @@ def _other_outputs(most: Allowed, timed: Sequence[Record], evidence: Evidence) -
                     f"in {record.trial.name} the outputs of {which} are not those of its certificate (checksums "
                     f"differ by {error:.1e} of the largest output, allowed {most.output:.0e})"
                 )
+
+
+def _drawing_nothing(comparison: Comparison, records: Mapping[str, Record], plan: ContenderPlan) -> Iterator[str]:
+    """Yield that a model which draws at random has the losses of its certificate, in which nothing is drawn.
+
+    Where another contender's are not those of its own certificate: a model may hold a layer that it does not call.
+    """
+    ties, certified = _drawn(records, plan)
+    if not ties or not _is_exact(plan) or len(certified) < DRAWN:
+        return
+    if _relative(certified[1], certified[0]) <= REFERENCE_MOVES:
+        return
+    most = SIBLINGS * UNIT_ROUNDOFF[_precision(plan)]
+    if any(_farthest(tie, certified[:DRAWN]) > most for tie in ties):
+        return
+    others = [one.contender.label for one in comparison.contenders if _draws(comparison, records, one)]
+    if others:
+        yield (
+            f"in training its model draws at random, as Dropout does, and its first {DRAWN} losses are those of its "
+            f"certificate, in which nothing is drawn; {others[0]}'s are not: it leaves the draws out"
+        )
+
+
+def _draws(comparison: Comparison, records: Mapping[str, Record], plan: ContenderPlan) -> bool:
+    """Return whether the first loss of each timed trial is farther from the certificate's than that allows."""
+    ties, certified = _drawn(records, plan)
+    reference = reference_of(records, plan)
+    evidence = reference.evidence if reference else None
+    if not ties or not certified or evidence is None or not is_measured(evidence, _precision(plan)):
+        return False
+    most = _allowed(comparison, evidence, plan).losses[0]
+    return all(_farthest(tie, certified[:1]) > most for tie in ties)
+
+
+def _drawn(records: Mapping[str, Record], plan: ContenderPlan) -> tuple[list[Tie], list[float | None]]:
+    """Return what ties a contender whose model draws, and its certificate's losses; nothing where it is ready-made."""
+    mine = of_contender(records.values(), plan.contender.label)
+    certified = last(mine, "certify")
+    evidence = certified.evidence if certified else None
+    if evidence is None or evidence.ready_made or not _in_order(evidence):
+        return [], []
+    return [tie for tie in _ties(finished(of_purpose(mine, "time"))) if tie.drops], evidence.losses
+
+
+def _farthest(tie: Tie, certified: Sequence[float | None]) -> float:
+    """Return how far the first losses are from a certificate's at most; infinite where there are fewer."""
+    if len(tie.losses) < len(certified):
+        return math.inf
+    return max(_relative(*pair) for pair in zip(tie.losses, certified, strict=False))
 
 
 def _ties(timed: Iterable[Record]) -> list[Tie]:

@@ -8,9 +8,11 @@ from catalogue.mutant import Mutant
 
 in_metric = partial(Mutant, "", "certificate", "certify/metric.py")
 in_ready_made = partial(Mutant, "", "certificate", "certify/ready_made.py")
+in_tied = partial(Mutant, "", "certificate", "judge/tied.py")
 
 OF_METRIC = "unit/tests/certify/test_metric.py"
 OF_READY_MADE = "unit/tests/certify/test_ready_made.py"
+OF_TIED = "unit/tests/race/test_tied.py"
 
 MUTANTS = [
     in_metric(
@@ -22,5 +24,20 @@ MUTANTS = [
         "a ready-made model that does not train passes",
         [("if changed == 0 and contender.precision != SCALED:", "if False:")],
         {OF_READY_MADE: "test_what_computes_nothing_is_refused"},
+    ),
+    in_tied(
+        "timed outputs that are no numbers pass",
+        [
+            (
+                "        if record.tie is None or record.tie.losses:\n",
+                "        if record.tie is None or not record.tie.outputs:\n",
+            )
+        ],
+        {OF_TIED: "test_inference_whose_timed_outputs_are_no_numbers_is_refused"},
+    ),
+    in_tied(
+        "a model whose Dropout drops nothing passes",
+        [("    if others:\n", "    if False:\n")],
+        {OF_TIED: "test_a_model_whose_dropout_drops_nothing_is_refused"},
     ),
 ]
