@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -40,9 +42,9 @@ def side(
     return evidence, OUTPUTS | {f"state/{name}": value for name, value in kept}
 
 
-def judged(contender: Any, reference: Any, *, trained: bool = True) -> Check:
+def judged(contender: Any, reference: Any, *, trained: bool = True, later: float = math.inf) -> Check:
     """Judge a contender's running statistics."""
-    return check_state(*contender, *reference, trained=trained, allowed=ALLOWED)
+    return check_state(*contender, *reference, trained=trained, allowed=ALLOWED, later=later)
 
 
 @pytest.mark.parametrize("mine", ["biased", "unbiased"])
@@ -94,3 +96,36 @@ def test_inference_holds_names_and_shapes() -> None:
     """Where nothing is trained, names and shapes are held against the reference's; the outputs tell of the values."""
     assert judged((side("biased")[0], OUTPUTS), side("unbiased"), trained=False).passed
     assert not judged(side("biased", shapes={"norm.running_mean": (4,)}), side("unbiased"), trained=False).passed
+
+
+LATER_STEPS = 4
+"""After the first; all of them on the same batch, so that each adds the same."""
+
+
+def with_later(side: Any, *, steps: int = LATER_STEPS, version: int = 3) -> Any:
+    """Give a side's evidence with what later steps add, of which a fault may leave out some."""
+    evidence, arrays = side
+    kept = 1 - (1 - MOMENTUM) ** LATER_STEPS
+    moved = sum(MOMENTUM * (1 - MOMENTUM) ** (LATER_STEPS - 1 - step) for step in range(steps)) / kept
+    later = {f"later/{name}": moved * kept / MOMENTUM * arrays[f"state/{name}"] for name in BEFORE}
+    return msgspec.structs.replace(evidence, version=version), arrays | later
+
+
+def test_statistics_that_move_in_the_first_step_alone_are_caught() -> None:
+    """What all later steps add is held where that is asked, and both sides have kept it."""
+    honest, stopped = with_later(side("biased")), with_later(side("biased"), steps=0)
+    assert judged(honest, honest, later=ALLOWED).passed
+    found = judged(stopped, honest, later=ALLOWED)
+    assert not found.passed
+    assert "what all steps after it add in later/norm.running_" in found.detail
+    assert judged(stopped, honest).passed
+    assert judged(with_later(side("biased"), steps=0, version=2), honest, later=ALLOWED).passed
+    assert not judged(stopped, with_later(side("unbiased")), later=ALLOWED).passed
+    assert judged(with_later(side("biased")), with_later(side("unbiased")), later=ALLOWED).passed
+
+
+def test_a_reference_without_outputs_fails() -> None:
+    """A stranger's evidence may lack what the rules of the variance are told apart by."""
+    evidence, arrays = side("biased")
+    alone = {name: value for name, value in arrays.items() if name != "output/0"}
+    assert judged((evidence, arrays), (evidence, alone)).detail == "no evidence: output/0"

@@ -73,3 +73,11 @@ def test_statistics_are_sums_that_are_longer_than_all_others() -> None:
     assert in_precision("float32", state=0.0).state == SUMS
     assert in_precision("float32", state=1e-3).state == ROOM * 1e-3
     assert in_precision("float64", state=0.0).state == PROGRAM
+
+
+def test_what_later_steps_add_to_statistics_is_held_in_float64_alone() -> None:
+    """It follows updates, so that it has the room of later losses; what is beyond use, or no float64, is not held."""
+    assert in_precision("float64", later=0.0).later == PROGRAM
+    assert in_precision("float64", later=1e-6).later == LATER_ROOM * 1e-6
+    assert math.isinf(in_precision("float64", later=1.0).later)
+    assert math.isinf(in_precision("float32", later=0.0).later)

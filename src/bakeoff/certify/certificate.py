@@ -165,7 +165,7 @@ def _staged(case: Case, size: Size, scenario: Scenario) -> Iterator[Check]:
     if case.contender.evidence.state_shapes or case.reference.evidence.state_shapes:
         evidence = case.contender.evidence, case.contender.arrays, case.reference.evidence, case.reference.arrays
         trained = "state" in SCENARIOS[scenario].evidence
-        checks.append(check_state(*evidence, trained=trained, allowed=case.allowed.state))
+        checks.append(check_state(*evidence, trained=trained, allowed=case.allowed.state, later=case.allowed.later))
     yield from (msgspec.structs.replace(check, stage=case.stage) for check in checks)
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 DRAWS = 2
 """Times that the reference is moved for each precision but float64, which is so fine that its kinks are not hit."""
 
-KINDS = ("output", "gradient", "state", "update", "position", "norms")
+KINDS = ("output", "gradient", "state", "later", "update", "position", "norms")
 """The arrays that are compared."""
 
 _SEED = 19_470_101  # any fixed number
@@ -78,6 +78,7 @@ def spread(precision: str, reference: Results, draws: Sequence[Results]) -> Spre
         gradient=finite(max(_worst("gradient", one, reference) for one in draws)),
         gradient_norm=finite(max(_norm(one, reference) for one in draws)),
         state=finite(max(_worst("state", one, reference) for one in draws)),
+        later=finite(max(_worst("later", one, reference) for one in draws)),
         norms=finite(max(_norms(one, reference) for one in draws)),
         metric=finite(max(_metric(one, reference) for one in draws)),
     )
@@ -86,7 +87,7 @@ def spread(precision: str, reference: Results, draws: Sequence[Results]) -> Spre
 def _worst(kind: str, one: Results, reference: Results) -> float:
     """Return the largest error of the arrays of one kind; 0 where there are none."""
     names = named(reference.arrays, kind)
-    floors = {"gradient": gradient_floor(names, reference.arrays), "state": STATE_FLOOR}
+    floors = {"gradient": gradient_floor(names, reference.arrays), "state": STATE_FLOOR, "later": STATE_FLOOR}
     return max(array_errors(names, one.arrays, reference.arrays, floors.get(kind, 0.0)).values(), default=0.0)
 
 

@@ -80,6 +80,8 @@ class Allowed(NamedTuple):
     """Of the norm of each sample's gradient."""
     metric: float = 0.0
     """Of the workload's own metric after the trajectory, which follows updates as later losses do."""
+    later: float = float("inf")
+    """Of what the steps after the first add to running statistics; held in float64 alone, for they follow updates."""
 
 
 OPTIMIZER = 2e-5
@@ -150,6 +152,7 @@ def allowed(reference: Evidence, precision: str, device: str, steps: int, *, noi
         optimizer=PROGRAM if is_program else OPTIMIZER,
         norms=_held(found.norms, least),
         metric=float("inf") if noisy else _carried([found.metric], least)[0],
+        later=_carried([found.later], least)[0] if is_program and not noisy else float("inf"),
     )
 
 

@@ -232,9 +232,9 @@ class InputPass(msgspec.Struct, frozen=True, kw_only=True):
     """The samples came in the order of the batches."""
 
 
-EVIDENCE_VERSION = 2
-"""What evidence holds. 0: neither `ran/N` nor `update/<parameter>`, as in records older than these; 1: both; 2: the
-positions of updates, and the reference's spreads, which say how closely others have to agree with it."""
+EVIDENCE_VERSION = 3
+"""What evidence holds. 0: no `ran/N` or `update/<parameter>`; 1: both; 2: the positions of updates, and the reference's
+spreads, which say how closely others have to agree with it; 3: `later/<name>`."""
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
@@ -254,6 +254,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     gradient: float | None = 0.0
     gradient_norm: float | None = 0.0
     state: float | None = 0.0
+    later: float | None = 0.0
     norms: float | None = 0.0
     """Of each sample's gradient; 0 where none are kept."""
     metric: float | None = 0.0
@@ -266,13 +267,13 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     Arrays: `output/0`... (batch, ...); `gradient/<parameter>` as `certify.sample` takes it from the gradient in
     canonical layout; `optimizer/<step>/<array>` the parameters after each step of the optimiser on given gradients;
     `state/<name>` what the first training step added to a running statistic: its new value less (1 - momentum) times
-    its old value, sampled likewise; `ran/0`... what a timed step has kept, on the batches of `output/0`...;
-    `update/<parameter>` at a few positions of a parameter, in rows: its values before the first step of the trajectory,
-    then for each step the contender's own gradient before it, and the values after it; `position/<parameter>` these
-    positions; `norms/0`... (batch,) the L2 norm of each sample's gradient on the batches of `output/0`..., before the
-    first step; `noise/<parameter>` at the first positions of a parameter, in rows: what each step of the trajectory
-    added to its gradients, which are those with noise in `update/`; `norm`, where the optimiser clips, the L2 norm of
-    all gradients before each of these steps.
+    its old value, sampled likewise; `later/<name>` what the later steps have added, likewise; `ran/0`... what a timed
+    step has kept, on the batches of `output/0`...; `update/<parameter>` at a few positions of a parameter, in rows: its
+    values before the first step of the trajectory, then for each step the contender's own gradient before it, and the
+    values after it; `position/<parameter>` these positions; `norms/0`... (batch,) the L2 norm of each sample's gradient
+    on the batches of `output/0`..., before the first step; `noise/<parameter>` at the first positions of a parameter,
+    in rows: what each step of the trajectory added to its gradients, which are those with noise in `update/`; `norm`,
+    where the optimiser clips, the L2 norm of all gradients before each of these steps.
     """
 
     version: int = 0

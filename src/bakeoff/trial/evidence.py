@@ -79,10 +79,13 @@ class Gathering:
         kept = Updates(step, clips=_clips(self._model), noisy=noisy) if updates and "updates" in owed else None
         changes = Changes(step) if self.ready_made else None
         self.losses = _losses(step, prepared, 0, 1, kept)
+        before: Arrays = {}
         if "state" in owed:
             self.arrays |= _state_arrays(step, self._model, self.state)
             self.arrays |= _first_shards(step, self._model, self.state)
+            before = {name: np.array(value, np.float64) for name, value in step.state().items()}
         self.losses += _losses(step, prepared, 1, self._trial.certify_steps, kept)
+        self.arrays |= _later_state_arrays(step, before, self.state, self._trial.certify_steps)
         self.arrays |= kept.arrays() if kept else {}
         self.changed = changes.count() if changes else None
         self.metric = self._metric(step.parameters()).value if self._metric else None
@@ -209,6 +212,17 @@ def _state_arrays(step: Step, model: Model, state: dict[str, layers.Array]) -> A
     momentum = {name: array.momentum for name, array in state.items() if array.momentum is not None}
     after = step.state() if momentum else {}
     return {f"state/{name}": sample(value) for name, value in added(after, model.state, momentum)}
+
+
+def _later_state_arrays(step: Step, before: Arrays, state: dict[str, layers.Array], steps: int) -> Arrays:
+    """Return what the steps after the first have added to each running statistic, all of them together."""
+    momentum = {
+        name: 1 - (1 - array.momentum) ** steps
+        for name, array in state.items()
+        if name in before and array.momentum is not None
+    }
+    after = step.state() if momentum else {}
+    return {f"later/{name}": sample(value) for name, value in added(after, before, momentum)}
 
 
 def _first_shards(step: Step, model: Model, state: dict[str, layers.Array]) -> Arrays:

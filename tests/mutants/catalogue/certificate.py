@@ -9,10 +9,12 @@ from catalogue.mutant import Mutant
 in_metric = partial(Mutant, "", "certificate", "certify/metric.py")
 in_ready_made = partial(Mutant, "", "certificate", "certify/ready_made.py")
 in_tied = partial(Mutant, "", "certificate", "judge/tied.py")
+in_state = partial(Mutant, "", "certificate", "certify/state.py")
 
 OF_METRIC = "unit/tests/certify/test_metric.py"
 OF_READY_MADE = "unit/tests/certify/test_ready_made.py"
 OF_TIED = "unit/tests/race/test_tied.py"
+OF_STATE = "unit/tests/certify/test_state.py"
 
 MUTANTS = [
     in_metric(
@@ -39,5 +41,10 @@ MUTANTS = [
         "a model whose Dropout drops nothing passes",
         [("    if others:\n", "    if False:\n")],
         {OF_TIED: "test_a_model_whose_dropout_drops_nothing_is_refused"},
+    ),
+    in_state(
+        "statistics that move in the first step alone pass",
+        [("    if math.isfinite(later) and _keep_later(evidence, reference):\n", "    if False:\n")],
+        {OF_STATE: "test_statistics_that_move_in_the_first_step_alone_are_caught"},
     ),
 ]

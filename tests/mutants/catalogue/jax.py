@@ -21,6 +21,14 @@ RUN = "        self._state, self._loss = self._advance(self._state, batch)\n"
 NEXT = "        return self._replicas.settled(State(parameters, optimizer, statistics, key, scale)), loss\n"
 FORGOTTEN = "parameters, optimizer = state.parameters, state.optimizer\n"
 RAN = "        state = self._state\n        self._outputs = self._forward("
+FIRST = """\
+        self._calls = getattr(self, "_calls", 0) + 1
+        kept = snapshots.copied(self._state).statistics
+"""
+ALONE = """\
+        if self._calls > 1:
+            self._state = self._state._replace(statistics=kept)
+"""
 WAIT = "        jax.block_until_ready((self._state, self._loss))\n"
 
 VOCABULARY = [
@@ -125,6 +133,11 @@ STEPS = [
         "running statistics stay what they were",
         [(NEXT, NEXT.replace("statistics,", "state.statistics,"))],
         {"case/batch norm of vectors": "running statistics"},
+    ),
+    in_steps(
+        "running statistics move in the first step alone",
+        [(RUN, FIRST + RUN + ALONE)],
+        {"resnet50/train": "state"},
     ),
     in_steps(
         "inference of half the batch",

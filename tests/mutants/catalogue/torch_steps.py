@@ -107,6 +107,11 @@ STEPS = [
         [(TAKEN, "        batch = tuple(part[: len(part) // 2] for part in batch)\n" + TAKEN)],
         {"mlp-mnist/train": "loss", "resnet50/train": "loss"},
     ),
+    in_steps(
+        "running statistics move in the first step alone",
+        later("for layer in self._network.modules():\n                layer.momentum = 0.0\n"),
+        {"resnet50/train": "state"},
+    ),
     in_steps("gradients are never cleared", [("        self._optimizer.zero_grad()\n", "")], BOTH),
     in_steps("bfloat16 from the second step on", [*later("pass\n"), (LOSS, REDUCED)], BOTH),
     in_steps("labels of other samples from the second step on", later("batch = batch[0], batch[1].roll(1, 0)\n"), BOTH),
