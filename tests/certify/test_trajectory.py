@@ -81,3 +81,10 @@ def test_nan_fails() -> None:
     found["update/w"][3, 7] = np.nan
     check = checked(found)
     assert (check.passed, check.error) == (False, None)
+
+
+def test_steps_that_the_reference_has_not_measured_fail() -> None:
+    """A stranger's reference may say of fewer steps how far they may be off."""
+    check = check_trajectory(["w"], side(), side(), steps=STEPS, allowed=(1e-9,) * (STEPS - 1))
+    assert check.detail == f"no evidence: the reference has measured {STEPS - 1} of {STEPS} steps"
+    assert not check_trajectory(["w"], side(), side(), steps=STEPS, allowed=()).passed

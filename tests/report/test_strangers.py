@@ -144,3 +144,15 @@ def test_no_sealed_record_ends_in_a_traceback(folder: Path, tmp_path: Path, seed
         except Exception as error:
             raise AssertionError(path.parent.name, key, repr(holder[key])[:80]) from error
         path.write_bytes(before)
+
+
+@pytest.mark.parametrize("steps", [-1, 2**62, 10**9])
+def test_a_reference_that_asks_for_any_number_of_steps_certifies_nothing(folder: Path, steps: int) -> None:
+    """Nothing is allocated by a number in a record: losses that are not there are missing."""
+    path = folder / "reference" / "record.json"
+    record = json.loads(path.read_bytes())["record"]
+    record["trial"]["certify_steps"] = steps
+    seal(path, record)
+    outcome = judge_comparison(folder)
+    assert {one.status for one in outcome.contenders} == {"uncertified"}
+    assert all("no evidence: losses of 6 steps against 6, and 7 are needed" in one.reason for one in outcome.contenders)

@@ -177,7 +177,7 @@ def _losses(found: Spread, least: float, steps: int) -> tuple[float, ...]:
 
     The first is held in any case: no update has magnified anything yet.
     """
-    if not found.losses:
+    if not found.losses or steps < 1:
         return (MOST,)
     _, *later = _carried(found.losses[:steps], least)
     return (min(MOST, _room(found.losses[0], least)), *later)

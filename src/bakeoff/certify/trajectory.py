@@ -29,9 +29,11 @@ def check_trajectory(
     """Check the parameters after each of `steps` steps at the kept positions; arrays are named as `Evidence` says."""
     held = with_gradient(names, reference)
     missing = [name for name in held if not (_is_whole(name, arrays, steps) and _is_whole(name, reference, steps))]
-    if missing or not held:
+    if missing or not held or len(allowed) < steps:
         why = f"update/{missing[0]} is missing or not of {steps} steps" if missing else "nothing has to change"
-        return Check(name="trajectory", passed=False, detail=f"no evidence: {why}", allowed=finite(allowed[0]))
+        why = why if missing or not held else f"the reference has measured {len(allowed)} of {steps} steps"
+        most = finite(allowed[0]) if allowed else None
+        return Check(name="trajectory", passed=False, detail=f"no evidence: {why}", allowed=most)
     errors = trajectory_errors(held, arrays, reference)
     # The first step that is too far is reported: what follows it is its consequence.
     beyond = [step for step, (error, _) in enumerate(errors) if not error <= allowed[step]]

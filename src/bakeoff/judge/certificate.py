@@ -46,10 +46,16 @@ def certificate_of(
         size=msgspec.structs.replace(size, batch_size=mine.trial.batch_size),
         scenario=comparison.scenario,
         per_sample=comparison.per_sample,
-        steps=reference.trial.certify_steps + 1,
+        steps=_steps(reference, reference.evidence),
         program=_exhibit(ran, ran.evidence, folder) if ran is not None and ran.evidence is not None else None,
         alone=plan.no_program or (program.reason if program else ""),
     )
+
+
+def _steps(reference: Record, evidence: Evidence) -> int:
+    """Return how many losses there have to be; one more than there are for what a stranger may ask beyond these."""
+    asked, known = reference.trial.certify_steps, len(evidence.losses)
+    return (asked if 0 <= asked <= known else known) + 1
 
 
 def reference_of(records: Mapping[str, Record], plan: ContenderPlan) -> Record | None:
