@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 SCALED = "float16"
 """Its first steps may honestly change nothing: they are skipped while the scale of the loss is too large."""
 
+LEAST_CHANGED = 0.25
+"""Share of the arrays of parameters that training has to change: a deep network whose head alone is trained changes a
+few in a hundred. An honest one may leave some: a bias before a normalisation has no gradient, and is one of four."""
+
 
 def certify_ready_made(contender: Exhibit, *, size: Size, scenario: Scenario, batch_size: int) -> Certificate:
     """Report the parameters beside the workload's, and check that outputs are numbers and training does something."""
@@ -79,15 +83,20 @@ def _informative(contender: Exhibit, scenario: Scenario, batch_size: int, classe
 
 
 def _standing_still(contender: Exhibit, scenario: Scenario) -> Iterator[str]:
-    """Yield that losses do not change over the steps, and that parameters do not.
+    """Yield that losses do not change over the steps, and that parameters do not, or that most are frozen.
 
-    Each step has another batch, so that losses change without any training; parameters change by training alone.
+    Each step has another batch, so that losses change without any training; parameters change by training alone. An
+    array has changed with any of its elements, so that a small step leaves none behind: only what is frozen stays.
     """
     if scenario not in SCENARIOS or not SCENARIOS[scenario].has_loss:
         return
     losses, changed = contender.evidence.losses, contender.evidence.changed
     if None in losses or len(set(losses)) < 2:  # noqa: PLR2004 (two that differ)
         yield "its losses are missing, not finite, or do not change over the steps"
-    if changed == 0 and contender.precision != SCALED:
-        arrays = f"{len(contender.evidence.parameter_shapes):,} arrays of parameters"
-        yield f"its {len(losses)} steps change none of its {arrays}: it does not train"
+    if changed is None or contender.precision == SCALED:
+        return
+    arrays = len(contender.evidence.parameter_shapes)
+    if changed == 0:
+        yield f"its {len(losses)} steps change none of its {arrays:,} arrays of parameters: it does not train"
+    elif changed < LEAST_CHANGED * arrays:
+        yield f"its {len(losses)} steps change {changed:,} of its {arrays:,} arrays of parameters: most are frozen"

@@ -24,7 +24,12 @@ MUTANTS = [
     ),
     in_ready_made(
         "a ready-made model that does not train passes",
-        [("if changed == 0 and contender.precision != SCALED:", "if False:")],
+        [("    if changed == 0:\n", "    if False:\n"), ("elif changed < LEAST_CHANGED * arrays", "elif False")],
+        {OF_READY_MADE: "test_what_computes_nothing_is_refused"},
+    ),
+    in_ready_made(
+        "a ready-made model of which the head alone is trained passes",
+        [("changed < LEAST_CHANGED * arrays", "changed < 1")],
         {OF_READY_MADE: "test_what_computes_nothing_is_refused"},
     ),
     in_tied(
