@@ -8,9 +8,11 @@ import msgspec
 import pytest
 
 from bakeoff.environments.installed import packages_of
-from bakeoff.race import conductor, remembered
+from bakeoff.race import conductor, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
 from bakeoff.store.results import read_records
+from bakeoff.trial import opened
+from bakeoff.workloads.load import load
 
 if TYPE_CHECKING:
     from tests.race.conftest import Race
@@ -70,6 +72,24 @@ def test_other_code_or_packages_compute_it_anew(started: Any, monkeypatch: pytes
             assert "reference" in started()[0]
             assert "reference" not in started()[0]
     assert "reference" not in started()[0]
+
+
+def test_another_text_of_the_workload_is_computed_anew(started: Any, tmp_path: Path) -> None:
+    """What the workload's file said before stands for nothing that it says now."""
+    path = tmp_path / "mine.py"
+    path.write_text(load("mlp-mnist").path.read_text())
+    assert "reference" in started(workload=str(path))[0]
+    assert "reference" not in started(workload=str(path))[0]
+    path.write_text(path.read_text() + "\n# another text\n")
+    assert "reference" in started(workload=str(path))[0]
+
+
+def test_another_folder_of_the_framework_computes_it_anew(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another text of a framework's folder has computed stands for nothing."""
+    started()
+    for module in (prepare, opened):
+        monkeypatch.setattr(module, "folder_sha256", lambda _: "another")
+    assert "reference" in started()[0]
 
 
 def test_where_packages_are_unknown_nothing_is_remembered(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:

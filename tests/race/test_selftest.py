@@ -91,6 +91,14 @@ def test_a_test_of_other_clipping_does_not_hold(race: Race) -> None:
     assert selftest.remembered(msgspec.structs.replace(record, trial=noisy)) is None
 
 
+def test_a_test_on_batches_of_one_length_does_not_hold_for_many(race: Race) -> None:
+    """A step on batches of many lengths may be compiled, and waited for, in other ways than on those of one."""
+    record = selftests_of(race(HONEST, self_test=True, max_rounds=1))[HONEST]
+    many = msgspec.structs.replace(record.trial, pass_steps=record.trial.pass_steps + 3)
+    assert selftest.remembered(record) is not None
+    assert selftest.remembered(msgspec.structs.replace(record, trial=many)) is None
+
+
 def test_a_test_by_other_code_does_not_hold(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was measured by another text of the measuring code, or of the framework's folder, is measured again."""
     race(HONEST, self_test=True, max_rounds=1)

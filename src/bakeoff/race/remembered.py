@@ -102,6 +102,8 @@ def setting_of(record: Record, code: Sequence[str]) -> list[object]:
         trial.scenario,
         trial.size,
         trial.batch_size,
+        trial.joined,
+        trial.pass_steps,
         trial.per_sample,
         trial.framework_sha256,
         sorted(record.machine.items()),

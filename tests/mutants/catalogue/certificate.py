@@ -10,11 +10,15 @@ in_metric = partial(Mutant, "", "certificate", "certify/metric.py")
 in_ready_made = partial(Mutant, "", "certificate", "certify/ready_made.py")
 in_tied = partial(Mutant, "", "certificate", "judge/tied.py")
 in_state = partial(Mutant, "", "certificate", "certify/state.py")
+in_stage = partial(Mutant, "", "certificate", "race/stages/certify.py")
+in_remembered = partial(Mutant, "", "certificate", "race/remembered.py")
 
 OF_METRIC = "unit/tests/certify/test_metric.py"
 OF_READY_MADE = "unit/tests/certify/test_ready_made.py"
 OF_TIED = "unit/tests/race/test_tied.py"
 OF_STATE = "unit/tests/certify/test_state.py"
+OF_STAGE = "unit/tests/race/test_certify.py"
+OF_SELF_TEST = "unit/tests/race/test_selftest.py"
 
 MUTANTS = [
     in_metric(
@@ -51,5 +55,28 @@ MUTANTS = [
         "statistics that move in the first step alone pass",
         [("    if math.isfinite(later) and _keep_later(evidence, reference):\n", "    if False:\n")],
         {OF_STATE: "test_statistics_that_move_in_the_first_step_alone_are_caught"},
+    ),
+    in_stage(
+        "what another text of the workload has computed is remembered for this one",
+        [("sources = [spec.workload_sha256, ", "sources = [")],
+        {OF_STAGE: "test_another_text_of_the_workload_is_computed_anew"},
+    ),
+    in_stage(
+        "what another folder of the framework has computed is remembered for this one",
+        [("spec.framework_sha256, state", "state")],
+        {OF_STAGE: "test_another_folder_of_the_framework_computes_it_anew"},
+    ),
+    in_stage(
+        "what is computed of other batches is remembered for these",
+        [
+            ("spec.framework_sha256, state.comparison.data.sha256]", "spec.framework_sha256]"),
+            ("        spec.seed,\n", ""),
+        ],
+        {OF_STAGE: "test_what_is_computed_of_something_else_does_not_stand_for_it"},
+    ),
+    in_remembered(
+        "a self-test on batches of one length holds for those of many",
+        [("        trial.pass_steps,\n", "")],
+        {OF_SELF_TEST: "test_a_test_on_batches_of_one_length_does_not_hold_for_many"},
     ),
 ]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 KIND = "programs"
 """The folder of what is remembered."""
 
-COMPUTING = ("certify/*.py", "trial/*.py", "frameworks/*.py", "workloads/*.py", "spec/optimizer.py", "spec/schedule.py")
+COMPUTING = ("certify/*.py", "trial/*.py", "frameworks/*.py", "workloads/*.py", "spec/*.py")
 """Bakeoff's own code that evidence depends on, below the package's folder; a framework's folder has a hash of its own.
 """
 
