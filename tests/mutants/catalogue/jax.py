@@ -137,7 +137,7 @@ STEPS = [
     in_steps(
         "running statistics move in the first step alone",
         [(RUN, FIRST + RUN + ALONE)],
-        {"resnet50/train": "state"},
+        {"gcn-arxiv/train": "state"},
     ),
     in_steps(
         "inference of half the batch",
