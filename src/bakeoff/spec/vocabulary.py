@@ -188,7 +188,7 @@ FUNCTIONS: dict[str, str] = {
         "per_channel(v): (channels,) or (batch, channels) to what may be combined with a feature map, a number for "
         "each channel."
     ),
-    "split_channels": "split_channels(x, sizes): a feature map for each of these numbers of channels, a sequence.",
+    "split_channels": "split_channels(x, sizes): a feature map for each of these numbers of channels, in a list.",
     "channel_shuffle": (
         "channel_shuffle(x, groups): the first channels of all groups of neighbouring channels, then the second ones, "
         "and so on."

@@ -167,7 +167,9 @@ def gathered(nn: Any) -> Any:
         picked = nn.take_along_axis(some, m.columns, 2)
         chosen = nn.where(m.mask, some, picked)
         sums = nn.matmul(nn.one_hot(ids, n=7), nn.segment_sum(m.edges * m.shares, m.segments, count=7))
-        first, second = nn.split(nn.take_along_axis(some, m.rows, axis=1), (1, 1), axis=1)
+        parts = nn.split(nn.take_along_axis(some, m.rows, axis=1), (1, 1), axis=1)
+        parts.reverse()  # a list in every framework
+        second, first = parts
         others = nn.reshape(first - second * 0.5, (BATCH, 3))
         return nn.sum(chosen * sums, 1) + others + nn.to_float(nn.equal(ids, nn.arange(3)))
 

@@ -160,8 +160,8 @@ def stack(arrays: Sequence[Any], axis: int) -> Any:
 
 
 def split(x: Any, sizes: Sequence[int], axis: int) -> Any:
-    """Return the parts of these lengths."""
-    return jt.split(x, list(sizes), axis)
+    """Return the parts of these lengths, of which Jittor makes a tuple."""
+    return list(jt.split(x, list(sizes), axis))
 
 
 def take(table: Any, indices: Any, axis: int = 0) -> Any:
