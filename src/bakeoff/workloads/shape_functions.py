@@ -49,7 +49,8 @@ class Counter:
         if use == "called":
             how = f"a layer is an attribute (self.layer = nn.{name}(...) in __init__), and several are in "
             how += "nn.ModuleList([...])"
-        msg = f"nn.{name} is {use}, and the model does not hold it, so that nothing would load or train it: {how}"
+        why = "not every framework would find it" if name == "constant" else "nothing would load or train it"
+        msg = f"nn.{name} is {use}, and the model does not hold it, so that {why}: {how}"
         raise LayoutError(msg)
 
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:

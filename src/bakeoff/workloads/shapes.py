@@ -56,11 +56,11 @@ def _written(operator: str, name: str) -> Callable[..., NoReturn]:
 
 
 def _second(compute: Callable[[Shape, Any], Shape]) -> Callable[..., Shape]:
-    """Return the method of an operator whose array stands second, which NumPy's numbers do not call for every framework's."""
+    """Return the method of an operator whose array stands second, to which NumPy's numbers do not always leave it."""
 
     def reflected(self: Shape, other: Any) -> Shape:
         if isinstance(other, Real) and type(other).__module__ == "numpy":
-            msg = f"NumPy's number {other} stands before {self!r}, and NumPy would compute: write float() or int() around it"
+            msg = f"NumPy's number {other} stands before {self!r}, and would compute; write float() or int() around it"
             raise LayoutError(msg)
         return compute(self, other)
 
