@@ -88,7 +88,8 @@ def test_a_constant_that_the_model_does_not_hold(name: str, tmp_path: Path) -> N
 
 def test_a_constant_that_the_model_holds_by_another_name_passes(tmp_path: Path) -> None:
     """What counts is that a module has it; its shape may be asked for while the model is built."""
-    layers = "import numpy; mask = nn.constant(numpy.ones(5)); self.mask = mask; self.head = nn.Linear(6, self.mask.shape[0])"
+    layers = "import numpy; mask = nn.constant(numpy.ones(5)); self.mask = mask; "
+    layers += "self.head = nn.Linear(6, self.mask.shape[0])"
     checked(write(tmp_path, VECTOR, layers, "return self.head(x) * self.mask"))
 
 
