@@ -102,6 +102,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: NN.scan(lambda _, x: (x, x), Shape((4, 3), integer=True), X),
         "both must have the same shapes",
     ),
+    "one number as output": (
+        lambda: NN.scan(lambda state, x: (state, NN.mean(x)), X[:, 0], X),
+        r"returned an array \(\) as output; it stacks arrays whose first axis is the batch",
+    ),
     "a list as state": (lambda: NN.scan(lambda state, x: (state, x), [X], X), "an array or a tuple of arrays"),
     "statistics of one step": (
         lambda: NN.scan(lambda state, x: (state, NN.BatchNorm(3)(x)), X[:, 0], X),

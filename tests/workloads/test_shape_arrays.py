@@ -128,6 +128,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a bag of one": (lambda: nn.EmbeddingBag(9, 5, "sum")(row), "takes integers (batch, n)"),
     "half a length": (lambda: nn.reshape(x, (4, 12 / 2)), "nn.reshape to (4, 6.0): lengths are whole numbers"),
     "a length that is an array": (lambda: nn.broadcast_to(x, (nn.sum(ids), 6)), "lengths are whole numbers, as a // b"),
+    "a length that is left open": (
+        lambda: nn.broadcast_to(nn.arange(1), (-1,)),
+        "nn.broadcast_to of an array (1,) to (-1,)",
+    ),
     "a joint along no axis": (lambda: nn.concat([x, x], 2), "nn.concat: axis 2 of an array (4, 6): it has axes from 0"),
     "an order of other axes": (
         lambda: nn.permute_dims(cube, (0, 1, 3)),

@@ -159,7 +159,7 @@ class Functions(ArrayFunctions):
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
         wanted = tuple(_lengths("broadcast_to", shape))
-        if x.broadcast_with(Shape(wanted)).dims != wanted:
+        if min(wanted, default=1) < 1 or x.broadcast_with(Shape(wanted)).dims != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
         return x.of(*wanted)
