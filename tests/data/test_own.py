@@ -123,6 +123,25 @@ def test_what_is_not_as_declared_is_told_with_its_line(returned: str, told: str,
     assert told in str(refused.value)
 
 
+@pytest.mark.parametrize(("beyond", "told"), [(0, ""), (-1, "x from -1 to 8; it is declared from 1 to below 9")])
+def test_padding_is_zeros_whatever_the_integers_begin_with(beyond: int, told: str, tmp_path: Path) -> None:
+    """Letters that count from 1 have 0 beyond their length, as batches have it; anything less is told."""
+    letters = 'ArraySpec(shape=(2,), dtype="int32", low=1, high=9, length="n")'
+    declared = f'"x": {letters}, "n": ArraySpec(dtype="int32", low=1, high=3)'
+    returned = f'{{"x": np.array([[5, {beyond}], [4, 8]] * 5), "n": np.array([1, 2] * 5), "y": y, "sure": sure}}'
+    path = tmp_path / "mine.py"
+    path.write_text(FILE.replace('"x": ArraySpec(shape=(2,))', declared).format(returned=returned))
+    loaded = load(path)
+    size = loaded.size("full")
+    if told:
+        with pytest.raises(ModelFileError) as refused:
+            data.prepare(None, loaded.workload, size, 4, 7, tmp_path / "batches", file=path)
+        assert told in str(refused.value)
+        return
+    inputs = data.prepare(None, loaded.workload, size, 4, 7, tmp_path / "batches", file=path)
+    assert (inputs.batches, inputs.inputs) == (2, ("x", "n"))
+
+
 def test_what_the_function_raises_has_its_line(tmp_path: Path) -> None:
     """A function that fails is told as a model that fails."""
     with pytest.raises(ModelFileError, match=rf"mine.py:{LINE + 3}: in data: ZeroDivisionError"):

@@ -62,6 +62,37 @@ def test_an_array_that_the_model_does_not_hold(name: str, tmp_path: Path) -> Non
     assert "(self.array = nn.Parameter(...) in __init__)" in str(refused.value)
 
 
+FIXED = {
+    "in a closure": (
+        "mask = nn.constant(numpy.ones(5)); self.made = lambda: mask",
+        "return self.head(x) * self.made()",
+    ),
+    "in an object of another class": (
+        "from types import SimpleNamespace; self.parts = SimpleNamespace(mask=nn.constant(numpy.ones(5)))",
+        "return nn.maximum(self.head(x), self.parts.mask)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_a_constant_that_the_model_does_not_hold(name: str, tmp_path: Path) -> None:
+    """In some frameworks only a module makes an array of it, and only there does it follow the model to its device."""
+    layers, forward = FIXED[name]
+    path = write(tmp_path, VECTOR, f"import numpy; self.head = nn.Linear(6, 5); {layers}", forward)
+    with pytest.raises(ModelFileError) as refused:
+        checked(path)
+    told = f"{path}:18: in forward: nn.constant is used, and the model does not hold it, so that not every framework"
+    assert str(refused.value).startswith(told)
+    assert "(self.array = nn.constant(...) in __init__)" in str(refused.value)
+
+
+def test_a_constant_that_the_model_holds_by_another_name_passes(tmp_path: Path) -> None:
+    """What counts is that a module has it; its shape may be asked for while the model is built."""
+    layers = "import numpy; mask = nn.constant(numpy.ones(5)); self.mask = mask; "
+    layers += "self.head = nn.Linear(6, self.mask.shape[0])"
+    checked(write(tmp_path, VECTOR, layers, "return self.head(x) * self.mask"))
+
+
 def test_rows_that_the_model_does_not_hold(tmp_path: Path) -> None:
     """A product with an embedding's rows is a call of it, too."""
     layers = "self.table = nn.Embedding(11, 5); other = nn.Embedding(5, 5); self.made = lambda: other"

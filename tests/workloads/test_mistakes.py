@@ -140,6 +140,24 @@ def test_a_label_that_is_ignored_may_be_beyond_the_logits(tmp_path: Path) -> Non
     checked(write(tmp_path, MAP, "self.head = nn.Linear(3, 4)", "return self.head(nn.global_avg_pool2d(x))", loss))
 
 
+@pytest.mark.parametrize(("low", "high", "ignore"), [(0, 9, 0), (-100, 9, -100), (-100, 5, 0), (0, 9, -100)])
+def test_labels_beside_the_ignored_one_are_classes(low: int, high: int, ignore: int, tmp_path: Path) -> None:
+    """What is ignored excuses no other label that the logits have no class for."""
+    sample = f"input_shape=(6,), targets={{'y': ArraySpec(dtype='int32', low={low}, high={high})}}"
+    loss = f"return nn.cross_entropy(outputs, targets, ignore={ignore})"
+    path = write(tmp_path, sample, WIDE, "return self.head(x)", loss)
+    with pytest.raises(ModelFileError, match=r"nn.cross_entropy of logits \(4, 5\) takes integers from 0 to 4"):
+        checked(path)
+
+
+@pytest.mark.parametrize(("low", "high", "ignore"), [(-100, 5, -100), (0, 256, 255), (0, 5, 0)])
+def test_labels_that_are_ignored_may_lie_anywhere(low: int, high: int, ignore: int, tmp_path: Path) -> None:
+    """Below the classes, beyond them or among them, by the conventions of libraries."""
+    sample = f"input_shape=(6,), targets={{'y': ArraySpec(dtype='int32', low={low}, high={high})}}"
+    loss = f"return nn.cross_entropy(outputs, targets, ignore={ignore})"
+    checked(write(tmp_path, sample, WIDE, "return self.head(x)", loss))
+
+
 def test_a_part_of_the_positions_may_be_in_range(tmp_path: Path) -> None:
     """What a slice leaves of nn.arange(n) is not taken for all of it."""
     forward = "return self.table(nn.arange(12)[:7] + x * 0)[:, 0]"

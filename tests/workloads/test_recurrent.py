@@ -4,12 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.vocabulary import LAYERS
 from bakeoff.workloads import plan
 from bakeoff.workloads.interpreter import vocabulary
 from bakeoff.workloads.layers_recurrent import shapes
 from bakeoff.workloads.shape_functions import Counter
-from bakeoff.workloads.shapes import LayoutError, Shape
+from bakeoff.workloads.shapes import LayoutError, Shape, of_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +38,7 @@ def test_lstm_gives_every_output_and_the_last_state() -> None:
     assert (sequence.shape, h.shape, c.shape) == ((4, 7, 5), (4, 5), (4, 5))
     sequence, (h, c) = NN.LSTM(3, 5, bidirectional=True)(X, lengths=LENGTHS)
     assert (sequence.shape, h.shape, c.shape) == ((4, 7, 10), (4, 10), (4, 10))
-    sequence, h = NN.GRU(3, 5)(X)
+    sequence, h = NN.GRU(3, 5)(X, lengths=of_batch(ArraySpec(dtype="int32", low=1, high=8), 4))
     assert (sequence.shape, h.shape) == ((4, 7, 5), (4, 5))
 
 
@@ -79,6 +80,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "other features": (lambda: NN.LSTM(2, 5)(X), "made for 2, given 3"),
     "a map": (lambda: NN.GRU(3, 5)(Shape((4, 7, 7, 3), kind="map")), "nn.tokens"),
     "lengths that are no integers": (lambda: NN.LSTM(3, 5)(X, lengths=Shape((4,))), r"lengths \(4,\) of dtype int32"),
+    "lengths that may be zero": (
+        lambda: NN.GRU(3, 5)(X, lengths=of_batch(ArraySpec(dtype="int32", high=8), 4)),
+        r"nn.GRU takes lengths from 1 on; an array \(4,\) has them from 0 on: declare a larger low",
+    ),
+    "lengths that are zero behind a stride": (
+        lambda: NN.LSTM(3, 5)(X, lengths=NN.floor_divide(of_batch(ArraySpec(dtype="int32", low=1, high=8), 4), 2)),
+        "nn.LSTM takes lengths from 1 on",
+    ),
     "lengths of another batch": (lambda: NN.GRU(3, 5)(X, lengths=Shape((3,), integer=True)), "lengths \\(4,\\)"),
     "a state that is one array": (lambda: NN.LSTM(3, 5)(X, STATE[0]), r"tuple \(h, c\)"),
     "a state of one direction": (lambda: NN.LSTM(3, 5, bidirectional=True)(X, STATE), r"shape \(4, 10\), the forward"),
@@ -92,6 +101,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a state that becomes real": (
         lambda: NN.scan(lambda _, x: (x, x), Shape((4, 3), integer=True), X),
         "both must have the same shapes",
+    ),
+    "one number as output": (
+        lambda: NN.scan(lambda state, x: (state, NN.mean(x)), X[:, 0], X),
+        r"returned an array \(\) as output; it stacks arrays whose first axis is the batch",
     ),
     "a list as state": (lambda: NN.scan(lambda state, x: (state, x), [X], X), "an array or a tuple of arrays"),
     "statistics of one step": (

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from bakeoff.spec.batch import ArraySpec
 from bakeoff.workloads.shape_functions import Counter, Functions, Losses
-from bakeoff.workloads.shapes import LayoutError, Shape
+from bakeoff.workloads.shapes import LayoutError, Shape, of_batch
 
 NN = Functions(Counter())
 LOGITS, LABELS, LENGTHS = Shape((4, 9, 5), trained=True), Shape((4, 3), integer=True), Shape((4,), integer=True)
@@ -29,6 +30,8 @@ def test_ctc_gives_one_number_that_hangs_on_its_logits() -> None:
         (2, Shape((4,)), "logit_lengths (4,) of dtype int32"),
         (2, Shape((4, 1), integer=True), "this is an array (4, 1)"),
         (3, Shape((3,), integer=True), "label_lengths (4,)"),
+        (2, of_batch(ArraySpec(dtype="int32", high=10), 4), "nn.ctc takes logit_lengths from 1 on"),
+        (3, of_batch(ArraySpec(dtype="int32", high=4), 4), "nn.ctc takes label_lengths from 1 on"),
     ],
 )
 def test_ctc_refuses_what_it_cannot_take(place: int, given: Shape, told: str) -> None:

@@ -29,6 +29,7 @@ which there are take and where.
 
 Values are real numbers in the step's precision, integers (int32, where a framework's own are not wider) or booleans.
 Both operands of + - * are of one kind, and those of / and ** real numbers; `to_float` makes real numbers of the others.
+A number before an array is Python's own: NumPy's would compute by itself where it does not know the array.
 
 Where a function has a kink or a tie (abs at 0, clip at its bounds, the larger of two equal numbers), its gradient is
 any value between those on both sides: each framework has its own. Where a function has no gradient, as sqrt at 0 where
@@ -188,7 +189,7 @@ FUNCTIONS: dict[str, str] = {
         "per_channel(v): (channels,) or (batch, channels) to what may be combined with a feature map, a number for "
         "each channel."
     ),
-    "split_channels": "split_channels(x, sizes): a feature map for each of these numbers of channels, a sequence.",
+    "split_channels": "split_channels(x, sizes): a feature map for each of these numbers of channels, in a list.",
     "channel_shuffle": (
         "channel_shuffle(x, groups): the first channels of all groups of neighbouring channels, then the second ones, "
         "and so on."

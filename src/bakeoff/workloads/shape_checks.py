@@ -26,14 +26,17 @@ def check_sequence(function: str, x: Any) -> None:
         raise LayoutError(msg)
 
 
-def check_lengths(function: str, x: Any, batch: int, name: str = "lengths") -> None:
-    """Raise LayoutError unless x is an integer for each sample."""
+def check_lengths(function: str, x: Any, batch: int, name: str = "lengths", *, least: int = 0) -> None:
+    """Raise LayoutError unless x is an integer for each sample, and none that may be below `least`."""
     check_kind(function, x, "array")
     if x.dims != (batch,) or not x.integer:
         msg = (
             f"nn.{function} takes {name} ({batch},) of dtype int32, an input of the size's inputs; this is {x!r} "
             f"of {x.values}"
         )
+        raise LayoutError(msg)
+    if x.high is not None and x.low < least:
+        msg = f"nn.{function} takes {name} from {least} on; {x!r} has them from {x.low} on: declare a larger low"
         raise LayoutError(msg)
 
 

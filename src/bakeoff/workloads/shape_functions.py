@@ -20,7 +20,6 @@ from bakeoff.workloads.shapes import (
     check_length,
     check_real,
     elementwise,
-    flattened,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +49,8 @@ class Counter:
         if use == "called":
             how = f"a layer is an attribute (self.layer = nn.{name}(...) in __init__), and several are in "
             how += "nn.ModuleList([...])"
-        msg = f"nn.{name} is {use}, and the model does not hold it, so that nothing would load or train it: {how}"
+        why = "not every framework would find it" if name == "constant" else "nothing would load or train it"
+        msg = f"nn.{name} is {use}, and the model does not hold it, so that {why}: {how}"
         raise LayoutError(msg)
 
     def product(self, macs: int, operands: Iterable[bool], saved: int = 1) -> None:
@@ -61,6 +61,15 @@ class Counter:
 
     def called(self, function: str) -> None:
         """Take the name of a function that has options of its own, or of an argument that has."""
+
+
+def _flattened(x: Shape) -> Shape:
+    """Return one axis behind the batch's; of a map with one place, or one channel, the order is the same for all."""
+    _, *rest = x.dims
+    found = (x.dims[0], math.prod(rest))
+    if x.kind != "map" or rest[-1] == 1 or math.prod(rest[:-1]) == 1:
+        return x.of(*found) if x.kind != "flat" else x
+    return Shape(found, trained=x.trained, kind="flat", unfolded=tuple(rest))
 
 
 class Functions(ArrayFunctions):
@@ -122,7 +131,7 @@ class Functions(ArrayFunctions):
         check_real("global_avg_pool2d", x)
         return x.of(x.dims[0], x.dims[-1])
 
-    flatten = staticmethod(flattened)
+    flatten = staticmethod(_flattened)
 
     @staticmethod
     def tokens(x: Shape) -> Shape:
@@ -150,7 +159,7 @@ class Functions(ArrayFunctions):
         """Return the shape."""
         check_kind("broadcast_to", x, "array")
         wanted = tuple(_lengths("broadcast_to", shape))
-        if x.broadcast_with(Shape(wanted)).dims != wanted:
+        if min(wanted, default=1) < 1 or x.broadcast_with(Shape(wanted)).dims != wanted:
             msg = f"nn.broadcast_to of {x!r} to {wanted}: an axis that is not 1 keeps its length"
             raise LayoutError(msg)
         return x.of(*wanted)

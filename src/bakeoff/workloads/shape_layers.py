@@ -39,6 +39,7 @@ class constant(layers.constant, Shape):  # noqa: N801 - the vocabulary's name fo
     """An array that is never trained, made while the model is built."""
 
     counter: Counter
+    _dims: tuple[int, ...]
 
     def __init__(self, array: Any) -> None:
         """Take shape and kind of values."""
@@ -50,6 +51,16 @@ class constant(layers.constant, Shape):  # noqa: N801 - the vocabulary's name fo
             raise LayoutError(msg)
         layers.constant.__init__(self, array)
         Shape.__init__(self, array.shape, integer=array.dtype.kind == "i", boolean=array.dtype.kind == "b")
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The length of every axis; raises LayoutError where the model does not hold the array that is asked."""
+        self.counter.check_held(self, "used")
+        return self._dims
+
+    @dims.setter
+    def dims(self, dims: tuple[int, ...]) -> None:
+        self._dims = dims
 
 
 class Counted(layers.Layer):

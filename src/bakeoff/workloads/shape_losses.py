@@ -27,15 +27,26 @@ def cross_entropy(
             f"labels of the shape before it, such as (batch,); these are {logits!r} and {labels!r}"
         )
         raise LayoutError(msg)
-    if ignore is None:
-        check_range(f"nn.cross_entropy of logits {logits.dims}", labels, logits.dims[-1])
     if type(label_smoothing) not in (int, float) or not 0 <= label_smoothing < 1:
         msg = f"nn.cross_entropy: label_smoothing={label_smoothing!r}; it must be at least 0 and below 1"
         raise LayoutError(msg)
     if ignore is not None and type(ignore) is not int:
         msg = f"nn.cross_entropy: ignore={ignore!r}; it must be a label, a whole number, or None"
         raise LayoutError(msg)
+    _check_labels(logits, labels, ignore)
     return _reduced("cross_entropy", Shape(labels.dims, trained=logits.trained), reduction)
+
+
+def _check_labels(logits: Shape, labels: Shape, ignore: int | None) -> None:
+    """Raise LayoutError for labels that may be no class; one that is ignored and lies beyond them hides the others."""
+    classes = logits.dims[-1]
+    if ignore is not None and ignore >= classes:
+        return
+    counted = labels.of(*labels.dims)
+    counted.low, counted.high = labels.low, labels.high
+    if ignore is not None and ignore < 0:
+        counted.low = max(0, labels.low)
+    check_range(f"nn.cross_entropy of logits {logits.dims}", counted, classes)
 
 
 def binary_cross_entropy(logits: Any, targets: Any, weights: Any = None, reduction: Any = "mean") -> Shape:

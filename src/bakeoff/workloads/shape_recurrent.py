@@ -48,7 +48,7 @@ class _Recurrent(Counted):
         check_sequence(self._name, x)
         check_length(f"nn.{self._name} over the last axis of {x!r}", x.dims[-1], self.in_features)
         if lengths is not None:
-            check_lengths(self._name, lengths, x.dims[0])
+            check_lengths(self._name, lengths, x.dims[0], least=1)
             self.counter.called("lengths")
         self._count(x)
         return Shape((*x.dims[:2], self.directions * self.hidden), trained=True)
@@ -122,7 +122,9 @@ def scan(step: Callable[[Any, Any], Any], state: Any, inputs: Any) -> tuple[Any,
             raise LayoutError(msg)
         new, output = found
         _check_same(state, new)
-        _listed("output", output)
+        if any(not one.ndim for one in _listed("output", output)):
+            msg = f"the step of nn.scan returned {output!r} as output; it stacks arrays whose first axis is the batch"
+            raise LayoutError(msg)
         state = new
     stacked = _each(lambda one: one.of(one.dims[0], sequences[0].dims[1], *one.dims[1:]), output)
     return state, stacked

@@ -52,6 +52,6 @@ def ctc(logits: Shape, labels: Shape, logit_lengths: Shape, label_lengths: Shape
         msg = f"nn.ctc takes labels (batch, most labels), for a batch of {batch}; these are {labels!r}"
         raise LayoutError(msg)
     check_range(f"nn.ctc of logits {logits.dims}", labels, logits.dims[-1])
-    check_lengths("ctc", logit_lengths, batch, "logit_lengths")
-    check_lengths("ctc", label_lengths, batch, "label_lengths")
+    check_lengths("ctc", logit_lengths, batch, "logit_lengths", least=1)
+    check_lengths("ctc", label_lengths, batch, "label_lengths", least=1)
     return logits.of()

@@ -55,6 +55,18 @@ def _written(operator: str, name: str) -> Callable[..., NoReturn]:
     return refuse
 
 
+def _second(compute: Callable[[Shape, Any], Shape]) -> Callable[..., Shape]:
+    """Return the method of an operator whose array stands second, to which NumPy's numbers do not always leave it."""
+
+    def reflected(self: Shape, other: Any) -> Shape:
+        if isinstance(other, Real) and type(other).__module__ == "numpy":
+            msg = f"NumPy's number {other} stands before {self!r}, and would compute; write float() or int() around it"
+            raise LayoutError(msg)
+        return compute(self, other)
+
+    return reflected
+
+
 class MapShape(tuple[int, ...]):
     """The shape of a feature map as a model sees it: which axis is which is each framework's own, but for the first."""
 
@@ -275,7 +287,7 @@ class Shape:
         """Subtract."""
         return self._ranged(other, lambda one: one - other)
 
-    def __rsub__(self, other: Any) -> Shape:
+    def _taken_from(self, other: Any) -> Shape:
         """Subtract from a number."""
         return self._ranged(other, lambda one: other - one)
 
@@ -283,8 +295,8 @@ class Shape:
         """Multiply."""
         return self._ranged(other, lambda one: one * other)
 
-    __radd__, __rmul__ = __add__, __mul__
-    __truediv__ = __rtruediv__ = __pow__ = _divided
+    __radd__, __rsub__, __rmul__, __rtruediv__ = map(_second, (__add__, _taken_from, __mul__, _divided))
+    __truediv__ = __pow__ = _divided
 
     def __neg__(self) -> Shape:
         """Return the same; booleans have no sign."""
@@ -316,15 +328,6 @@ def of_batch(array: ArraySpec, samples: int) -> Shape:
         # Padding is zeros.
         found.low, found.high = min(array.low, 0) if array.length else array.low, array.high
     return found
-
-
-def flattened(x: Shape) -> Shape:
-    """Return one axis behind the batch's; of a map with one place, or one channel, the order is the same for all."""
-    _, *rest = x.dims
-    found = (x.dims[0], math.prod(rest))
-    if x.kind != "map" or rest[-1] == 1 or math.prod(rest[:-1]) == 1:
-        return x.of(*found) if x.kind != "flat" else x
-    return Shape(found, trained=x.trained, kind="flat", unfolded=tuple(rest))
 
 
 def check_kind(function: str, x: Any, kind: Kind) -> None:

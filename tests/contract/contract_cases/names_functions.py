@@ -41,6 +41,7 @@ def curves(nn: Any, x: Any) -> Any:
     """Use every smooth function; the weights of the sum tell them apart, and the last ones lie far out."""
     smooth = nn.silu(x) + 2.0 * nn.gelu_tanh(x) - 3.0 * nn.elu(x) + 0.5 * nn.softplus(x)
     far = nn.softplus(x * 30.0) * 0.01 + nn.silu(x * 30.0) * 0.02 + nn.gelu_tanh(x * 30.0) * 0.03
+    far = far + nn.elu(x * 30.0 + 100.0) * 0.001  # where exp is infinite in float32
     return (smooth + far)[:, :CLASSES]
 
 
@@ -54,11 +55,16 @@ def gelu_tanh(x: Array) -> Array:
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
+def elu(x: Array) -> Array:
+    """Return exp(x) - 1 below 0."""
+    return np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
+
+
 def curves_in_numpy(x: Array) -> Array:
     """Return the same."""
-    elu = np.where(x > 0, x, np.expm1(np.minimum(x, 0)))
-    smooth = x * sigmoid(x) + 2 * gelu_tanh(x) - 3 * elu + 0.5 * softplus(x)
+    smooth = x * sigmoid(x) + 2 * gelu_tanh(x) - 3 * elu(x) + 0.5 * softplus(x)
     far = softplus(30 * x) * 0.01 + 30 * x * sigmoid(30 * x) * 0.02 + gelu_tanh(30 * x) * 0.03
+    far = far + elu(30 * x + 100) * 0.001
     return (smooth + far)[:, :CLASSES]
 
 
@@ -167,7 +173,9 @@ def gathered(nn: Any) -> Any:
         picked = nn.take_along_axis(some, m.columns, 2)
         chosen = nn.where(m.mask, some, picked)
         sums = nn.matmul(nn.one_hot(ids, n=7), nn.segment_sum(m.edges * m.shares, m.segments, count=7))
-        first, second = nn.split(nn.take_along_axis(some, m.rows, axis=1), (1, 1), axis=1)
+        parts = nn.split(nn.take_along_axis(some, m.rows, axis=1), (1, 1), axis=1)
+        parts.reverse()  # a list in every framework
+        second, first = parts
         others = nn.reshape(first - second * 0.5, (BATCH, 3))
         return nn.sum(chosen * sums, 1) + others + nn.to_float(nn.equal(ids, nn.arange(3)))
 

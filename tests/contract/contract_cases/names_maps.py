@@ -280,8 +280,9 @@ def sizes() -> Case:
         layers = {"first": nn.Conv2d(2, 6, 1), "head": nn.Linear((3, 4, 6), CLASSES)}
 
         def forward(m: Any, x: Any) -> Any:
-            one, two, three = nn.split_channels(nn.channel_shuffle(nn.tanh(m.first(x)), 3), (1, 2, 3))
-            x = nn.pad2d(nn.concat_channels([three, one, two]), ((1, 0), (2, 1)))
+            parts = nn.split_channels(nn.channel_shuffle(nn.tanh(m.first(x)), 3), (1, 2, 3))
+            parts.insert(0, parts.pop())  # a list in every framework
+            x = nn.pad2d(nn.concat_channels(parts), ((1, 0), (2, 1)))
             x = nn.resize(nn.tanh(nn.resize(x, (10, 18), "nearest") + 0.5), (7, 20), "bilinear")
             x = nn.adaptive_avg_pool2d(nn.tanh(x), (4, 3))
             return m.head(nn.flatten(nn.from_tokens(nn.tokens(x), (3, 4))))

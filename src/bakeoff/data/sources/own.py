@@ -90,7 +90,8 @@ def _array(name: str, value: Any, spec: ArraySpec) -> NDArray[Any]:
     if array.dtype.kind not in _KINDS[spec.dtype]:
         msg = f"{name} of {array.dtype}; it is declared as {spec.dtype}"
         raise ValueError(msg)
-    if spec.dtype == "int32" and array.size and not spec.low <= array.min() <= array.max() < (spec.high or 0):
+    lowest = min(spec.low, 0) if spec.length else spec.low  # padding is zeros
+    if spec.dtype == "int32" and array.size and not lowest <= array.min() <= array.max() < (spec.high or 0):
         msg = f"{name} from {array.min()} to {array.max()}; it is declared from {spec.low} to below {spec.high}"
         raise ValueError(msg)
     with np.errstate(over="ignore"):

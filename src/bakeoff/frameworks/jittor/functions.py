@@ -93,7 +93,7 @@ class RandomNormal(jt.Module):
 exp, log, sqrt, abs = jt.exp, jt.log, jt.sqrt, jt.abs  # noqa: A001 - the array API's name
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = jt.logical_and, jt.logical_or, jt.logical_not
-silu, elu, softplus = jt.nn.silu, jt.nn.elu, jt.nn.softplus
+silu, softplus = jt.nn.silu, jt.nn.softplus
 maximum, minimum = jt.maximum, jt.minimum
 
 
@@ -105,6 +105,11 @@ def rsqrt(x: Any) -> Any:
 def clip(x: Any, low: float, high: float) -> Any:
     """Return low below low, and high above high."""
     return jt.clamp(x, low, high)
+
+
+def elu(x: Any) -> Any:
+    """Return exp(x) - 1 below 0; Jittor's own takes exp above it, too, whose overflow leaves no slope beyond 88."""
+    return jt.nn.relu(x) + jt.nn.elu(jt.minimum(x, 0.0))
 
 
 def leaky_relu(x: Any, slope: float) -> Any:
@@ -160,8 +165,8 @@ def stack(arrays: Sequence[Any], axis: int) -> Any:
 
 
 def split(x: Any, sizes: Sequence[int], axis: int) -> Any:
-    """Return the parts of these lengths."""
-    return jt.split(x, list(sizes), axis)
+    """Return the parts of these lengths, of which Jittor makes a tuple."""
+    return list(jt.split(x, list(sizes), axis))
 
 
 def take(table: Any, indices: Any, axis: int = 0) -> Any:

@@ -172,7 +172,7 @@ def per_channel(v: Any) -> Any:
 
 def split_channels(x: Any, sizes: Sequence[int]) -> Any:
     """Part a map's channels."""
-    return jt.split(x, list(sizes), 1)
+    return list(jt.split(x, list(sizes), 1))
 
 
 def channel_shuffle(x: Any, groups: int) -> Any:

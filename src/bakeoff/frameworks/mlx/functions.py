@@ -94,7 +94,7 @@ class RandomNormal(mlx.nn.Module):
 exp, log, sqrt, rsqrt, abs = mx.exp, mx.log, mx.sqrt, mx.rsqrt, mx.abs  # noqa: A001 - the array API's name
 less, less_equal, equal = operator.lt, operator.le, operator.eq
 logical_and, logical_or, logical_not = mx.logical_and, mx.logical_or, mx.logical_not
-silu, elu, softplus = mlx.nn.silu, mlx.nn.elu, mlx.nn.softplus
+silu, softplus = mlx.nn.silu, mlx.nn.softplus
 gelu_tanh, hard_swish = mlx.nn.gelu_approx, mlx.nn.hardswish
 maximum, minimum, where = mx.maximum, mx.minimum, mx.where
 
@@ -102,6 +102,11 @@ maximum, minimum, where = mx.maximum, mx.minimum, mx.where
 def clip(x: mx.array, low: float, high: float) -> mx.array:
     """Return low below low, and high above high."""
     return mx.clip(x, low, high)
+
+
+def elu(x: mx.array) -> mx.array:
+    """Return exp(x) - 1 below 0; MLX's own takes exp above it, too, whose overflow leaves no slope beyond 88."""
+    return mlx.nn.relu(x) + mlx.nn.elu(mx.minimum(x, 0.0))
 
 
 def leaky_relu(x: mx.array, slope: float) -> mx.array:

@@ -162,8 +162,8 @@ def stack(arrays: Any, axis: int) -> Any:
 
 
 def split(x: Any, sizes: Sequence[int], axis: int) -> Any:
-    """Return the parts of these lengths."""
-    return torch.split(x, list(sizes), axis)
+    """Return the parts of these lengths, of which PyTorch makes a tuple."""
+    return list(torch.split(x, list(sizes), axis))
 
 
 def take(table: Any, indices: Any, axis: int = 0) -> Any:

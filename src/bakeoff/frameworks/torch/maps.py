@@ -129,7 +129,7 @@ def per_channel(v: Any) -> Any:
 
 def split_channels(x: Any, sizes: Any) -> Any:
     """Part a map's channels."""
-    return torch.split(x, list(sizes), 1)
+    return list(torch.split(x, list(sizes), 1))
 
 
 def channel_shuffle(x: Any, groups: int) -> Any:
