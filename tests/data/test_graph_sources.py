@@ -179,6 +179,43 @@ def test_tables_that_are_none_are_refused(tmp_path: Path) -> None:
         ogb.load(GRAPH, 1, 0, str(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("name", "rows", "told"),
+    [
+        ("raw/edge", ["0,1", "6,0"], r"edge\.csv\.gz names row 6 of a table that has 6"),
+        ("raw/edge", ["0,1", "-1,0"], r"edge\.csv\.gz names row -1 of a table that has 6"),
+        ("raw/edge", ["0", "1"], r"edge\.csv\.gz has rows of 1 numbers; it has to have 2"),
+        ("raw/node-label", ["1", "0"], r"node-label\.csv\.gz has 2 rows where the tables beside it ask for 6"),
+        ("split/time/train", ["5", "9"], r"train\.csv\.gz names row 9 of a table that has 6"),
+    ],
+)
+def test_a_graphs_tables_that_do_not_belong_together_are_refused(
+    tmp_path: Path, name: str, rows: list[str], told: str
+) -> None:
+    """A table that is not whole gives no other graph, and no traceback: it is named."""
+    table(arxiv(tmp_path) / "arxiv" / f"{name}.csv.gz", rows)
+    with pytest.raises(UsageError, match=told):
+        ogb.load(GRAPH, 1, 0, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "told"),
+    [
+        ("raw/num-edge-list", ["1"], r"num-edge-list\.csv\.gz has 1 rows where the tables beside it ask for 4"),
+        ("raw/edge", ["0,1", "1,2"], r"edge\.csv\.gz has 1 rows where the tables beside it ask for 3"),
+        ("raw/graph-label", ["1,,0"], r"graph-label\.csv\.gz has 1 rows where the tables beside it ask for 2"),
+        ("split/scaffold/train", ["0", "4"], r"train\.csv\.gz names row 4 of a table that has 4"),
+    ],
+)
+def test_molecules_tables_that_do_not_belong_together_are_refused(
+    tmp_path: Path, name: str, rows: list[str], told: str
+) -> None:
+    """A table that is not whole gives no molecule without its bonds, and no traceback: it is named."""
+    table(molpcba(tmp_path) / f"{name}.csv.gz", rows)
+    with pytest.raises(UsageError, match=told):
+        ogb.load(MOLECULES, 9, 0, str(tmp_path))
+
+
 def test_drawn_graphs_are_normalised_and_undirected() -> None:
     """Every sample is another graph of exactly as many edges, with the matrix that its edges have."""
     found = drawn.load(load("gcn-cora").size("reduced"), 2, 0, None).train

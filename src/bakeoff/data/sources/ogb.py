@@ -60,9 +60,10 @@ def load(size: Size, count: int, seed: int, location: str | None) -> DataSet:
 def _graph(size: Size, raw: Path, source: str) -> DataSet:
     """Return the one graph."""
     wanted = Wanted("ogb", ROLES, size)
-    features, labels = _table(raw / "node-feat.csv.gz"), _table(raw / "node-label.csv.gz").astype(np.int64)[:, 0]
-    edges = undirected(_table(raw / "edge.csv.gz", np.int64).T, len(features))
-    nodes = np.sort(_table(_split(raw, "train"), np.int64)[:, 0])
+    features = _table(raw / "node-feat.csv.gz")
+    labels = _table(raw / "node-label.csv.gz", rows=len(features)).astype(np.int64)[:, 0]
+    edges = undirected(_places(raw / "edge.csv.gz", len(features), columns=2).T, len(features))
+    nodes = np.sort(_places(_split(raw, "train"), len(features))[:, 0])
     graph = {
         "features": features,
         **matrix_of(wanted, edges, len(features)),
@@ -76,8 +77,9 @@ def _molecules(size: Size, count: int, seed: int, raw: Path, source: str) -> Dat
     """Return molecules of the training part that the workload has room for."""
     wanted = Wanted("ogb", MOLECULES, size)
     room, bonds_room = wanted.entries("atoms"), wanted.entries("bonds")
-    atoms, bonds = (_table(raw / f"num-{what}-list.csv.gz", np.int64)[:, 0] for what in ("node", "edge"))
-    train = np.random.RandomState(seed).permutation(_table(_split(raw, "train"), np.int64)[:, 0])
+    atoms = _table(raw / "num-node-list.csv.gz", np.int64)[:, 0]
+    bonds = _table(raw / "num-edge-list.csv.gz", np.int64, rows=len(atoms))[:, 0]
+    train = np.random.RandomState(seed).permutation(_places(_split(raw, "train"), len(atoms))[:, 0])
     fits = (atoms[train] <= room) & (2 * bonds[train] <= bonds_room) & (bonds[train] > 0)
     if not fits.any():
         msg = f"{source}: no molecule has at most {room} atoms and {bonds_room} bonds, each in both directions"
@@ -140,15 +142,37 @@ def _split(raw: Path, part: str) -> Path:
     return found[0]
 
 
-def _table(path: Path, dtype: Any = np.float32, keep: NDArray[np.bool_] | None = None) -> NDArray[Any]:
-    """Return a compressed table's rows, or those to keep; what is empty is NaN; raise UsageError for what is none."""
+def _places(path: Path, below: int, *, columns: int = 1) -> NDArray[np.int64]:
+    """Return a table of places in another one; raise UsageError where it names one that is not there."""
+    found = _table(path, np.int64)
+    if found.shape[1] != columns:
+        msg = f"{path} has rows of {found.shape[1]} numbers; it has to have {columns}"
+        raise UsageError(msg)
+    if wrong := found[(found < 0) | (found >= below)][:1].tolist():
+        msg = f"{path} names row {wrong[0]} of a table that has {below}: one of both is not whole; fetch them again"
+        raise UsageError(msg)
+    return found
+
+
+def _table(
+    path: Path, dtype: Any = np.float32, keep: NDArray[np.bool_] | None = None, *, rows: int | None = None
+) -> NDArray[Any]:
+    """Return a compressed table's rows, or those to keep; what is empty is NaN.
+
+    Raises UsageError for what is no table, and for one of other than `rows` rows, or that lacks a row to keep.
+    """
+    wanted = rows if keep is None else int(keep.sum())
     try:
         with gzip.open(path, "rt", encoding="ascii") as lines:
-            rows: Iterable[str] = lines if keep is None else itertools.compress(lines, keep)
-            return np.loadtxt(map(_filled, rows), dtype, delimiter=",", ndmin=2)
+            chosen: Iterable[str] = lines if keep is None else itertools.compress(lines, keep)
+            found = np.loadtxt(map(_filled, chosen), dtype, delimiter=",", ndmin=2)
     except (OSError, EOFError, ValueError) as error:
         msg = f"{path} cannot be read as a compressed table of numbers: {error}"
         raise UsageError(msg) from error
+    if wanted is not None and len(found) != wanted:
+        msg = f"{path} has {len(found)} rows where the tables beside it ask for {wanted}; fetch them again"
+        raise UsageError(msg)
+    return found
 
 
 def _filled(line: str) -> str:
