@@ -72,9 +72,10 @@ def padded(shape: tuple[int, int, int], seed: int) -> Any:
 
 def inside(draws: int) -> dict[str, Any]:
     """Give the errors of every map, and the versions."""
-    from importlib.metadata import version
+    import keras
+    import tensorflow
 
-    versions = {name: version(name) for name in ("tensorflow", "keras")}
+    versions = {"tensorflow": tensorflow.__version__, "keras": keras.__version__}
     return {"versions": versions, "maps": [errors(shape, draws) for shape in MAPS]}
 
 
