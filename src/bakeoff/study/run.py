@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 _FINAL = ("decided", "futility", "lost")
 """Endings after which more time would change nothing."""
 
-OUT_OF_TIME = "not begun: the time budget had ended (--resume with a new --budget goes on)"
+OUT_OF_TIME = "not run this time: the time budget had ended (--resume with a new --budget goes on)"
+"""Why a point is not finished; it may have been begun before, and its rounds count."""
 
 
 def run_study(
