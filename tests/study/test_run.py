@@ -112,7 +112,7 @@ def test_a_budget_is_shared(swept: Swept) -> None:
 
 
 def test_what_was_begun_before_is_never_called_not_begun(swept: Swept) -> None:
-    """A comparison that was cut off keeps its rounds where a resumed study has no time for it, and its reason is true."""
+    """A comparison that was cut off keeps its rounds where a resumed study has no time for it, and its reason fits."""
 
     def interrupt(event: StudyEvent | Event) -> None:
         if isinstance(event, RoundEnded):
