@@ -24,7 +24,7 @@ from bakeoff.spec.text import count
 from bakeoff.store import studies
 from bakeoff.store.files import write_atomically
 from bakeoff.study.published import names
-from bakeoff.study.run import is_final
+from bakeoff.study.run import OUT_OF_TIME, is_final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -231,8 +231,11 @@ def keep(results: Path, root: Path = ROOT) -> list[str]:
     said = []
     for name, (folder, stored) in sorted(latest.items()):
         asked = zip(stored.study.points, stored.states, strict=True)
+        # Another reason is an end, and stands on the page: such a comparison could not be had.
         left = [
-            point.title for point, state in asked if not state.reason and not is_final(folder, point.request, state)
+            point.title
+            for point, state in asked
+            if state.reason in ("", OUT_OF_TIME) and not is_final(folder, point.request, state)
         ]
         if left:
             said.append(f"{name}: not kept: {folder} has no end of {', '.join(left)}; --resume goes on with it")
