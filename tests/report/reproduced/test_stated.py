@@ -256,6 +256,15 @@ def test_a_claim_on_shares_is_held_to_them_as_they_are(
     assert standing(msgspec.convert(told, Claim), *shares) == expected
 
 
+def test_a_pass_that_changes_nothing_adds_no_nodes() -> None:
+    """That nodes are added holds where each graph has more of them, and not where one has as many as before."""
+    adds = Claim(text="", of="constant folding", kind="most")
+    counted = {share: Estimate(share, 0.0, 1.0) for share in (-0.02, -0.01, 0.0, 0.01)}
+    for shares, expected in (((-0.02, -0.01), "holds"), ((-0.02, 0.0), "does not hold"), ((0.01,), "does not hold")):
+        value = quantity(adds, [counted[share] for share in shares], 1)
+        assert standing_of(adds, value, 0.05) == expected
+
+
 def test_what_is_slight_in_the_document_is_not_refuted_by_equality() -> None:
     """Faster by little, without a number, holds where a pair is surely faster, though within the margin of equality."""
     slight = Claim(text="", taken_percent=5.0)
