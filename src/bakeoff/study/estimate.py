@@ -90,7 +90,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 def estimate(told: Sequence[Foreseen], cores: int) -> Estimate:
     """Return what studies cost here, on one A100, on eight, and on a cluster of 100 nodes, all comparisons once.
 
-    `cores` are those of this machine, whose power is assumed by them where no counter of energy was read.
+    `cores` are those of this machine, and not their threads: by them its power is assumed where none was read.
     """
     points = [(study, point) for study in told for point in study.points if not point.problem]
     here = [_here(point) for _, point in points]
