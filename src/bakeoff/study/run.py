@@ -128,12 +128,19 @@ class _Running:
         try:
             conductor.run(request, self._noting(index), launch=self._launch, probe_s=self._probe_s, sharing=sharing)
         except BakeoffError as error:
-            if isinstance(error, UsageError) and not any(one.comparison or one.reason for one in self._file.states):
-                # What the first point cannot have, the user has most likely asked for at every point.
+            if isinstance(error, UsageError) and self._is_of_all():
                 shutil.rmtree(self._folder)
                 raise
             return str(error)
         return ""
+
+    def _is_of_all(self) -> bool:
+        """Return whether what a point cannot have was most likely asked for at every point: it is the first to be run.
+
+        A document's comparisons are of different work each: what one cannot have says nothing of the others.
+        """
+        differs = self._file.study.reproduces is not None and len(self._file.study.points) > 1
+        return not differs and not any(one.comparison or one.reason for one in self._file.states)
 
     def _noting(self, index: int) -> StudyObserver:
         """Return an observer that writes which comparison belongs to a point, before its first trial."""
