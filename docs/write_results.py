@@ -131,11 +131,12 @@ def _summary(found: dict[str, Packed]) -> str:
     counts = Counter(_SAID[pair.order] for one in found.values() for pair in _pairs(one))
     held = [one.outcome.study.reproduces for one in found.values()]
     documents = {here.published.document.name for here in held if here}
-    without = ", without a GPU" if all(here and here.device == "cpu" for here in held) else ""
+    how = ["scaled down"] if all(here and here.scaled for here in held) else []
+    how += ["without a GPU"] if all(here and here.device == "cpu" for here in held) else []
     said = [f"{counts[kind]:,} {words}" for kind, words in _IN_README.items() if counts[kind]]
     named = "1 study" if len(found) == 1 else f"{len(found)} studies"
     return (
-        f"{named} of {count(len(documents), 'document')} on our machine{without}:\n"
+        f"{named} of {count(len(documents), 'document')} on our machine{f', {listed(how)}' if how else ''}:\n"
         f"of {sum(counts.values()):,} published pairs {listed(said)}"
     )
 
