@@ -270,3 +270,11 @@ def test_what_is_slight_in_the_document_is_not_refuted_by_equality() -> None:
     slight = Claim(text="", taken_percent=5.0)
     assert [standing(slight, effect) for effect in (0.01, -0.01)] == ["holds", "does not hold"]
     assert standing(Claim(text=""), 0.01) == "does not hold"
+
+
+def test_where_nothing_is_lost_less_than_some_percent_is() -> None:
+    """Dai et al. say how much is lost at most without graph optimizations: a step that gains refutes none of it."""
+    told = [claim for claim in load("dai2022-figure3").claims if claim.percent in (0.6, 2.0)]
+    assert len(told) == 2
+    assert {standing(claim, *[-0.03] * len(claim.comparisons)) for claim in told} == {"holds"}
+    assert {standing(claim, *[0.03] * len(claim.comparisons)) for claim in told} == {"does not hold"}
