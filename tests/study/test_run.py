@@ -124,6 +124,10 @@ def test_what_was_begun_before_is_never_called_not_begun(swept: Swept) -> None:
     late = swept(*noisy, resume=True, budget_s=1e-9)
     assert [bool(point.outcome) for point in late.points] == [True, False]
     assert all(point.reason.startswith("not run this time: ") for point in late.points)
+    with pytest.raises(KeyboardInterrupt):
+        swept(*noisy, observe=interrupt, resume=True)
+    again = judge_study(Path(late.path)).points
+    assert [point.reason[:12] for point in again] == ["", "not run this"]  # the first has run since
 
 
 def test_a_study_goes_on_as_long_as_a_comparison_may(swept: Swept) -> None:

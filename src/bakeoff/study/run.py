@@ -143,11 +143,11 @@ class _Running:
         return not differs and not any(one.comparison or one.reason for one in self._file.states)
 
     def _noting(self, index: int) -> StudyObserver:
-        """Return an observer that writes which comparison belongs to a point, before its first trial."""
+        """Return an observer that writes a point's comparison before its first trial; an earlier reason is over then."""
 
         def observe(event: StudyEvent | Event) -> None:
             if isinstance(event, Prepared):
-                self._note(index, comparison=Path(event.path).name)
+                self._note(index, comparison=Path(event.path).name, reason="")
             self._observe(event)
 
         return observe
