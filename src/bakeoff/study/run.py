@@ -143,7 +143,7 @@ class _Running:
         return not differs and not any(one.comparison or one.reason for one in self._file.states)
 
     def _noting(self, index: int) -> StudyObserver:
-        """Return an observer that writes a point's comparison before its first trial; an earlier reason is over then."""
+        """Return an observer that writes a point's comparison before its first trial, and that an old reason is over."""
 
         def observe(event: StudyEvent | Event) -> None:
             if isinstance(event, Prepared):
