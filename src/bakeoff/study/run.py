@@ -143,7 +143,7 @@ class _Running:
         return not differs and not any(one.comparison or one.reason for one in self._file.states)
 
     def _noting(self, index: int) -> StudyObserver:
-        """Return an observer that writes a point's comparison before its first trial, and that an old reason is over."""
+        """Return an observer that writes which comparison a point has, before its first trial, and no old reason."""
 
         def observe(event: StudyEvent | Event) -> None:
             if isinstance(event, Prepared):
