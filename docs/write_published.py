@@ -142,7 +142,9 @@ def _claim(claim: Claim) -> list[str]:
     word = "give or take" if claim.kind == "about" else "taken as"
     taken = f", {word} {claim.taken_percent:g} %" if claim.taken_percent else ""
     of = QUANTITIES.get(claim.of, f"share, {claim.of}")
-    decided = f"{of}, {rows}{epoch}{over}: {KINDS[claim.kind]}{taken}"
+    has_bound = claim.kind != "most" or claim.percent or claim.taken_percent
+    kind = KINDS[claim.kind] if has_bound else "in each less than 0 %"
+    decided = f"{of}, {rows}{epoch}{over}: {kind}{taken}"
     return [claim.text, claim.where, f"{claim.percent:g} %" if claim.percent else "", decided]
 
 

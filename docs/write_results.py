@@ -24,7 +24,7 @@ from bakeoff.spec.text import count
 from bakeoff.store import studies
 from bakeoff.store.files import write_atomically
 from bakeoff.study.published import names
-from bakeoff.study.run import is_final
+from bakeoff.study.run import OUT_OF_TIME, is_final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -131,11 +131,12 @@ def _summary(found: dict[str, Packed]) -> str:
     counts = Counter(_SAID[pair.order] for one in found.values() for pair in _pairs(one))
     held = [one.outcome.study.reproduces for one in found.values()]
     documents = {here.published.document.name for here in held if here}
-    without = ", without a GPU" if all(here and here.device == "cpu" for here in held) else ""
+    how = ["scaled down"] if all(here and here.scaled for here in held) else []
+    how += ["without a GPU"] if all(here and here.device == "cpu" for here in held) else []
     said = [f"{counts[kind]:,} {words}" for kind, words in _IN_README.items() if counts[kind]]
     named = "1 study" if len(found) == 1 else f"{len(found)} studies"
     return (
-        f"{named} of {count(len(documents), 'document')} on our machine{without}:\n"
+        f"{named} of {count(len(documents), 'document')} on our machine{f', {listed(how)}' if how else ''}:\n"
         f"of {sum(counts.values()):,} published pairs {listed(said)}"
     )
 
@@ -231,8 +232,11 @@ def keep(results: Path, root: Path = ROOT) -> list[str]:
     said = []
     for name, (folder, stored) in sorted(latest.items()):
         asked = zip(stored.study.points, stored.states, strict=True)
+        # Another reason is an end, and stands on the page: such a comparison could not be had.
         left = [
-            point.title for point, state in asked if not state.reason and not is_final(folder, point.request, state)
+            point.title
+            for point, state in asked
+            if state.reason in ("", OUT_OF_TIME) and not is_final(folder, point.request, state)
         ]
         if left:
             said.append(f"{name}: not kept: {folder} has no end of {', '.join(left)}; --resume goes on with it")

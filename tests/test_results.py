@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.conftest import script
 from tests.study.test_reproduce import published, ran
+
+from bakeoff.store import studies
+from bakeoff.study.run import OUT_OF_TIME
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,9 +43,17 @@ def test_a_study_is_kept_and_every_figure_leads_to_its_records(tmp_path: Path) -
     assert "jittor and tensorflow: not measured; jittor not measured" in page
     assert "| same order |" in written[writing.OVERVIEW]
     assert f"[{name}](results/{name}.md)" in written[writing.OVERVIEW]
-    assert "of 3 published pairs 1 have the same order here and 2 were not measured" in " ".join(
-        written[writing.README].split()
-    )
+    readme = " ".join(written[writing.README].split())
+    assert "1 study of 1 document on our machine, scaled down and without a GPU: of 3 published pairs 1 have" in readme
+    assert "have the same order here and 2 were not measured" in readme
+    # A study whose time was over is not finished.
+    folder = Path(outcome.path)
+    stored = studies.read(folder)
+    late = [msgspec.structs.replace(one, reason=OUT_OF_TIME) for one in stored.states]
+    studies.write(folder, msgspec.structs.replace(stored, states=late))
+    (said,) = writing.keep(tmp_path / "results", tmp_path)
+    assert "not kept" in said
+    studies.write(folder, stored)
     unfinished = tmp_path / "unfinished"
     (tmp_path / "results").rename(unfinished)
     for end in unfinished.glob("*/*/r05-*/record.json"):

@@ -20,7 +20,7 @@ from tests.report.browser import tools
 
 from bakeoff.judge.outcome import Outcome
 from bakeoff.report.gallery.card import Card, card_of
-from bakeoff.report.gallery.found import Found
+from bakeoff.report.gallery.found import Found, found_in
 from bakeoff.report.gallery.picture import MOST_PAIRS, small
 from bakeoff.report.gallery.site import Site, data
 from bakeoff.report.pages import page_of
@@ -256,3 +256,21 @@ def test_a_card_has_room_for_a_few_pairs(decided: Outcome) -> None:
     text = picture.svg.decode()
     assert text.count(" / torch<") == MOST_PAIRS
     assert "light-dark(#ffffff, #15181c)" in text
+
+
+def test_a_folder_that_may_not_be_read_ends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else's private folder between results is named and left out, and the rest is found."""
+    for name in ("mine", "private"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "comparison.json").write_text("{}")
+    is_file = Path.is_file
+
+    def refusing(path: Path) -> bool:
+        if path.parent.name == "private":
+            raise PermissionError(13, "Permission denied")
+        return is_file(path)
+
+    monkeypatch.setattr(Path, "is_file", refusing)
+    known, lost = found_in([tmp_path], tmp_path / "site")
+    assert [one.folder.name for one in known] == ["mine"]
+    assert lost == [f"{tmp_path / 'private'} cannot be read: Permission denied"]

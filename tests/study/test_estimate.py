@@ -127,6 +127,20 @@ def test_energy_is_counted_where_it_can_be_and_assumed_where_not() -> None:
     assert "no counter of energy" in told.assumptions[-1]
 
 
+def test_where_a_gpu_is_here_it_is_part_of_what_is_said() -> None:
+    """A GPU here may be the faster one, and a power by cores leaves it out; its driver's count has it."""
+    study = declare(slow_gpu(within_a100=""), full=True, device="cpu")
+    assert study.reproduces is not None
+    on_gpu = msgspec.structs.replace(study, reproduces=msgspec.structs.replace(study.reproduces, device="cuda"))
+    costs = {"fake": cost(), "fake:step_ms=2": cost()}
+    said = estimate([measured(on_gpu, costs)], CORES).assumptions
+    assert any("upper bounds where the GPU here is no faster than an A100." in one for one in said)
+    assert said[-1].endswith("Its GPU is not counted.")
+    read = {label: msgspec.structs.replace(one, watts=300.0) for label, one in costs.items()}
+    assert "300 W: what RAPL and the GPU's driver counted" in estimate([measured(on_gpu, read)], CORES).assumptions[-1]
+    assert not any("GPU is not counted" in one for one in estimate([measured(study, costs)], CORES).assumptions)
+
+
 def test_on_several_devices_comparisons_run_side_by_side() -> None:
     """Device hours stay, the time is that of the fullest device; a cluster waits for each job to start."""
     told = estimate([measured(full(), {"fake": cost(), "fake:step_ms=2": cost()})] * 10, CORES)

@@ -85,6 +85,17 @@ def test_a_row_that_cannot_race_is_left_out_with_its_reason() -> None:
     assert point.left_out == {"not-here": "it needs a GPU"}
 
 
+def test_a_comparison_that_cannot_be_had_ends_no_other(tmp_path: Path) -> None:
+    """A document's first comparison, which the machine has no memory for, is told with its reason; the next is run."""
+    given = published()
+    (declared,) = given.comparisons
+    scaled = msgspec.structs.replace(declared.scaled, batch_size=100_000_000)
+    large = msgspec.structs.replace(declared, name="too large", scaled=scaled)
+    outcome = ran(msgspec.structs.replace(given, comparisons=(large, declared)), tmp_path)
+    assert [bool(point.outcome) for point in outcome.points] == [False, True]
+    assert outcome.points[0].reason
+
+
 def test_where_nothing_can_race_nothing_is_begun() -> None:
     """A study none of whose rows can race here is an error that says why."""
     study = published()

@@ -111,6 +111,25 @@ def test_a_budget_is_shared(swept: Swept) -> None:
     assert [point.reason for point in on.points] == ["", ""]
 
 
+def test_what_was_begun_before_is_never_called_not_begun(swept: Swept) -> None:
+    """A comparison that was cut off keeps its rounds where a resumed study has no time for it, and its reason fits."""
+
+    def interrupt(event: StudyEvent | Event) -> None:
+        if isinstance(event, RoundEnded):
+            raise KeyboardInterrupt
+
+    noisy = ("fake:process_noise=0.02", "fake:process_noise=0.02")
+    with pytest.raises(KeyboardInterrupt):
+        swept(*noisy, observe=interrupt)
+    late = swept(*noisy, resume=True, budget_s=1e-9)
+    assert [bool(point.outcome) for point in late.points] == [True, False]
+    assert all(point.reason.startswith("not run this time: ") for point in late.points)
+    with pytest.raises(KeyboardInterrupt):
+        swept(*noisy, observe=interrupt, resume=True)
+    again = judge_study(Path(late.path)).points
+    assert [point.reason[:12] for point in again] == ["", "not run this"]  # the first has run since
+
+
 def test_a_study_goes_on_as_long_as_a_comparison_may(swept: Swept) -> None:
     """More repeats of whole runs can be asked for when a study is resumed, as when a comparison is."""
     swept("fake", steps=5, repeats=1)

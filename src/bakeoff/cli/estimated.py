@@ -25,12 +25,12 @@ VERSION = 1
 
 def tell(declared: Sequence[Study], results: str, *, json: bool) -> None:
     """Print what studies cost, each by itself and all together."""
-    from bakeoff.measure.machine import usable_cores
+    from bakeoff.measure.cores import whole_cores
     from bakeoff.race.forecast import earlier
     from bakeoff.study.estimate import estimate
     from bakeoff.study.foreseen import foreseen
 
-    before, cores = earlier(Path(results)), usable_cores()
+    before, cores = earlier(Path(results)), whole_cores()
     told = [foreseen(study, Path(results), before=before) for study in declared]
     whole = estimate(told, cores)
     each = [estimate([one], cores) for one in told]

@@ -343,6 +343,9 @@ _SIGNED: dict[ClaimKind, Callable[[Iterable[float]], float]] = {
 
 def standing_of(claim: Claim, value: Interval, margin: float) -> Standing:
     """Return on which side of a claim its quantity lies; `margin` is that of equality, a share."""
+    if claim.kind == "most" and not _limit(claim):
+        # At most nothing, without a number, is less than nothing: a pass that adds nodes, and not one that adds none.
+        return _held(value.high < 0.0, value.low >= 0.0)
     if claim.kind in ("most", "within", "mostly-within", "mean-difference"):
         return _held(value.high <= _limit(claim), value.low > _limit(claim))
     if claim.kind in ("at-least", "each"):

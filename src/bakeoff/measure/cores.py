@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from bakeoff.measure.machine import CPUS
+from bakeoff.measure.machine import CPUS, usable_cores
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,14 @@ def usable() -> list[int]:
 def one_of_each_core(cpus: Path = CPUS) -> str:
     """Return usable processors of which no two share a core, as taskset takes them; empty where that is not known."""
     return ranges([core[0] for core in _by_core(usable(), cpus)])
+
+
+def whole_cores(cpus: Path = CPUS) -> int:
+    """Return how many cores the usable processors are on; as many as processors where that is not known.
+
+    Two threads of one core, of which each counts as a processor, are one.
+    """
+    return min(usable_cores(), len(_by_core(usable(), cpus)) or usable_cores())
 
 
 def shares(count: int, numbers: Sequence[int], cpus: Path = CPUS) -> list[tuple[int, ...]]:

@@ -220,7 +220,8 @@ less-time        the share of the second's time that the first saves, in the mea
 grows            what the first has beyond the second grows with the batch: a straight line through it rises, over the
                  logarithm of the batch size
 
-Of shares, which are each row's own, there are `most` and three more:
+Of shares, which are each row's own, there are `most` (without percent: in each it is less than 0, as where nodes are
+added) and three more:
 
 each   in each comparison it is at least these percent
 about  in the mean it is these percent, give or take as many of the whole as are taken as little here

@@ -90,7 +90,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 def estimate(told: Sequence[Foreseen], cores: int) -> Estimate:
     """Return what studies cost here, on one A100, on eight, and on a cluster of 100 nodes, all comparisons once.
 
-    `cores` are those of this machine, whose power is assumed by them where no counter of energy was read.
+    `cores` are those of this machine, and not their threads: by them its power is assumed where none was read.
     """
     points = [(study, point) for study in told for point in study.points if not point.problem]
     here = [_here(point) for _, point in points]
@@ -265,7 +265,12 @@ def _assumptions(told: Sequence[Foreseen], watts: float | None, cores: int) -> l
     said = [text for basis, text in _OF_TIMES.items() if basis in bases]
     if bases & {"measured", "counted", "rough"}:
         said += _of_steps(told)
-    return [*said, *_OF_PLACES, _of_power(watts, cores)]
+    return [*said, *_OF_PLACES, _of_power(watts, cores, is_on_gpu=_is_on_gpu(told))]
+
+
+def _is_on_gpu(told: Sequence[Foreseen]) -> bool:
+    """Return whether any of the studies runs on a GPU here."""
+    return any(one.study.reproduces is not None and one.study.reproduces.kind == "gpu" for one in told)
 
 
 _OF_TIMES: dict[Basis, str] = {
@@ -302,20 +307,23 @@ _OF_PLACES = (
 """What is assumed of GPUs and clusters, whatever the studies."""
 
 
-def _of_power(watts: float | None, cores: int) -> str:
+def _of_power(watts: float | None, cores: int, *, is_on_gpu: bool) -> str:
     """Return what is known or assumed of this machine's power."""
     if watts is not None:
-        return f"This machine takes {watts:.0f} W: RAPL's count while steps ran in those comparisons."
+        who = "what RAPL and the GPU's driver counted" if is_on_gpu else "RAPL's count"
+        return f"This machine takes {watts:.0f} W: {who} while steps ran in those comparisons."
+    gpu = " Its GPU is not counted." if is_on_gpu else ""
     return (
         f"This machine takes {cores * CORE_WATTS:.3g} W: no counter of energy was read here. Assumed are {CORE_WATTS} "
-        f"W for each of its {cores} cores, by the 350 W TDP of 56 cores (Intel Xeon Platinum 8480+, Intel ARK)."
+        f"W for each of its {cores} cores, by the 350 W TDP of 56 cores (Intel Xeon Platinum 8480+, Intel ARK).{gpu}"
     )
 
 
 def _of_steps(told: Sequence[Foreseen]) -> list[str]:
     """Return what is assumed of a step's time on an A100."""
     taken, left = (_documents(told, within=within) for within in (True, False))
-    said = ["A step on an A100 is assumed as fast as here, which makes these figures upper bounds."]
+    where = " where the GPU here is no faster than an A100" if _is_on_gpu(told) else ""
+    said = [f"A step on an A100 is assumed as fast as here, which makes these figures upper bounds{where}."]
     if taken:
         said = [
             (

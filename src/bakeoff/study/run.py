@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 _FINAL = ("decided", "futility", "lost")
 """Endings after which more time would change nothing."""
 
-OUT_OF_TIME = "not begun: the time budget had ended (--resume with a new --budget goes on)"
+OUT_OF_TIME = "not run this time: the time budget had ended (--resume with a new --budget goes on)"
+"""Why a point is not finished; it may have been begun before, and its rounds count."""
 
 
 def run_study(
@@ -127,19 +128,26 @@ class _Running:
         try:
             conductor.run(request, self._noting(index), launch=self._launch, probe_s=self._probe_s, sharing=sharing)
         except BakeoffError as error:
-            if isinstance(error, UsageError) and not any(one.comparison or one.reason for one in self._file.states):
-                # What the first point cannot have, the user has most likely asked for at every point.
+            if isinstance(error, UsageError) and self._is_of_all():
                 shutil.rmtree(self._folder)
                 raise
             return str(error)
         return ""
 
+    def _is_of_all(self) -> bool:
+        """Return whether what a point cannot have was most likely asked for at every point: it is the first to be run.
+
+        A document's comparisons are of different work each: what one cannot have says nothing of the others.
+        """
+        differs = self._file.study.reproduces is not None and len(self._file.study.points) > 1
+        return not differs and not any(one.comparison or one.reason for one in self._file.states)
+
     def _noting(self, index: int) -> StudyObserver:
-        """Return an observer that writes which comparison belongs to a point, before its first trial."""
+        """Return an observer that writes which comparison a point has, before its first trial, and no old reason."""
 
         def observe(event: StudyEvent | Event) -> None:
             if isinstance(event, Prepared):
-                self._note(index, comparison=Path(event.path).name)
+                self._note(index, comparison=Path(event.path).name, reason="")
             self._observe(event)
 
         return observe

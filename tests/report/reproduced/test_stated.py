@@ -256,8 +256,25 @@ def test_a_claim_on_shares_is_held_to_them_as_they_are(
     assert standing(msgspec.convert(told, Claim), *shares) == expected
 
 
+def test_a_pass_that_changes_nothing_adds_no_nodes() -> None:
+    """That nodes are added holds where each graph has more of them, and not where one has as many as before."""
+    adds = Claim(text="", of="constant folding", kind="most")
+    counted = {share: Estimate(share, 0.0, 1.0) for share in (-0.02, -0.01, 0.0, 0.01)}
+    for shares, expected in (((-0.02, -0.01), "holds"), ((-0.02, 0.0), "does not hold"), ((0.01,), "does not hold")):
+        value = quantity(adds, [counted[share] for share in shares], 1)
+        assert standing_of(adds, value, 0.05) == expected
+
+
 def test_what_is_slight_in_the_document_is_not_refuted_by_equality() -> None:
     """Faster by little, without a number, holds where a pair is surely faster, though within the margin of equality."""
     slight = Claim(text="", taken_percent=5.0)
     assert [standing(slight, effect) for effect in (0.01, -0.01)] == ["holds", "does not hold"]
     assert standing(Claim(text=""), 0.01) == "does not hold"
+
+
+def test_where_nothing_is_lost_less_than_some_percent_is() -> None:
+    """Dai et al. say how much is lost at most without graph optimizations: a step that gains refutes none of it."""
+    told = [claim for claim in load("dai2022-figure3").claims if claim.percent in (0.6, 2.0)]
+    assert len(told) == 2
+    assert {standing(claim, *[-0.03] * len(claim.comparisons)) for claim in told} == {"holds"}
+    assert {standing(claim, *[0.03] * len(claim.comparisons)) for claim in told} == {"does not hold"}

@@ -73,7 +73,7 @@ class _Begun(msgspec.Struct, frozen=True):
 
 
 def found_in(places: Iterable[Path], without: Path, named: Callable[[str], str] = str) -> tuple[list[Found], list[str]]:
-    """Return what lies in these places, each thing once, and a sentence for each folder that has nothing of bakeoff's.
+    """Return what lies in these places, each thing once, and a sentence for each folder that is passed over, with why.
 
     A place is a results directory, or the folder of one comparison, study, search or acceptance; `without` is passed
     over. `named` says how the name of a folder may stand in that of its page. Raises UsageError for a place that is no
@@ -89,7 +89,11 @@ def found_in(places: Iterable[Path], without: Path, named: Callable[[str], str] 
         for folder in folders:
             if folder.name.startswith(".") or folder.resolve() == without.resolve():
                 continue
-            kind = _kind(folder)
+            try:
+                kind = _kind(folder)
+            except OSError as error:  # Such as somebody else's folder, or lost+found of a disk.
+                lost.append(f"{plain(str(folder))} cannot be read: {error.strerror or error}")
+                continue
             if kind is None:
                 lost.append(f"{plain(str(folder))} holds nothing of bakeoff's")
                 continue
