@@ -116,6 +116,25 @@ def test_what_there_is_not_is_refused(cli: Cli, arguments: tuple[str, ...], told
     assert told in said.err
 
 
+@pytest.mark.parametrize(
+    ("number", "devices", "other"),
+    [("1", "2", "2"), ("1", "1,2", "2"), ("2", "1", "1"), ("3", "2", "4"), ("4", "1", "3")],
+)
+def test_devices_that_contradict_the_number_are_refused(cli: Cli, number: str, devices: str, other: str) -> None:
+    """One message says what the number is, and which use case is meant."""
+    said = cli("use-case", number, "--benchmark", "mnist", "fake", "--devices", devices, *DRY)
+    assert said.code == MISUSED
+    assert f"use case {number} is {USE_CASES[number].meaning}" in " ".join(said.err.split())
+    assert f"that is use case {other}, {USE_CASES[other].meaning}" in " ".join(said.err.split())
+
+
+def test_devices_that_the_number_allows_are_taken(cli: Cli) -> None:
+    """One device where it says one, two and more where it says several."""
+    assert told(cli, "1", "--benchmark", "mnist", "fake", "--devices", "1", *DRY)["scenario"] == "train"
+    found = told(cli, "4", "--benchmark", "mnist", "fake", "--devices", "1,2,3", *DRY)
+    assert [one["label"] for one in found["contenders"]] == ["fake", "fake:devices=2", "fake:devices=3"]
+
+
 def test_every_workload_of_the_table_has_its_scenario() -> None:
     """What the four use cases ask for, each benchmark's workload has."""
     for one in BENCHMARKS.values():

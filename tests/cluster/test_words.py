@@ -91,6 +91,7 @@ def test_a_documents_comparisons_are_elements() -> None:
         (("run", "mlp-mnist", "--batch-size", ","), "lacks a value"),
         (("run", "mlp-mnist", "--option", "note=ghp_0123456789abcdefABCDEF"), "holds what looks like a key"),
         (("use-case", "5", "--benchmark", "mnist"), "unknown use case '5'"),
+        (("use-case", "1", "--benchmark", "mnist", "--devices", "2"), "that is use case 2"),
         (("reproduce", "dai"), "unknown study 'dai'"),
         (("--use-case", "1"), "--benchmark and --use-case go together"),
         (("--split", "nodes", "run", "mlp-mnist"), "--split 'nodes' cannot be; valid: frameworks"),

@@ -203,6 +203,7 @@ def test_a_graphs_tables_that_do_not_belong_together_are_refused(
     [
         ("raw/num-edge-list", ["1"], r"num-edge-list\.csv\.gz has 1 rows where the tables beside it ask for 4"),
         ("raw/edge", ["0,1", "1,2"], r"edge\.csv\.gz has 1 rows where the tables beside it ask for 3"),
+        ("raw/edge", [*["0,1"] * 5, "0,3", *["1,2"] * 4], r"edge\.csv\.gz names row 3 of a molecule that has 3"),
         ("raw/graph-label", ["1,,0"], r"graph-label\.csv\.gz has 1 rows where the tables beside it ask for 2"),
         ("split/scaffold/train", ["0", "4"], r"train\.csv\.gz names row 4 of a table that has 4"),
     ],

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from bakeoff.cli import completing, run
+from bakeoff.cli import completing, parameters, run
 from bakeoff.report.called import pasteable
+from bakeoff.spec.errors import UsageError
 from bakeoff.spec.use_cases import BENCHMARKS, USE_CASES, Benchmark, UseCase, benchmark_of, use_case_of
 
 PAIR = 2
@@ -77,8 +78,18 @@ def meant(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def looked_up(given: dict[str, Any]) -> tuple[UseCase, Benchmark]:
-    """Return the use case and the benchmark that are named; raise UnknownNameError, which lists what is valid."""
-    return use_case_of(given["number"]), benchmark_of(given["benchmark"])
+    """Return the use case and the benchmark that are named.
+
+    Raises UnknownNameError, which lists what is valid, and UsageError for devices that contradict the number.
+    """
+    number, work = use_case_of(given["number"]), benchmark_of(given["benchmark"])
+    counts = parameters.counts(given["devices"], "--devices")
+    if counts and (max(counts) > 1) != number.several:
+        numbers = {(case.scenario, case.several): one for one, case in USE_CASES.items()}
+        other = numbers[number.scenario, not number.several]
+        msg = f"use case {given['number']} is {number.meaning}, not --devices {given['devices']}: "
+        raise UsageError(msg + f"that is use case {other}, {USE_CASES[other].meaning}")
+    return number, work
 
 
 def pair() -> list[str]:

@@ -108,7 +108,9 @@ def _chosen(
     keep = np.zeros(len(atoms), bool)
     keep[chosen] = True
     of_atoms, of_bonds = np.repeat(keep, atoms), np.repeat(keep, bonds)
-    edges = _parts(_table(raw / "edge.csv.gz", np.int64, of_bonds), bonds[keep])
+    within = np.repeat(atoms[keep], bonds[keep])
+    ends = _places(raw / "edge.csv.gz", within, columns=2, keep=of_bonds, of="a molecule")
+    edges = _parts(ends, bonds[keep])
     features = _parts(_table(raw / "edge-feat.csv.gz", keep=of_bonds), bonds[keep])
     return {
         "atoms": _parts(_table(raw / "node-feat.csv.gz", keep=of_atoms), atoms[keep]),
@@ -142,15 +144,27 @@ def _split(raw: Path, part: str) -> Path:
     return found[0]
 
 
-def _places(path: Path, below: int, *, columns: int = 1) -> NDArray[np.int64]:
-    """Return a table of places in another one; raise UsageError where it names one that is not there."""
-    found = _table(path, np.int64)
+def _places(
+    path: Path,
+    below: int | NDArray[np.int64],
+    *,
+    columns: int = 1,
+    keep: NDArray[np.bool_] | None = None,
+    of: str = "a table",
+) -> NDArray[np.int64]:
+    """Return a table of places in another one, or in one of its own for each row; those to keep, or all.
+
+    Raises UsageError where it names one that is not there.
+    """
+    found = _table(path, np.int64, keep)
     if found.shape[1] != columns:
         msg = f"{path} has rows of {found.shape[1]} numbers; it has to have {columns}"
         raise UsageError(msg)
-    if wrong := found[(found < 0) | (found >= below)][:1].tolist():
-        msg = f"{path} names row {wrong[0]} of a table that has {below}: one of both is not whole; fetch them again"
-        raise UsageError(msg)
+    limits = np.broadcast_to(np.reshape(below, (-1, 1)), found.shape)
+    wrong = (found < 0) | (found >= limits)
+    if wrong.any():
+        msg = f"{path} names row {found[wrong][0]} of {of} that has {limits[wrong][0]}: "
+        raise UsageError(msg + "one of both is not whole; fetch them again")
     return found
 
 
