@@ -195,7 +195,7 @@ def test_a_shared_parameter_is_refused() -> None:
 
 
 def test_a_shared_constant_is_refused() -> None:
-    """So is a constant under two names: read from a module, MLX and Jittor have a plain array, taken for a parameter."""
+    """So is a constant under two names: in MLX and Jittor the second is a plain array, taken for a parameter."""
 
     def build(nn: Any, size: Any) -> Any:
         mask = nn.constant(np.ones(2))
