@@ -157,6 +157,8 @@ MISTAKES = {
     ),
     "a product without a name": (VECTOR, "self.a = nn.Parameter((6, 5))", "return x @ self.a", 18, "nn.matmul(a, b)"),
     "a division that is rounded": (VECTOR, "pass", "return x // 2", 18, "nn.floor_divide(x, number)"),
+    "Python's absolute value": (VECTOR, "pass", "return abs(x)", 18, "abs(x) is nn.abs(x)"),
+    "a power of a number": (VECTOR, "pass", "return 2.0 ** x", 18, "nn.exp(x * logarithm)"),
     "masks by an operator": (VECTOR, "pass", "return nn.less(x, 0) & nn.less(0, x)", 18, "nn.logical_and(a, b)"),
     "a mask turned over": (VECTOR, "pass", "return ~nn.less(x, 0)", 18, "nn.logical_not(a)"),
     "a slice that goes backward": (VECTOR, "pass", "return x[:, ::-1]", 18, "nn.flip(x, axis)"),

@@ -194,6 +194,16 @@ def test_a_shared_parameter_is_refused() -> None:
     assert "a and b are the same nn.Parameter" in fault(build)
 
 
+def test_a_shared_constant_is_refused() -> None:
+    """So is a constant under two names: in MLX and Jittor the second is a plain array, taken for a parameter."""
+
+    def build(nn: Any, size: Any) -> Any:
+        mask = nn.constant(np.ones(2))
+        return model(a=lambda nn: mask, b=lambda nn: mask)(nn, size)
+
+    assert "a and b are the same nn.constant" in fault(build)
+
+
 def test_weights_depend_on_seed_and_name_only() -> None:
     """The order of attributes does not change a parameter's weights; another seed or another name does."""
     forward = plan.weights(model(a=lambda nn: nn.Linear(4, 3), b=lambda nn: nn.Linear(4, 3)), SIZE, 7)

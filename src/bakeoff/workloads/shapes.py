@@ -32,10 +32,8 @@ SEQUENCE_AXES = 3
 
 Kind = Literal["map", "flat", "array"]
 
-
 in_scan: ContextVar[bool] = ContextVar("in_scan", default=False)
 """Whether a step of `scan` is being run."""
-
 
 NUMPY = "NumPy's own arrays go into a model by nn.constant(array) in __init__, and its functions are those of nn"
 """What to do where NumPy is given an array of the model."""
@@ -197,6 +195,8 @@ class Shape:
     __and__ = __rand__ = _written("a & b", "logical_and(a, b)")
     __or__ = __ror__ = _written("a | b", "logical_or(a, b)")
     __invert__ = _written("~a", "logical_not(a)")
+    __abs__ = _written("abs(x)", "abs(x)")
+    __rpow__ = _written("number ** x", "exp(x * logarithm), with math.log(number) as logarithm,")
 
     def __array_function__(self, function: Any, *_: Any) -> NoReturn:
         """Refuse NumPy's functions."""
