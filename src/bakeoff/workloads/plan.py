@@ -122,9 +122,10 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
     names: dict[int, str] = {}
     for name, part in walk(model, ""):
         if id(part) in names:
+            also = "make one of the NumPy array in each, or " if isinstance(part, constant) else ""
             msg = (
                 f"{path}: {names[id(part)]} and {name} are the same nn.{type(part).__name__}; layers and modules may "
-                "be shared: hold it in one nn.Module, and share that"
+                f"be shared: {also}hold it in one nn.Module, and share that"
             )
             raise ModelFileError(msg)
         names[id(part)] = name
