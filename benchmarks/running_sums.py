@@ -73,9 +73,9 @@ def padded(shape: tuple[int, int, int], seed: int) -> Any:
 def inside(draws: int) -> dict[str, Any]:
     """Give the errors of every map, and the versions."""
     import keras
-    import tensorflow
+    import tensorflow as tf
 
-    versions = {"tensorflow": tensorflow.__version__, "keras": keras.__version__}
+    versions = {"tensorflow": tf.__version__, "keras": keras.__version__}
     return {"versions": versions, "maps": [errors(shape, draws) for shape in MAPS]}
 
 

@@ -95,8 +95,8 @@ places. ROUNDINGS is for random terms, whose errors grow like the root of their 
 samples all terms are one constant, whose rounding goes the same way each time: summed one after another, as Eigen does
 over the outer axes where the channels fill no register, the variance of a map like that of deepspeech2's first
 convolution is off by up to 1.0e-4 in Keras at reduced size with batch 4, by 5.4e-4 at full size; in two sums of halves
-by 1.7e-6 (benchmarks/results/running-sums-2026-11-24.md). No planted fault of statistics is smaller than 1e-3 (docs/mutants.md) but one of the
-epsilon, which outputs show, and each fails in float64."""
+by 1.7e-6 (benchmarks/results/running-sums-2026-11-24.md). No planted fault of statistics is smaller than 1e-3
+(docs/mutants.md) but one of the epsilon, which outputs show, and each fails in float64."""
 
 OWN_OUTPUTS = 1e-4
 """The allowed distance of the outputs that a timed step keeps from those that the same contender returns when asked, by
