@@ -125,6 +125,22 @@ def test_an_array_without_gradient_is_not_held() -> None:
     assert "1 of 2 arrays have no gradient but rounding" in check.detail
 
 
+@pytest.mark.parametrize("optimizer", [OPTIMIZERS[1], OPTIMIZERS[3], Adam(learning_rate=1e-3, weight_decay=0.1)])
+def test_a_parameter_that_the_loss_never_uses_decays(optimizer: Optimizer) -> None:
+    """Its gradient is zero, and the formula's decay is held all the same: one that stays as it is is refused."""
+    p = np.random.RandomState(2).standard_normal(POSITIONS).astype(np.float32).astype(np.float64)
+    m, v = np.zeros_like(p), np.zeros_like(p)
+    still, decayed = [p], [p]
+    for t in range(1, STEPS + 1):
+        after, m, v = updated(optimizer, decayed[-1], np.zeros_like(p), m, v, t, decay_of(optimizer, "dense.bias"))
+        decayed += [np.zeros_like(p), after.astype(np.float32).astype(np.float64)]
+        still += [np.zeros_like(p), p]
+    check = checked(optimizer, np.stack(decayed), gradient=0.0)
+    assert check.passed, check.detail
+    assert not checked(optimizer, np.stack(still), gradient=0.0).passed
+    assert checked(optimizer, np.stack(still), gradient=1e-17).passed  # which is not held
+
+
 @pytest.mark.parametrize(
     ("rows", "steps"), [(None, STEPS), (trained(OPTIMIZERS[0])[:-2], STEPS), (trained(OPTIMIZERS[0]), STEPS - 1)]
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from contract_run import LIMIT_S, MODELS, REFERENCE, computed, computed_by, program, reference
+from contract_run import DECLARED, LIMIT_S, MODELS, REFERENCE, computed, computed_by, program, reference
 
 from bakeoff.certify.certificate import certify
 from bakeoff.spec.contender import parse_contender
@@ -34,6 +34,23 @@ def test_a_model_of_a_users_own_gets_its_certificate(framework: str, model: str)
         program=in_float64.exhibit(framework, model, "train") if in_float64 else None,
     )
     assert certificate.passed, certificate.reason
+
+
+@pytest.mark.parametrize("framework", DECLARED)
+def test_a_parameter_that_the_loss_never_uses_decays_in_every_framework(framework: str) -> None:
+    """PyTorch would leave it as it is; each step is held to the formula, whose gradient is zero."""
+    loaded = MODELS["unused"]
+    certificate = certify(
+        computed(framework).exhibit(framework, "unused", "train"),
+        reference().exhibit(f"{REFERENCE} in float64", "unused", "train"),
+        workload=loaded.workload,
+        size=loaded.size("reduced"),
+        scenario="train",
+        steps=CERTIFY_STEPS + 1,
+    )
+    assert certificate.passed, certificate.reason
+    (update,) = (check for check in certificate.checks if check.name == "update")
+    assert "not held" not in update.detail
 
 
 @pytest.mark.parametrize("text", ["torch:layout=nhwc", "tensorflow:onednn=off"])

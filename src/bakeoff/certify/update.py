@@ -92,6 +92,7 @@ def check_updates(  # noqa: PLR0913 - both sides' arrays, and what they are held
     if shares is None:
         detail = f"no evidence: norm, by which gradients are clipped, is missing or not of {steps} steps"
         return Check(name="update", passed=False, detail=detail, allowed=allowed.median)
+    held = held + [name for name in names if _only_decays(name, rows[name], reference, optimizer)]
     rounding = _ROUNDING.get(precision, _FLOAT32_ROUNDING)
     errors = {
         (step, name): error
@@ -121,6 +122,16 @@ def with_gradient(names: Sequence[str], reference: Arrays) -> list[str]:
     sizes = {name: largest(reference[f"gradient/{name}"]) for name in names if f"gradient/{name}" in reference}
     least = ZERO * max(sizes.values(), default=0.0)
     return [name for name in names if sizes.get(name, np.inf) > least]
+
+
+def _only_decays(name: str, rows: Any, reference: Arrays, optimizer: Optimizer) -> bool:
+    """Return whether decay alone has to change a parameter: its gradient is no rounding but zero, on both sides.
+
+    So it is where the loss never uses the parameter; the formula has no other case for it.
+    """
+    gradient = reference.get(f"gradient/{name}")
+    unused = gradient is not None and not np.any(gradient) and not np.any(rows[1::2])
+    return unused and decay_of(optimizer, name) > 0
 
 
 def _shares(arrays: Arrays, optimizer: Optimizer, steps: int) -> list[float] | None:

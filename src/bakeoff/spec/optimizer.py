@@ -6,7 +6,8 @@ default; `certify` holds each of them against these formulas in float64.
 
 Before anything else, where `clip_norm` is given: g *= min(1, clip_norm / norm), and norm is the L2 norm of all
 gradients together. Parameters whose canonical name matches a pattern of `no_decay` have a weight_decay of 0; patterns
-are those of file names: "*.bias", "*norm*.scale", "position".
+are those of file names: "*.bias", "*norm*.scale", "position". A parameter that the loss never uses has a gradient of
+zero, and decays as any other.
 """
 
 from __future__ import annotations

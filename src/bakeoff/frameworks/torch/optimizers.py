@@ -36,7 +36,28 @@ def make(optimizer: Optimizer, parameters: Mapping[str, Any], kernel: str = DEFA
         # PyTorch counts from 0, and steps by the rate of 0 first.
         made.schedule = torch.optim.lr_scheduler.LambdaLR(made, lambda count: float(factor(schedule, count + 1.0, np)))
         made.register_step_post_hook(lambda *_: made.schedule.step())
+    if any(group.get("weight_decay") for group in made.param_groups):
+        made.register_step_pre_hook(_filling(made))
     return made
+
+
+def _filling(native: Any) -> Callable[..., None]:
+    """Return what gives parameters that decay a gradient of zero where the loss never uses them.
+
+    PyTorch leaves a parameter without a gradient as it is; by the formula, and in the other frameworks, it decays.
+    Which these are is looked up before the first step alone.
+    """
+    unused: list[Any] | None = None
+
+    def fill(*_: Any) -> None:
+        nonlocal unused
+        if unused is None:
+            decaying = [group["params"] for group in native.param_groups if group["weight_decay"]]
+            unused = [parameter for group in decaying for parameter in group if parameter.grad is None]
+        for parameter in unused:
+            parameter.grad = torch.zeros_like(parameter)
+
+    return fill
 
 
 def clipping(optimizer: Optimizer, parameters: Iterable[Any]) -> Callable[[], None] | None:
