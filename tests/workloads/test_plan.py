@@ -194,14 +194,14 @@ def test_a_shared_parameter_is_refused() -> None:
     assert "a and b are the same nn.Parameter" in fault(build)
 
 
-def test_a_shared_constant_is_refused() -> None:
-    """So is a constant under two names: in MLX and Jittor the second is a plain array, taken for a parameter."""
+def test_a_shared_constant_is_no_parameter() -> None:
+    """A constant under two names is allowed, and adds no parameter."""
 
     def build(nn: Any, size: Any) -> Any:
         mask = nn.constant(np.ones(2))
-        return model(a=lambda nn: mask, b=lambda nn: mask)(nn, size)
+        return model(a=lambda nn: mask, b=lambda nn: mask, c=lambda nn: nn.Linear(2, 2))(nn, size)
 
-    assert "a and b are the same nn.constant" in fault(build)
+    assert list(plan.parameters(build, SIZE)) == ["c.weight", "c.bias"]
 
 
 def test_weights_depend_on_seed_and_name_only() -> None:

@@ -122,10 +122,9 @@ def _arrays(build: Callable[[Any, Size], Any], size: Size, of: Callable[[Layer],
     names: dict[int, str] = {}
     for name, part in walk(model, ""):
         if id(part) in names:
-            also = "make one of the NumPy array in each, or " if isinstance(part, constant) else ""
             msg = (
                 f"{path}: {names[id(part)]} and {name} are the same nn.{type(part).__name__}; layers and modules may "
-                f"be shared: {also}hold it in one nn.Module, and share that"
+                f"be shared: hold it in one nn.Module, and share that"
             )
             raise ModelFileError(msg)
         names[id(part)] = name
@@ -200,10 +199,10 @@ def _members(value: Any) -> Any:
 def walk(part: Any, name: str, seen: set[int] | None = None) -> Iterator[tuple[str, Any]]:
     """Yield a model's parts with their names, from the root down: what is shared once, by its first name.
 
-    Only a Parameter and a constant come again, which not every framework has as objects of their own.
+    Only a Parameter comes again, which not every framework has as an object of its own.
     """
     seen = set() if seen is None else seen
-    if id(part) in seen and not isinstance(part, (Parameter, constant)):
+    if id(part) in seen and not isinstance(part, Parameter):
         return
     seen.add(id(part))
     yield name or "the model", part

@@ -1,4 +1,4 @@
-"""Layers and modules that stand in a model twice: one set of parameters, whose gradients add up."""
+"""What stands in a model twice: layers and modules, one set of parameters whose gradients add up; a constant."""
 
 from __future__ import annotations
 
@@ -46,11 +46,53 @@ def shared_in_numpy(weights: Weights, x: Array) -> Array:
     return linear(weights, "stack.1", x + block(x))
 
 
+MASK = np.array([1.0, -0.5, 2.0, 0.25])
+
+
+def masked(nn: Any) -> Any:
+    """Hand an array to two modules as the attribute that it is of a third; it is no parameter of any."""
+
+    class Masked(nn.Module):  # type: ignore[misc]
+        def __init__(self, mask: Any) -> None:
+            super().__init__()
+            self.mask = mask
+            self.linear = nn.Linear(4, 4)
+
+        def forward(self, x: Any) -> Any:
+            return nn.tanh(self.linear(x) * self.mask)
+
+    class Whole(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.mask = nn.constant(MASK)
+            self.first = Masked(self.mask)
+            self.second = Masked(self.first.mask)
+            self.last = nn.Linear(4, CLASSES)
+
+        def forward(self, x: Any) -> Any:
+            return self.last(self.second(self.first(x)) * self.mask)
+
+    return Whole()
+
+
+def masked_in_numpy(weights: Weights, x: Array) -> Array:
+    """Return the same."""
+    for name in ("first", "second"):
+        x = np.tanh(linear(weights, f"{name}.linear", x) * MASK)
+    return linear(weights, "last", x * MASK)
+
+
 CASES: dict[str, Case] = {
     "shared layers": Case(
         names=("Module", "ModuleList", "Linear"),
         build=shared,
         forward=shared_in_numpy,
         x=random(BATCH, 4),
-    )
+    ),
+    "a constant of several modules": Case(
+        names=("Module", "constant"),
+        build=masked,
+        forward=masked_in_numpy,
+        x=random(BATCH, 4),
+    ),
 }

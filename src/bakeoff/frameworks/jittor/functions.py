@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
 
 import jittor as jt
 import numpy as np
@@ -55,10 +56,21 @@ __all__ = [
 ]
 
 
-class Constant(NamedTuple):
-    """An array on its way into a Module, which keeps it apart: every array of a module is taken for a parameter."""
+class Constant:
+    """An array that a Module keeps apart: every array of a module is taken for a parameter."""
 
-    array: Any
+    _known: ClassVar[WeakValueDictionary[int, Constant]] = WeakValueDictionary()
+    """Those that are alive, by the identity of their arrays."""
+
+    def __init__(self, array: Any) -> None:
+        """Take the array, which is alive as long as this is."""
+        self.array = array
+        self._known[id(array)] = self
+
+    @classmethod
+    def of(cls, value: Any) -> Constant | None:
+        """Return the constant that a value is, or that a Module has given the array of; None for anything else."""
+        return value if isinstance(value, cls) else cls._known.get(id(value))
 
 
 def constant(array: NDArray[Any]) -> Constant:

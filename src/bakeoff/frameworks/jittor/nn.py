@@ -176,8 +176,12 @@ class Module(jt.Module):
         return value.array
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Keep a constant by another name."""
-        super().__setattr__(f"constant {name}" if isinstance(value, functions.Constant) else name, value)
+        """Keep a constant by another name, also one whose array is an attribute of another module."""
+        kept = functions.Constant.of(value)
+        if kept is None:
+            super().__setattr__(name, value)
+        else:
+            super().__setattr__(f"constant {name}", kept)
 
 
 ModuleList = jt.nn.ModuleList

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import operator
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import WeakValueDictionary
 
 import mlx.core as mx
 import mlx.nn
@@ -57,10 +58,21 @@ __all__ = [
 ]
 
 
-class Constant(NamedTuple):
-    """An array on its way into a Module, which keeps it apart: MLX takes every array of a module for a parameter."""
+class Constant:
+    """An array that a Module keeps apart: MLX takes every array of a module for a parameter."""
 
-    array: mx.array
+    _known: ClassVar[WeakValueDictionary[int, Constant]] = WeakValueDictionary()
+    """Those that are alive, by the identity of their arrays."""
+
+    def __init__(self, array: mx.array) -> None:
+        """Take the array, which is alive as long as this is."""
+        self.array = array
+        self._known[id(array)] = self
+
+    @classmethod
+    def of(cls, value: Any) -> Constant | None:
+        """Return the constant that a value is, or that a Module has given the array of; None for anything else."""
+        return value if isinstance(value, cls) else cls._known.get(id(value))
 
 
 def constant(array: NDArray[Any]) -> Constant:

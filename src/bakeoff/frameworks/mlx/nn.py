@@ -160,11 +160,16 @@ class Module(mlx.nn.Module):
         return self.forward(*args, **kwargs)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Keep a constant outside of the dictionary that MLX takes a module's parameters from."""
-        if isinstance(value, functions.Constant):
-            object.__setattr__(self, name, value.array)
-        else:
+        """Keep a constant outside of the dictionary that MLX takes a module's parameters from.
+
+        So is one whose array is an attribute of another module.
+        """
+        kept = functions.Constant.of(value)
+        if kept is None:
             super().__setattr__(name, value)
+        else:
+            object.__setattr__(self, name, kept.array)
+            object.__setattr__(self, f"constant {name}", kept)
 
 
 ModuleList = list  # in MLX, layers in a list are Python's list
