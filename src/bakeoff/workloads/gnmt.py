@@ -4,7 +4,7 @@ One embedding of 1024 features for both languages. The encoder: an LSTM in both 
 length, then three in one direction. The decoder: an LSTM whose outputs ask the normed additive attention, then three
 more, each given its context, too; Linear to the vocabulary. Layers of 1024 units with two biases each, as PyTorch's
 (one would be 160,634,433 parameters); residuals around the third and fourth of each; dropout of 0.2 on every LSTM's
-input.
+input, as NVIDIA's README has it, but for the context (their decoder.py leaves out that of the decoder's first LSTM).
 
 Training gives the decoder the true words before (teacher forcing), so that each of its LSTMs runs over a whole
 sequence. Loss: cross-entropy with label smoothing 0.1, the sum over all true places over the batch size. Adam at
