@@ -4,7 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 from contract_cases.holes import DEFAULT_WAY, NOT_INSTALLED, PER_SAMPLE_HOLES
-from contract_run import CLIPPED, DECLARED, LIMIT_S, MODES, REFERENCE, WORKLOADS, clipped, computed_by, reference
+from contract_run import CLIPPED, DECLARED, KNOWN, LIMIT_S, MODES, REFERENCE, WORKLOADS, clipped, computed_by, reference
 
 from bakeoff.certify.certificate import certify
 from bakeoff.environments.options import in_scenario
@@ -74,6 +74,24 @@ def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, w
         else None,
     )
     assert certificate.passed, certificate.reason
+
+
+def test_a_loss_that_is_no_mean_over_samples_is_taken_one_by_one() -> None:
+    """The formulas take a batch's loss for the mean of its samples': where it is none, they are not taken."""
+    chosen = computed_by(f"jittor:{OPTION}=default,threads=1")
+    certificate = certify(
+        chosen.exhibit("jittor", "known", SCENARIO),
+        reference().exhibit(f"{REFERENCE} in float64", "known", SCENARIO),
+        workload=KNOWN["known"].workload,
+        size=KNOWN["known"].size("reduced"),
+        scenario=SCENARIO,
+        per_sample=clipped("known", SCENARIO),
+        steps=CERTIFY_STEPS + 1,
+    )
+    assert certificate.passed, certificate.reason
+    assert chosen.settings("known", SCENARIO)[OPTION] == PLAIN
+    asked = computed_by(f"jittor:{OPTION}=closed-form,threads=1")
+    assert "is not the mean of its samples' own" in asked.refusal(f"known/{SCENARIO}")
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Per-sample gradients in Jittor, which has no vmap: one sample after another, or by the formulas of its layers.
 
 closed-form is one forward and one backward pass of the whole batch, down to what each layer gives; from that and what
-it was given follow the norms of its samples' gradients, and the sum of the clipped ones (closed_form.py).
+it was given follow the norms of its samples' gradients, and the sum of the clipped ones (closed_form.py). It takes the
+loss of a batch for the mean of its samples' own; where that of the first batch is not, default is loop.
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 LOOP, CLOSED_FORM = "loop", "closed-form"
 
+_ROUNDED = 1e-4
+"""Share of a loss that two ways to add up its samples' may differ by: a thousand of float32's roundings are 6e-5."""
+
 
 class Found(NamedTuple):
     """What a batch's samples give."""
@@ -50,6 +54,10 @@ class PerSampleStep(TrainStep):
         self._way = _chosen(options[OPTION], network)
         self._arrays = [array for array, _ in nn.parameters(network).values()]
         self._layers = closed_form.Layers(network) if self._way == CLOSED_FORM else None
+        self._must = options[OPTION] == CLOSED_FORM
+        """Whether the formulas were asked for by name."""
+        self._is_mean: bool | None = None
+        """Whether a batch's loss is the mean of its samples'; None until the first batch."""
         self._seed: int | None = None
         """Of the noise that the next step draws, where it is known."""
 
@@ -82,16 +90,44 @@ class PerSampleStep(TrainStep):
         return Found(jt.mean(jt.concat(losses)), jt.concat(norms), sums)
 
     def _in_closed_form(self, inputs: Any, targets: Any) -> Found:
-        """Take all samples in one pass; the loss is the mean of theirs."""
+        """Take all samples in one pass; the loss is the mean of theirs, or they are taken one by one."""
         assert self._layers is not None
         with self._layers.seen() as seen:
-            loss = self._loss_of(nn, self._network(inputs), targets, inputs)
+            outputs = self._network(inputs)
+            loss = self._loss_of(nn, outputs, targets, inputs)
+        if self._is_mean is None:
+            self._is_mean = self._is_mean_of_samples(loss, outputs, targets, inputs)
+        if not self._is_mean:
+            self._way, self._layers = LOOP, None
+            return self._looped(inputs, targets)
         slopes = jt.grad(loss * float(_count(inputs)), seen.outputs())
         parts = seen.parts(slopes)
         norms = jt.sqrt(sum(part.squares for part in parts))
         factors = self._factors(norms)
         by_array = {key: value for part in parts for key, value in part.sums(factors).items()}
         return Found(loss, norms, [by_array[id(array)] for array in self._arrays])
+
+    def _is_mean_of_samples(self, loss: Any, outputs: Any, targets: Any, inputs: Any) -> bool:
+        """Return whether a batch's loss is the mean of each sample's own, which the formulas take it for.
+
+        A mean over known labels is none, where samples have different numbers of them. Raises UnsupportedError where
+        the formulas were asked for by name.
+        """
+        count = _count(inputs)
+        if not _has_rows(outputs, count):  # of what the model gives in training not all is of a sample
+            return True
+        parts = ([_at(place, part) for part in (outputs, targets, inputs)] for place in range(count))
+        alone = jt.concat([jt.reshape(self._loss_of(nn, *part), (1,)) for part in parts])
+        mean, whole = float(alone.numpy().mean()), float(loss.item())
+        if not abs(mean - whole) > _ROUNDED * max(abs(mean), abs(whole)):
+            return True
+        if self._must:
+            msg = (
+                f"per_sample=closed-form: the first batch's loss, {whole:.6g}, is not the mean of its samples' own, "
+                f"{mean:.6g}. Choose per_sample=loop"
+            )
+            raise UnsupportedError(msg)
+        return False
 
     def _factors(self, norms: Any) -> Any:
         """Return what gradients of these norms are multiplied with: 1 for a norm of 0."""
@@ -168,10 +204,19 @@ def _chosen(asked: str, network: Any) -> str:
 
 
 def _at(place: int, part: Any) -> Any:
-    """Return one sample of an array, or of each of several by name, as a batch of one."""
+    """Return one sample of an array, or of each of several, as a batch of one."""
     if isinstance(part, dict):
-        return {name: one[place : place + 1] for name, one in part.items()}
+        return {name: _at(place, one) for name, one in part.items()}
+    if isinstance(part, (tuple, list)):
+        return type(part)(_at(place, one) for one in part)
     return part[place : place + 1]
+
+
+def _has_rows(part: Any, count: int) -> bool:
+    """Return whether an array, or each of several, has a row for each sample."""
+    if isinstance(part, (tuple, list, dict)):
+        return all(_has_rows(one, count) for one in (part.values() if isinstance(part, dict) else part))
+    return bool(part.ndim > 0 and part.shape[0] == count)
 
 
 def _count(inputs: Any) -> int:
