@@ -149,6 +149,12 @@ def test_a_line_ends_at_its_newline_alone(tmp_path: Path) -> None:
     assert wikitext.articles(lines) == [["= A =", "one\u2028two\x85three"]]
 
 
+def test_a_title_may_be_one_letter() -> None:
+    """It begins an article of its own, as any title does; one of a part does not."""
+    lines = [" = Article = ", " a word . ", " = Q = ", " another . ", " = = P = = ", " a third . "]
+    assert [article[0] for article in wikitext.articles(lines)] == ["= Article =", "= Q ="]
+
+
 def test_language_models_predict_the_next_part(text: str) -> None:
     """Each sample's targets are its parts one later, and the source names its vocabulary."""
     found = wikitext.load(PLAIN, 20, 0, text)

@@ -42,7 +42,7 @@ MASKED: Roles = {
 }
 """For BERT; `next_sentence` is 1 where the second part is from another document."""
 
-_TITLE = re.compile(r"^ = [^=].*[^=] = ?$")
+_TITLE = re.compile(r"^ = [^=](?:.*[^=])? = ?$")
 _SENTENCE = re.compile(r"(?<=[.!?]) +")
 _FILE = "wiki.train.raw"
 
