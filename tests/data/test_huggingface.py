@@ -76,6 +76,24 @@ def test_data_set_that_does_not_fit(datasets: Any, tmp_path: Path, shape: Any, c
         prepare(tmp_path / "saved", COLOUR, tmp_path / "out")
 
 
+@pytest.mark.parametrize(
+    ("odd", "told"),
+    [
+        (np.zeros((14, 20), np.uint8), r"several shapes, such as \(14, 20\), \(28, 28\); .* takes \(784,\)"),
+        ({"bytes": b"no image", "path": None}, "has an image that cannot be decoded: cannot identify"),
+    ],
+)
+def test_an_image_that_is_not_like_the_others(datasets: Any, tmp_path: Path, odd: Any, told: str) -> None:
+    """One of another shape, as photographs in a folder have, or a damaged one is told, with what the workload takes."""
+    features = datasets.Features({"picture": datasets.Image(), "label": datasets.ClassLabel(num_classes=10)})
+    images = [np.full((28, 28), place, np.uint8) for place in range(7)]
+    columns = {"picture": [*images, odd], "label": list(range(8))}
+    train = datasets.Dataset.from_dict(columns, features=features)
+    datasets.DatasetDict(train=train).save_to_disk(tmp_path / "saved")
+    with pytest.raises(UsageError, match=told):
+        prepare(tmp_path / "saved", FLAT, tmp_path / "out")
+
+
 def test_no_split_to_train_on(datasets: Any, tmp_path: Path) -> None:
     """A data set without a split `train` is refused with the splits that it has."""
     datasets.DatasetDict(test=tiny(datasets, 8, (28, 28))).save_to_disk(tmp_path / "saved")

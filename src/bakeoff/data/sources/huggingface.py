@@ -13,12 +13,15 @@ from bakeoff.spec.batch import labelled
 from bakeoff.spec.errors import UsageError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from bakeoff.spec.batch import Batch
     from bakeoff.spec.workload import Size
 
 # By the shape of an image, height, width and channels: the data set that is meant when no location is given.
 _BY_SHAPE: dict[tuple[int, ...], str] = {(28, 28, 1): "ylecun/mnist", (32, 32, 3): "uoft-cs/cifar10"}
 _FLAT = {784: (28, 28, 1), 3072: (32, 32, 3)}
+_SHAPES_TOLD = 3  # of a data set whose images differ: enough to see it
 _TEST_SAMPLES = 2000  # an accuracy of 0.95 is then known to about 0.005 (one standard error)
 
 
@@ -82,7 +85,7 @@ def _samples(split: Any, size: Size, count: int, seed: int, source: str) -> Batc
     order = np.random.RandomState(seed).permutation(len(split))[:count]
     # Selected before they are decoded: decoding all of MNIST takes longer than most races.
     chosen = split.select(order)
-    images = np.stack([np.asarray(picture) for picture in chosen[image]])
+    images = _stacked(chosen, image, size, source)
     shape = _image_shape(size)
     if images.ndim == 3:  # noqa: PLR2004 - grey images have no axis for channels
         images = images[..., np.newaxis]
@@ -91,6 +94,20 @@ def _samples(split: Any, size: Size, count: int, seed: int, source: str) -> Batc
         raise UsageError(msg)
     x = (images.astype(np.float32) / 255).reshape(-1, *size.input_shape)
     return labelled(x, np.asarray(chosen[label], np.int32))
+
+
+def _stacked(chosen: Any, column: str, size: Size, source: str) -> NDArray[Any]:
+    """Return a column of pictures as one array; raise UsageError where one is none, or not of the others' shape."""
+    try:
+        images = [np.asarray(picture) for picture in chosen[column]]
+    except OSError as error:  # as Pillow tells what it cannot decode
+        msg = f"{source} has an image that cannot be decoded: {error}"
+        raise UsageError(msg) from error
+    if len(shapes := sorted({one.shape for one in images})) > 1:
+        found = ", ".join(map(str, shapes[:_SHAPES_TOLD]))
+        msg = f"{source} has images of several shapes, such as {found}; this workload takes {size.input_shape}"
+        raise UsageError(msg)
+    return np.stack(images)
 
 
 def _columns(split: Any, size: Size, source: str) -> tuple[str, str]:
