@@ -76,6 +76,24 @@ def test_per_sample_gradients_are_those_of_a_loop_over_samples(contender: str, w
     assert certificate.passed, certificate.reason
 
 
+@pytest.mark.parametrize("text", [f"jittor:{OPTION}=closed-form", f"torch:{OPTION}=hooks"])
+def test_a_layer_that_is_never_called_has_gradients_of_zero(text: str) -> None:
+    """Ways that note what each layer is given have nothing of such a layer; it decays as in every other way."""
+    chosen = computed_by(f"{text},threads=1")
+    if NOT_INSTALLED in (reason := chosen.refusal(f"unused/{SCENARIO}")):
+        pytest.skip(reason)
+    certificate = certify(
+        chosen.exhibit(text, "unused", SCENARIO),
+        reference().exhibit(f"{REFERENCE} in float64", "unused", SCENARIO),
+        workload=KNOWN["unused"].workload,
+        size=KNOWN["unused"].size("reduced"),
+        scenario=SCENARIO,
+        per_sample=clipped("unused", SCENARIO),
+        steps=CERTIFY_STEPS + 1,
+    )
+    assert certificate.passed, certificate.reason
+
+
 def test_a_loss_that_is_no_mean_over_samples_is_taken_one_by_one() -> None:
     """The formulas take a batch's loss for the mean of its samples': where it is none, they are not taken."""
     chosen = computed_by(f"jittor:{OPTION}=default,threads=1")

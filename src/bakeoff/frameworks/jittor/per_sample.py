@@ -105,7 +105,9 @@ class PerSampleStep(TrainStep):
         norms = jt.sqrt(sum(part.squares for part in parts))
         factors = self._factors(norms)
         by_array = {key: value for part in parts for key, value in part.sums(factors).items()}
-        return Found(loss, norms, [by_array[id(array)] for array in self._arrays])
+        # A layer that the model never calls has given nothing.
+        sums = [by_array[id(one)] if id(one) in by_array else jt.zeros(one.shape) for one in self._arrays]
+        return Found(loss, norms, sums)
 
     def _is_mean_of_samples(self, loss: Any, outputs: Any, targets: Any, inputs: Any) -> bool:
         """Return whether a batch's loss is the mean of each sample's own, which the formulas take it for.

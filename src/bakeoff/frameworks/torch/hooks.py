@@ -74,7 +74,13 @@ def _gradients(loss: Any, parameters: Sequence[Any]) -> list[Any]:
     for parameter in parameters:
         parameter.grad = None
     loss.backward()
-    found = [parameter.grad_sample.to(parameter.dtype) for parameter in parameters]  # autocast's are in bfloat16
+    count = next(len(one) for parameter in parameters if (one := parameter.grad_sample) is not None)
+    found = [
+        parameter.new_zeros((count, *parameter.shape))  # of a layer that the model never calls
+        if parameter.grad_sample is None
+        else parameter.grad_sample.to(parameter.dtype)  # autocast's are in bfloat16
+        for parameter in parameters
+    ]
     for parameter in parameters:
         parameter.grad = parameter.grad_sample = None
     return found

@@ -15,6 +15,7 @@ WORKLOAD = Workload(
     source="written for the tests",
     sizes={"full": SIZE, "reduced": SIZE},
     optimizer=AdamW(learning_rate=1e-2, weight_decay=0.1),
+    scenarios=("train", "per-sample-gradients"),
 )
 
 
