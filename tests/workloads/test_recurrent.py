@@ -7,8 +7,9 @@ import pytest
 from bakeoff.spec.batch import ArraySpec
 from bakeoff.spec.vocabulary import LAYERS
 from bakeoff.workloads import plan
-from bakeoff.workloads.interpreter import vocabulary
+from bakeoff.workloads.interpreter import check_model, vocabulary
 from bakeoff.workloads.layers_recurrent import shapes
+from bakeoff.workloads.load import load
 from bakeoff.workloads.shape_functions import Counter
 from bakeoff.workloads.shapes import LayoutError, Shape, of_batch
 
@@ -40,6 +41,12 @@ def test_lstm_gives_every_output_and_the_last_state() -> None:
     assert (sequence.shape, h.shape, c.shape) == ((4, 7, 10), (4, 10), (4, 10))
     sequence, h = NN.GRU(3, 5)(X, lengths=of_batch(ArraySpec(dtype="int32", low=1, high=8), 4))
     assert (sequence.shape, h.shape) == ((4, 7, 5), (4, 5))
+
+
+def test_a_shorter_batch_is_not_held_to_the_ranges_of_its_lengths() -> None:
+    """`--padding` cuts sequences to the longest of their batch, and the size declares the longest of all."""
+    loaded = load("gnmt")
+    check_model(loaded, loaded.size("reduced"), "train", {"source": 8, "target_in": 7, "target_out": 7})
 
 
 @pytest.mark.parametrize(("biases", "parameters"), [(1, 4 * 5 * (3 + 5 + 1)), (2, 4 * 5 * (3 + 5 + 2))])
@@ -87,6 +94,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "lengths that are zero behind a stride": (
         lambda: NN.LSTM(3, 5)(X, lengths=NN.floor_divide(of_batch(ArraySpec(dtype="int32", low=1, high=8), 4), 2)),
         "nn.LSTM takes lengths from 1 on",
+    ),
+    "lengths beyond the sequence": (
+        lambda: NN.LSTM(3, 5)(X, lengths=of_batch(ArraySpec(dtype="int32", low=1, high=15), 4)),
+        r"nn.LSTM takes lengths up to 7, the length of this sequence; an array \(4,\) has them up to 14",
     ),
     "lengths of another batch": (lambda: NN.GRU(3, 5)(X, lengths=Shape((3,), integer=True)), "lengths \\(4,\\)"),
     "a state that is one array": (lambda: NN.LSTM(3, 5)(X, STATE[0]), r"tuple \(h, c\)"),

@@ -86,6 +86,7 @@ def forward(
     """
     model = build(vocabulary(counter, trains=trains), size)
     counter.is_built = True
+    counter.is_cut = bool(entries)
     counter.held = frozenset(id(part) for _, part in plan.walk(model, ""))
     inputs = size.sample.cut(entries or {}).inputs
     if size.collected:

@@ -26,8 +26,10 @@ def check_sequence(function: str, x: Any) -> None:
         raise LayoutError(msg)
 
 
-def check_lengths(function: str, x: Any, batch: int, name: str = "lengths", *, least: int = 0) -> None:
-    """Raise LayoutError unless x is an integer for each sample, and none that may be below `least`."""
+def check_lengths(
+    function: str, x: Any, batch: int, name: str = "lengths", *, least: int = 0, most: int | None = None
+) -> None:
+    """Raise LayoutError unless x is an integer for each sample, and none that may be below `least` or above `most`."""
     check_kind(function, x, "array")
     if x.dims != (batch,) or not x.integer:
         msg = (
@@ -37,6 +39,12 @@ def check_lengths(function: str, x: Any, batch: int, name: str = "lengths", *, l
         raise LayoutError(msg)
     if x.high is not None and x.low < least:
         msg = f"nn.{function} takes {name} from {least} on; {x!r} has them from {x.low} on: declare a larger low"
+        raise LayoutError(msg)
+    if x.high is not None and most is not None and x.high - 1 > most:
+        msg = (
+            f"nn.{function} takes {name} up to {most}, the length of this sequence; {x!r} has them up to {x.high - 1}: "
+            "declare a smaller high, or make them shorter as a layer before has made the sequence"
+        )
         raise LayoutError(msg)
 
 

@@ -34,6 +34,9 @@ class Counter:
     is_built = False
     """Whether the model is built, so that no more layers are made."""
 
+    is_cut = False
+    """Whether the batch is a shorter one than the size declares, of which the lengths' ranges say nothing."""
+
     is_collecting = False
     """Whether a step collects, which it does once, without a gradient."""
 

@@ -48,7 +48,8 @@ class _Recurrent(Counted):
         check_sequence(self._name, x)
         check_length(f"nn.{self._name} over the last axis of {x!r}", x.dims[-1], self.in_features)
         if lengths is not None:
-            check_lengths(self._name, lengths, x.dims[0], least=1)
+            most = None if self.counter.is_cut else x.dims[1]
+            check_lengths(self._name, lengths, x.dims[0], least=1, most=most)
             self.counter.called("lengths")
         self._count(x)
         return Shape((*x.dims[:2], self.directions * self.hidden), trained=True)
