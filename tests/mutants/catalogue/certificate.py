@@ -51,6 +51,11 @@ MUTANTS = [
         [("    if others:\n", "    if False:\n")],
         {OF_TIED: "test_a_model_whose_dropout_drops_nothing_is_refused"},
     ),
+    in_tied(
+        "training that stops in timed trials passes",
+        [("    if any(tie.moved is not False or ", "    if True or any(tie.moved is not False or ")],
+        {OF_TIED: "test_training_that_stops_once_its_state_was_put_back_is_refused"},
+    ),
     in_state(
         "statistics that move in the first step alone pass",
         [("    if math.isfinite(later) and _keep_later(evidence, reference):\n", "    if False:\n")],
