@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 from bakeoff.environments.installed import packages_of
 from bakeoff.race import conductor, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
+from bakeoff.spec.errors import StoreError
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
 from bakeoff.workloads.load import load
@@ -50,6 +52,17 @@ def test_what_is_computed_in_float64_is_computed_once(started: Any) -> None:
     adopted = read_records(second).records["reference"]
     assert adopted.trial.comparison == first.name
     assert (second / "reference" / "evidence.npz").read_bytes() == (first / "reference" / "evidence.npz").read_bytes()
+
+
+def test_what_is_remembered_is_not_written_through_a_link(started: Any, tmp_path: Path) -> None:
+    """A folder that a stranger has made a link of leads out of the comparison: it is named, and nothing lands there."""
+    _, first = started()
+    (tmp_path / "theirs").mkdir()
+    shutil.rmtree(first / "reference")
+    (first / "reference").symlink_to(tmp_path / "theirs")
+    with pytest.raises(StoreError, match="reference is a link, and links are not followed: remove it"):
+        started(resume=True)
+    assert not list((tmp_path / "theirs").iterdir())
 
 
 @pytest.mark.parametrize("asked", [{"seed": 7}, {"batch_size": 4}, {"scenario": "infer"}])
