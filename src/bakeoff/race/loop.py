@@ -97,7 +97,7 @@ class Loop:
 
 
 def _own(folder: Path) -> Path:
-    """Return the folder of a trial, to be written to; raise StoreError for a link, which leads out of the comparison."""
+    """Return the folder of a trial that is written; raise StoreError for a link, which leads out of the comparison."""
     if folder.is_symlink():
         msg = f"{folder} is a link, and links are not followed: remove it"
         raise StoreError(msg)
