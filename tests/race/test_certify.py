@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from bakeoff.environments.installed import packages_of
-from bakeoff.race import conductor, prepare, remembered
+from bakeoff.race import conductor, loop, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
 from bakeoff.spec.errors import StoreError
+from bakeoff.store.reading import DamagedError
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
 from bakeoff.workloads.load import load
@@ -120,6 +121,19 @@ def test_a_damaged_memory_is_computed_anew(started: Any, memory: Path) -> None:
     assert "reference" in started()[0]
     arrays = kept / "evidence.npz"
     arrays.write_bytes(arrays.read_bytes()[:-1] + b"!")
+    assert "reference" in started()[0]
+
+
+def test_what_another_process_remembers_anew_is_computed(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that are replaced between the look at them and their copy, as jobs with one home do, end no race."""
+
+    def replaced(path: Path, sha256: str) -> bytes:
+        del sha256
+        msg = f"{path} was changed after it was written"
+        raise DamagedError(msg)
+
+    started()
+    monkeypatch.setattr(loop, "checked_arrays", replaced)
     assert "reference" in started()[0]
 
 

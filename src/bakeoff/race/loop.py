@@ -67,11 +67,15 @@ class Loop:
         return True
 
     def _adopt(self, record: Record, arrays: Path | None) -> None:
-        """Write a record that was made before, as if its trial had been run."""
+        """Write a record that was made before, as if its trial had been run; not where its arrays are others now."""
         folder = _own(self.state.folder / record.trial.name)
         if arrays is not None:
             assert record.evidence is not None
-            write_atomically(folder / arrays.name, checked_arrays(arrays, record.evidence.arrays_sha256))
+            try:
+                content = checked_arrays(arrays, record.evidence.arrays_sha256)
+            except StoreError:
+                return  # The stage has a trial instead.
+            write_atomically(folder / arrays.name, content)
         write_trial(folder, record.trial)
         write_record(folder, record)
         self._keep([record])
