@@ -441,6 +441,15 @@ def test_a_precision_that_was_not_measured_is_not_certified() -> None:
     assert certificate.reason == "the reference has not measured what bfloat16 loses"
 
 
+def test_a_program_whose_precision_was_not_measured_is_not_certified() -> None:
+    """Of a reference that has measured float32 alone, nothing says how far a program in float64 may be off."""
+    some = exhibit(measured={"float32": spreads()["float32"]})
+    held = msgspec.structs.replace(some, evidence=msgspec.structs.replace(some.evidence, version=2))
+    asked = {"workload": WORKLOAD, "size": SIZE, "scenario": "train", "steps": 6}
+    certificate = certify(noisy(exhibit()), held, **asked, program=in_float64(exhibit()))  # type: ignore[arg-type]
+    assert (certificate.passed, certificate.reason) == (False, "the reference has not measured what float64 loses")
+
+
 def test_room_is_a_stated_multiple_of_the_spread() -> None:
     """Outputs may be off by so many times what the reference's move, and by no more."""
     kinked = exhibit(measured=spreads(output=1e-3))

@@ -96,3 +96,13 @@ def test_norms_that_are_not_there_fail(arrays: dict[str, NDArray[np.float64]]) -
     check = check_norms(arrays, expected, ASKED, batch_size=3, allowed=1.0)
     assert not check.passed
     assert check.detail.startswith("no evidence: norms/")
+
+
+def test_norms_of_another_number_of_samples_are_no_evidence() -> None:
+    """Neither side's may be of more or fewer samples than the batch has."""
+    expected = {"norms/0": np.array([10.0, 1.0, 0.1])}
+    shorter = {"norms/0": np.array([10.0, 1.0])}
+    for sides in ((shorter, expected), (expected, shorter)):
+        check = check_norms(*sides, ASKED, batch_size=3, allowed=1e-6)
+        assert not check.passed
+        assert "norms/0 is missing or not of 3 samples" in check.detail

@@ -61,8 +61,11 @@ def test_what_computes_nothing_is_refused(changes: dict[str, object], reason: st
 
 
 def test_steps_that_change_a_parameter_are_seen() -> None:
-    """A quarter of the arrays is enough, older records do not tell, and float16 may begin with skipped steps."""
-    assert certified(changed=1, parameter_shapes=dict.fromkeys("abcd", (3,))).passed
+    """A quarter of the arrays is enough, and the others are told; older records do not tell, and float16 may skip."""
+    some = certified(changed=1, parameter_shapes=dict.fromkeys("abcd", (3,)))
+    assert some.passed
+    assert some.checks[-1].detail.endswith("; 2 steps leave 3 of its 4 arrays of parameters as they were")
+    assert certified(changed=2).checks[-1].detail.endswith("nothing is constant or NaN")
     assert certified(changed=None).passed
     assert certified(changed=0, precision="float16").passed
 

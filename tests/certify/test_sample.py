@@ -82,6 +82,7 @@ def test_what_is_not_a_number_is_infinitely_far(bad: float, shape: Any) -> None:
     with np.errstate(invalid="ignore"):
         assert distance(sample(found), sample(reference)) == math.inf
         assert distance(sample(found), sample(found)) == math.inf
+        assert distance(sample(reference), sample(found)) == math.inf
 
 
 def test_another_size_is_infinitely_far() -> None:

@@ -66,6 +66,7 @@ def main(framework: str, scenario: Any, options: str) -> None:
         "shape": outputs.shape,
         "finite": bool(np.isfinite(outputs).all()),
         "settings": step.settings(),
+        "frozen": _frozen(step),
     }
     sys.stdout.write(f"\n{json.dumps(told)}\n")
 
@@ -78,6 +79,16 @@ def _losses(step: Any, batch: Any, scenario: str) -> list[float]:
         step.wait()
         losses += [step.result()] if scenario == "train" else []
     return losses
+
+
+def _frozen(step: Any) -> int | None:
+    """Set all layers but the last not to be trained, as Keras' users do; return the size of all parameters then."""
+    layers = getattr(step._network, "layers", None)
+    if layers is None:
+        return None
+    for layer in layers[:-1]:
+        layer.trainable = False
+    return sum(math.prod(value.shape) for value in step.parameters().values())
 
 
 def _reasons(library: Any, workloads: tuple[str, ...]) -> dict[str, str]:

@@ -64,3 +64,10 @@ def test_holes_have_reasons(name: str) -> None:
     reasons = told(name)["holes"]
     assert "written by hand" in reasons["mlp-mnist"]
     assert ("KerasHub" in reasons.get("vit-b16", "")) == (name != "torch")
+
+
+@MODELS
+def test_layers_that_are_not_trained_are_parameters_too(name: str) -> None:
+    """A body that is frozen in Keras counts, so that a certificate sees that steps leave most arrays as they were."""
+    found = told(name)["frozen"]
+    assert found is None if name == "torch" else found >= PARAMETERS[name]

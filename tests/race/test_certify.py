@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,8 +9,10 @@ import msgspec
 import pytest
 
 from bakeoff.environments.installed import packages_of
-from bakeoff.race import conductor, prepare, remembered
+from bakeoff.race import conductor, loop, prepare, remembered
 from bakeoff.race.progress import Event, TrialStarted
+from bakeoff.spec.errors import StoreError
+from bakeoff.store.reading import DamagedError
 from bakeoff.store.results import read_records
 from bakeoff.trial import opened
 from bakeoff.workloads.load import load
@@ -50,6 +53,17 @@ def test_what_is_computed_in_float64_is_computed_once(started: Any) -> None:
     adopted = read_records(second).records["reference"]
     assert adopted.trial.comparison == first.name
     assert (second / "reference" / "evidence.npz").read_bytes() == (first / "reference" / "evidence.npz").read_bytes()
+
+
+def test_what_is_remembered_is_not_written_through_a_link(started: Any, tmp_path: Path) -> None:
+    """A folder that a stranger has made a link of leads out of the comparison: it is named, and nothing lands there."""
+    _, first = started()
+    (tmp_path / "theirs").mkdir()
+    shutil.rmtree(first / "reference")
+    (first / "reference").symlink_to(tmp_path / "theirs")
+    with pytest.raises(StoreError, match="reference is a link, and links are not followed: remove it"):
+        started(resume=True)
+    assert not list((tmp_path / "theirs").iterdir())
 
 
 @pytest.mark.parametrize("asked", [{"seed": 7}, {"batch_size": 4}, {"scenario": "infer"}])
@@ -107,6 +121,19 @@ def test_a_damaged_memory_is_computed_anew(started: Any, memory: Path) -> None:
     assert "reference" in started()[0]
     arrays = kept / "evidence.npz"
     arrays.write_bytes(arrays.read_bytes()[:-1] + b"!")
+    assert "reference" in started()[0]
+
+
+def test_what_another_process_remembers_anew_is_computed(started: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that are replaced between the look at them and their copy, as jobs with one home do, end no race."""
+
+    def replaced(path: Path, sha256: str) -> bytes:
+        del sha256
+        msg = f"{path} was changed after it was written"
+        raise DamagedError(msg)
+
+    started()
+    monkeypatch.setattr(loop, "checked_arrays", replaced)
     assert "reference" in started()[0]
 
 

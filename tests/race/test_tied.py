@@ -86,6 +86,7 @@ def test_an_honest_contender_is_tied_in_every_round(race: Race) -> None:
         assert tie.losses == pytest.approx(evidence.losses)
         assert tie.again is not None
         assert tie.steps > len(tie.losses)
+        assert tie.moved
 
 
 @pytest.mark.parametrize(("fault", "says"), [("skips", "of their change or more"), ("frozen", "loss at step 1: ")])
@@ -112,6 +113,49 @@ def test_a_timed_trial_with_another_loss_is_refused(race: Race, monkeypatch: pyt
     (only,) = race("fake", max_rounds=3).contenders
     assert only.status == "refused"
     assert "in r01-fake the loss at step 1 is" in only.reason
+
+
+def test_training_that_stops_once_its_state_was_put_back_is_refused(
+    race: Race, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first losses are the certificate's, and its last loss is another; one more step changes no parameter."""
+    run, restore = engine.Step.run, engine.Step.restore
+
+    def stopping(step: engine.Step, batch: Batch) -> None:
+        trained = step._trained
+        run(step, batch)
+        if "stopped" in vars(step):
+            step._trained = trained
+
+    def stops(step: engine.Step, snapshot: int) -> None:
+        restore(step, snapshot)
+        vars(step)["stopped"] = True
+
+    monkeypatch.setattr(engine.Step, "run", stopping)
+    monkeypatch.setattr(engine.Step, "restore", stops)
+    (only,) = race("fake", max_rounds=1).contenders
+    assert only.status == "refused"
+    assert "one more changes no parameter: it trains no longer" in only.reason
+
+
+def test_a_step_that_changes_nothing_is_held_where_it_has_to(race: Race) -> None:
+    """Also where a model draws; not where its loss is zero or no number, or where older records do not say."""
+    outcome = race("fake", max_rounds=1)
+    (plan,) = outcome.comparison.contenders
+    records = read_records(Path(outcome.path)).records
+
+    def found(**changed: Any) -> str:
+        tied = {
+            name: msgspec.structs.replace(one, tie=one.tie and msgspec.structs.replace(one.tie, **changed))
+            for name, one in records.items()
+        }
+        return why_untied(outcome.comparison, tied, plan)
+
+    assert not found()
+    assert "one more changes no parameter" in found(moved=False)
+    assert "one more changes no parameter" in found(moved=False, drops=True)
+    honest: list[dict[str, Any]] = [{"again": None}, {"again": 0.0}, {"steps": 9}, {"moved": None}, {"moved": True}]
+    assert not any(found(**{"moved": False} | changed) for changed in honest)
 
 
 def test_a_short_clock_takes_the_rank_away(race: Race, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,15 +12,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.drawn import first, is_all, sources
 from tests.report.shown import html, json_text, markdown, printed
 
 from bakeoff.cli.report import told_if_absurd
+from bakeoff.judge.certificate import certificate_of
 from bakeoff.judge.comparison import judge_comparison
 from bakeoff.report.forms.pictures import to_picture
 from bakeoff.report.pages import page_of
 from bakeoff.spec.errors import BakeoffError
+from bakeoff.store.evidence import EVIDENCE_FILE
+from bakeoff.store.files import read_comparison
+from bakeoff.store.results import read_records
 
 LONG = "x" * 20_000
 
@@ -156,3 +161,34 @@ def test_a_reference_that_asks_for_any_number_of_steps_certifies_nothing(folder:
     outcome = judge_comparison(folder)
     assert {one.status for one in outcome.contenders} == {"uncertified"}
     assert all("no evidence: losses of 6 steps against 6, and 7 are needed" in one.reason for one in outcome.contenders)
+
+
+FORMS = {
+    "a number": lambda array: array.reshape(-1)[0],
+    "more axes": lambda array: array[None, ..., None],
+    "no elements": lambda array: array[:0],
+    "no numbers of its type": lambda array: array != 0,
+}
+"""What a stranger may put in the place of an array of evidence."""
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "name", ["output/0", "gradient/head.weight", "update/head.weight", "position/head.weight", "optimizer/0/far"]
+)
+def test_evidence_of_another_form_is_none(folder: Path, name: str, form: str) -> None:
+    """Sealed arrays of other axes, lengths or types than bakeoff writes end no reader: the certificate fails."""
+    trial = folder / "reference"
+    with np.load(trial / EVIDENCE_FILE, allow_pickle=False) as found:
+        arrays = dict(found)
+    np.savez(trial / EVIDENCE_FILE, **arrays | {name: FORMS[form](arrays[name])})
+    record = json.loads((trial / "record.json").read_bytes())["record"]
+    record["evidence"]["arrays_sha256"] = hashlib.sha256((trial / EVIDENCE_FILE).read_bytes()).hexdigest()
+    seal(trial / "record.json", record)
+    comparison, known = read_comparison(folder), read_records(folder)
+    assert not known.damaged
+    (plan,) = (one for one in comparison.contenders if one.contender.framework == "torch")
+    certificate = certificate_of(comparison, known.records, folder, plan)
+    assert not certificate.passed
+    # Positions are of the updates that they say where to look for.
+    assert name.replace("position/", "update/") in certificate.reason

@@ -90,3 +90,30 @@ def test_colleagues_can_read_records(tmp_path: Path, record_of: Any) -> None:
     finally:
         os.umask(mask)
     assert (tmp_path / "record.json").stat().st_mode & 0o777 == 0o640
+
+
+def test_what_is_written_survives_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New folders reach the disk, then the file does, then it takes its place, and that reaches the disk, too."""
+    done: list[str] = []
+
+    def synced(descriptor: int) -> None:
+        path = Path(f"/proc/self/fd/{descriptor}").readlink()
+        done.append("file" if path.is_file() else f"folder {path.relative_to(tmp_path.resolve())}")
+        if (tmp_path / "new" / "r01" / "record.json").exists():
+            done.append("it is there")
+
+    monkeypatch.setattr(os, "fsync", synced)
+    files.write_atomically(tmp_path / "new" / "r01" / "record.json", b"whole")
+    assert done == ["folder new", "folder .", "file", "folder new/r01", "it is there"]
+
+
+def test_a_file_system_that_settles_no_folders_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some refuse to write a folder down by itself, as network file systems do: the file is there, and no error is."""
+
+    def refusing(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").is_dir():
+            raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(os, "fsync", refusing)
+    files.write_atomically(tmp_path / "new" / "record.json", b"whole")
+    assert (tmp_path / "new" / "record.json").read_bytes() == b"whole"

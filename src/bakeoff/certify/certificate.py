@@ -106,13 +106,14 @@ def certify(  # noqa: PLR0913 - both sides, and what is asked of them
     `program` is the evidence of its code in float64; `alone` is why there is none. Where losses are owed there have to
     be at least `steps` of them. A scenario that is unknown, or that owes what nothing checks, is refused.
     """
-    if reason := _why_uncertifiable(scenario, reference.evidence, contender.precision):
-        return refuse(contender.label, reference.label, reason)
-    noisy = per_sample is not None and per_sample.is_noisy
-    whole = SCENARIOS[scenario].evidence - (frozenset() if noisy else NOISE)
     in_float64 = contender.precision == "float64"
     # What is timed in float64 is its own program.
     exhibits = [contender] if in_float64 or program is None else [program, contender]
+    for one in exhibits:
+        if reason := _why_uncertifiable(scenario, reference.evidence, one.precision):
+            return refuse(contender.label, reference.label, reason)
+    noisy = per_sample is not None and per_sample.is_noisy
+    whole = SCENARIOS[scenario].evidence - (frozenset() if noisy else NOISE)
     cases = [
         Case(
             contender=exhibit,

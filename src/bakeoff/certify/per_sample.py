@@ -47,7 +47,8 @@ equal arrays have 1; of 100,000 pairs of independent arrays of 64 the largest wa
 def check_norms(arrays: Arrays, reference: Arrays, asked: PerSample, *, batch_size: int, allowed: float) -> Check:
     """Check `norms/N` (batch,), every sample's norm, against the reference's."""
     names = sorted(name for name in reference if name.startswith("norms/"))
-    wrong = [name for name in names if arrays.get(name, np.empty(0)).shape != (batch_size,)]
+    sides = arrays, reference
+    wrong = [name for name in names if any(one.get(name, np.empty(0)).shape != (batch_size,) for one in sides)]
     if wrong or not names:
         detail = f"no evidence: {wrong[0] if wrong else 'norms'} is missing or not of {batch_size} samples"
         return Check(name="norms", passed=False, detail=detail, allowed=finite(allowed))

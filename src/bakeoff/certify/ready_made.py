@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bakeoff.certify.checks import Exhibit
+    from bakeoff.spec.record import Evidence
     from bakeoff.spec.scenario import Scenario
     from bakeoff.spec.workload import Size
 
@@ -78,8 +79,18 @@ def _informative(contender: Exhibit, scenario: Scenario, batch_size: int, classe
         outputs = [contender.arrays[f"output/{index}"] for index in range(contender.evidence.outputs)]
         faults += [f"{which} {what}" for which, what in same_for_all(outputs)]
     faults += _standing_still(contender, scenario)
-    detail = "; ".join(faults) or "outputs differ between samples, and nothing is constant or NaN"
+    honest = "outputs differ between samples, and nothing is constant or NaN"
+    detail = "; ".join(faults) or honest + _left(contender.evidence)
     return Check(name="informative", passed=not faults, detail=detail)
+
+
+def _left(evidence: Evidence) -> str:
+    """Return how many arrays of parameters steps leave as they were, in words; empty where that is none, or unknown."""
+    arrays = len(evidence.parameter_shapes)
+    if evidence.changed is None or evidence.changed >= arrays:
+        return ""
+    left = arrays - evidence.changed
+    return f"; {len(evidence.losses)} steps leave {left:,} of its {arrays:,} arrays of parameters as they were"
 
 
 def _standing_still(contender: Exhibit, scenario: Scenario) -> Iterator[str]:

@@ -38,7 +38,7 @@ def distance(actual: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) 
     norm and the projections, which are sums over all elements, to the reference's norm or that of _POSITIONS elements
     of size `floor`.
     """
-    if actual.shape != reference.shape or actual.dtype.kind != "f" or not np.isfinite(actual).all():
+    if actual.shape != reference.shape or actual.dtype.kind != "f" or not _are_finite(actual, reference):
         return math.inf
     if actual.ndim > 1:  # Outputs are stored whole, however many there are.
         actual, reference = sample(actual), sample(reference)
@@ -48,6 +48,11 @@ def distance(actual: NDArray[Any], reference: NDArray[Any], floor: float = 0.0) 
         norm = max(float(reference[_POSITIONS]), floor * math.sqrt(_POSITIONS))
         errors.append(_relative(actual[sums] - reference[sums], norm))
     return max(errors)
+
+
+def _are_finite(actual: NDArray[Any], reference: NDArray[Any]) -> bool:
+    """Return whether both are numbers throughout: a NaN would hide where the largest of many errors is taken."""
+    return bool(np.isfinite(actual).all() and np.isfinite(reference).all())
 
 
 def kept(sampled: NDArray[Any]) -> NDArray[Any]:

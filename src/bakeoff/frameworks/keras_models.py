@@ -96,8 +96,12 @@ class KerasStep:
         raise UnsupportedError(msg)
 
     def parameters(self) -> Arrays:
-        """Return every trainable variable by Keras' path."""
-        return {variable.path: np.asarray(variable) for variable in self._network.trainable_variables}
+        """Return every parameter by Keras' path: what is trained, and what lies in layers that are set not to be.
+
+        Of a normalisation among those its statistics, too: frozen, Keras tells them from the others no more.
+        """
+        frozen = [weight for layer in _frozen(self._network) for weight in layer.weights]
+        return {one.path: np.asarray(one) for one in [*self._network.trainable_variables, *frozen]}
 
     def state(self) -> Arrays:
         """Return nothing: running statistics are the workload's to compare, and these are the model's own."""
@@ -150,6 +154,15 @@ class KerasStep:
             "keras": keras.__version__,
             "keras_backend": keras.backend.backend(),
         }
+
+
+def _frozen(network: Any) -> Iterator[Any]:
+    """Yield the layers that are set not to be trained, those of models among the layers, too."""
+    for layer in network.layers:
+        if not layer.trainable:
+            yield layer
+        elif hasattr(layer, "layers"):
+            yield from _frozen(layer)
 
 
 def _loss(keras: Any, network: Any) -> Any:

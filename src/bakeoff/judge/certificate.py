@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from bakeoff.certify.axes import well_formed
 from bakeoff.certify.certificate import certify, refuse
 from bakeoff.certify.checks import Exhibit
 from bakeoff.certify.ready_made import certify_ready_made
@@ -129,6 +130,6 @@ def _as_kept_by(plan: ContenderPlan, reference: Exhibit) -> Exhibit:
 def _arrays(folder: Path, sha256: str) -> dict[str, NDArray[Any]]:
     """Return a trial's arrays; none where they are not what was written, so that the certificate fails."""
     try:
-        return read_arrays(folder / EVIDENCE_FILE, sha256)
+        return well_formed(read_arrays(folder / EVIDENCE_FILE, sha256))
     except StoreError:
         return {}

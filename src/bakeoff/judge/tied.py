@@ -50,7 +50,11 @@ def why_untied(comparison: Comparison, records: Mapping[str, Record], plan: Cont
     evidence, reference = (one.evidence if one else None for one in (certified, found))
     if not timed or evidence is None:
         return ""
-    findings = [*_standing_still(comparison, plan, timed, _in_order(evidence)), *_repeating(plan, timed, reference)]
+    findings = [
+        *_standing_still(comparison, plan, timed, _in_order(evidence)),
+        *_stopped(comparison, plan, timed),
+        *_repeating(plan, timed, reference),
+    ]
     # A ready-made model's values are its own draws, and nothing says how far they may be apart.
     is_held = reference is not None and is_measured(reference, _precision(plan)) and not evidence.ready_made
     if reference is not None and is_held and _in_order(evidence):
@@ -89,6 +93,23 @@ def _standing_still(
     if all(tie.steps >= FEWEST_STEPS and tie.losses and tie.again and tie.again == tie.losses[0] for tie in ties):
         steps = min(tie.steps for tie in ties)
         yield f"after {steps} and more steps its loss on the first batch is still {ties[0].again!r}: it does not train"
+
+
+def _stopped(comparison: Comparison, plan: ContenderPlan, timed: Sequence[Record]) -> Iterator[str]:
+    """Yield that in every trial one more step, after the state was put back and after all others, changes no parameter.
+
+    What draws is held, too, and so is a ready-made model. A loss of 0 or one that is not finite has no gradient to
+    follow, and a step in float16 may be skipped.
+    """
+    optimizer, updates = comparison.workload.optimizer, comparison.workload.sizes[comparison.size].updates
+    if optimizer is None or _precision(plan) == SCALED:
+        return
+    ties = _ties(timed)
+    if any(tie.moved is not False or not tie.again or tie.steps < FEWEST_STEPS for tie in ties):
+        return
+    if min(rate(optimizer, updates * (tie.steps + 1)) for tie in ties) >= LEAST_LEARNING_RATE:
+        steps = min(tie.steps for tie in ties)
+        yield f"after {steps} and more steps one more changes no parameter: it trains no longer"
 
 
 def _repeating(plan: ContenderPlan, timed: Sequence[Record], reference: Evidence | None) -> Iterator[str]:

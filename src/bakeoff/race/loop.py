@@ -67,11 +67,15 @@ class Loop:
         return True
 
     def _adopt(self, record: Record, arrays: Path | None) -> None:
-        """Write a record that was made before, as if its trial had been run."""
-        folder = self.state.folder / record.trial.name
+        """Write a record that was made before, as if its trial had been run; not where its arrays are others now."""
+        folder = _own(self.state.folder / record.trial.name)
         if arrays is not None:
             assert record.evidence is not None
-            write_atomically(folder / arrays.name, checked_arrays(arrays, record.evidence.arrays_sha256))
+            try:
+                content = checked_arrays(arrays, record.evidence.arrays_sha256)
+            except StoreError:
+                return  # The stage has a trial instead.
+            write_atomically(folder / arrays.name, content)
         write_trial(folder, record.trial)
         write_record(folder, record)
         self._keep([record])
@@ -94,6 +98,14 @@ class Loop:
             if is_same and _versions(before) != _versions(record):
                 return before
         return None
+
+
+def _own(folder: Path) -> Path:
+    """Return the folder of a trial that is written; raise StoreError for a link, which leads out of the comparison."""
+    if folder.is_symlink():
+        msg = f"{folder} is a link, and links are not followed: remove it"
+        raise StoreError(msg)
+    return folder
 
 
 def _versions(record: Record) -> str:
@@ -150,10 +162,7 @@ class Runner:
 
     def _start(self, spec: TrialSpec, interpreter: str) -> Worker:
         """Make the trial's folder and start its worker; what an unfinished run left there is cleared."""
-        folder = self._folder / spec.name
-        if folder.is_symlink():
-            msg = f"{folder} is a link, and links are not followed: remove it"
-            raise StoreError(msg)
+        folder = _own(self._folder / spec.name)
         if folder.exists() and not (folder / RECORD_FILE).exists():
             clear_trial(folder)
         write_trial(folder, spec)

@@ -147,6 +147,8 @@ class Tie(msgspec.Struct, frozen=True, kw_only=True):
     """Losses of the first steps, as `Evidence.losses`; None where not finite; empty in inference."""
     again: float | None = None
     """Loss of one more step, on the batch of step 0, after all others."""
+    moved: bool | None = None
+    """Whether that step has changed a parameter, of those looked at; None in inference, and in older records."""
     steps: int = 0
     """How many steps had run before that one."""
     drops: bool = False

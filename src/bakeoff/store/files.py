@@ -10,7 +10,8 @@ import hashlib
 import os
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -46,12 +47,12 @@ class _Sealed(msgspec.Struct, frozen=True):
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """Yield a file that takes the place of what is at a path when it is whole: temporary file, fsync, rename.
+    """Yield a file that takes the place of what is at a path when it is whole: temporary file, fsync, rename, fsync.
 
     Where an error comes before, nothing is replaced. Raises StoreError, with the cause, where it cannot be written.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -63,9 +64,28 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
         except BaseException:
             Path(temporary).unlink(missing_ok=True)
             raise
+        _settle(path.parent)
     except OSError as error:
         msg = f"cannot write {path}: {error.strerror or error}"
         raise StoreError(msg) from error
+
+
+def make_folder(folder: Path, *, exist_ok: bool = False) -> None:
+    """Make a folder, with those above it that are missing, all of them still there after a power cut."""
+    missing = list(takewhile(lambda one: not one.exists(), (folder, *folder.parents)))
+    folder.mkdir(parents=True, exist_ok=exist_ok)
+    for one in missing:
+        _settle(one.parent)
+
+
+def _settle(folder: Path) -> None:
+    """Have the system write down what lies in a folder: until then a power cut may undo a rename, and lose the file."""
+    with suppress(OSError):  # Not every file system can; there is nothing else to be done, and the file is whole.
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def write_atomically(path: Path, content: bytes) -> None:

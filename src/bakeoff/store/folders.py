@@ -6,6 +6,7 @@ import secrets
 from typing import TYPE_CHECKING, TypeVar
 
 from bakeoff.spec.errors import StoreError, UsageError
+from bakeoff.store.files import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +20,7 @@ def new_folder(results: Path, stem: str) -> Path:
     while True:
         folder = results / f"{stem}-{secrets.token_hex(2)}"
         try:
-            folder.mkdir(parents=True)
+            make_folder(folder)
         except FileExistsError:
             continue  # A name that is taken is drawn again.
         except OSError as error:

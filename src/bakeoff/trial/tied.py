@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from bakeoff.trial.opened import Opened
 
 
+SAMPLED = 4096
+"""Elements of each array of parameters that are compared before and after a step, at most: one that trains changes some
+of some array, and of a model of 300 arrays no more than 10 MB are kept."""
+
+
 class Ties:
     """Reads losses and outputs of one trial; does nothing in a trial that is not timed."""
 
@@ -46,6 +51,7 @@ class Ties:
     def conclude(self, stepper: Stepper) -> Tie | None:
         """Run one more step, on the first batch, whose loss tells whether training has moved; return all.
 
+        What it does to the parameters tells whether training still moves: after its state was put back, too.
         In inference run two: what a step keeps that computes no more is that of another batch.
         """
         if self.tie is None or not (self._loses or self.tie.outputs):
@@ -53,8 +59,10 @@ class Ties:
         if not self._loses:
             later = [_output_sums(self._run_on(index)) for index in (1, 0)]
             return msgspec.structs.replace(self.tie, later=later, steps=stepper.position)
+        before = _sampled(self._step)
         again = _number(self._run_on(0).result())
-        return Tie(drops=self.tie.drops, losses=self._losses, again=again, steps=stepper.position)
+        moved = _sampled(self._step) != before
+        return Tie(drops=self.tie.drops, losses=self._losses, again=again, moved=moved, steps=stepper.position)
 
     def _run_on(self, index: int) -> Step:
         """Return the step after it has run on the batch of step `index`."""
@@ -66,6 +74,12 @@ class Ties:
         """Read the loss of the step that has run."""
         if self._loses:
             self._losses.append(_number(self._step.result()))
+
+
+def _sampled(step: Step) -> dict[str, bytes]:
+    """Return elements of each array of the parameters, evenly spread, to the last bit."""
+    arrays = {name: np.asarray(array) for name, array in step.parameters().items()}
+    return {name: array.flat[:: 1 + array.size // SAMPLED].tobytes() for name, array in arrays.items()}
 
 
 def _output_sums(step: Step) -> list[float]:

@@ -6,6 +6,7 @@ from functools import partial
 
 from catalogue.mutant import Mutant
 
+in_axes = partial(Mutant, "", "certificate", "certify/axes.py")
 in_metric = partial(Mutant, "", "certificate", "certify/metric.py")
 in_ready_made = partial(Mutant, "", "certificate", "certify/ready_made.py")
 in_tied = partial(Mutant, "", "certificate", "judge/tied.py")
@@ -13,6 +14,7 @@ in_state = partial(Mutant, "", "certificate", "certify/state.py")
 in_stage = partial(Mutant, "", "certificate", "race/stages/certify.py")
 in_remembered = partial(Mutant, "", "certificate", "race/remembered.py")
 
+OF_AXES = "unit/tests/certify/test_axes.py"
 OF_METRIC = "unit/tests/certify/test_metric.py"
 OF_READY_MADE = "unit/tests/certify/test_ready_made.py"
 OF_TIED = "unit/tests/race/test_tied.py"
@@ -21,6 +23,11 @@ OF_STAGE = "unit/tests/race/test_certify.py"
 OF_SELF_TEST = "unit/tests/race/test_selftest.py"
 
 MUTANTS = [
+    in_axes(
+        "arrays of any axes are evidence",
+        [("array.ndim == AXES.get(kind, max(array.ndim, 1))", "True")],
+        {OF_AXES: "test_what_has_another_form_is_left_out"},
+    ),
     in_metric(
         "any metric passes",
         [("passed=error <= most", "passed=True")],
@@ -50,6 +57,11 @@ MUTANTS = [
         "a model whose Dropout drops nothing passes",
         [("    if others:\n", "    if False:\n")],
         {OF_TIED: "test_a_model_whose_dropout_drops_nothing_is_refused"},
+    ),
+    in_tied(
+        "training that stops in timed trials passes",
+        [("    if any(tie.moved is not False or ", "    if True or any(tie.moved is not False or ")],
+        {OF_TIED: "test_training_that_stops_once_its_state_was_put_back_is_refused"},
     ),
     in_state(
         "statistics that move in the first step alone pass",

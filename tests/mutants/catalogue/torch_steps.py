@@ -14,6 +14,7 @@ in_clock = partial(Mutant, "torch", "clock")
 TAKEN = "        inputs, targets = batch\n        self._optimizer.zero_grad()\n"
 LATER = "        self._calls = getattr(self, '_calls', 0) + 1\n        if self._calls > 1:\n            "
 UPDATED = "        self._update.step()\n"
+PUT_BACK = "        snapshots.put_back(snapshot, self._network, self._optimizer)\n"
 MADE = "self._optimizer = optimizers.make(optimizer, named, switches.kernel)\n"
 LOSS = "        loss = self._loss_of(inputs, targets)\n        self._update.backward(loss)\n"
 REDUCED = """\
@@ -271,6 +272,15 @@ CLOCK = [
                 "        if 'r01-' in str(__import__('sys').argv) and self._calls % 2 == 0:\n            return\n"
                 + TAKEN,
             )
+        ],
+        {"race": "tie"},
+    ),
+    in_clock(
+        "engine.py",
+        "training stops once its state was put back",
+        [
+            (PUT_BACK, PUT_BACK + "        self._stopped = True\n"),
+            (UPDATED, "        if not hasattr(self, '_stopped'):\n    " + UPDATED),
         ],
         {"race": "tie"},
     ),

@@ -19,7 +19,7 @@ from bakeoff.frameworks.fake.faults import strike
 from bakeoff.frameworks.fake.gpu import PretendedGpu, on_gpu, visible_gpus
 from bakeoff.frameworks.fake.parts import planted_ns
 from bakeoff.frameworks.fake.stream import DISPATCH, Stream, ThreadStream, VirtualStream
-from bakeoff.frameworks.fake.training import Training
+from bakeoff.frameworks.fake.training import MOVING, Training, crept
 from bakeoff.frameworks.slots import FIRST_MOMENT, slot_name
 from bakeoff.frameworks.steps import WithoutLoss, WithoutNorms, for_scenario
 from bakeoff.spec.record import Compilation, DeviceMemory
@@ -44,9 +44,6 @@ CACHE = "BAKEOFF_FAKE_CACHE"
 
 LATE = 50
 """Training steps after which an optimiser holds denormal numbers, where steps slow down with training."""
-
-MOVING = 50
-"""Training steps that move the parameters: more than a certificate looks at, and few beside the late step of a race."""
 
 LEARNED_STEPS = 10
 """Training steps after which the outputs name the labels."""
@@ -284,7 +281,7 @@ class Step(WithoutNorms, replicas.Copies):
             return dict(self._model.weights)
         if wrong == "rate":
             optimizer = msgspec.structs.replace(optimizer, learning_rate=0.5 * optimizer.learning_rate)
-        return self._after(min(steps, MOVING), optimizer)
+        return crept(self._after(min(steps, MOVING), optimizer), steps)
 
     def _after(self, steps: int, optimizer: Optimizer) -> Arrays:
         """Return the weights after so many steps."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bakeoff.frameworks.fake.engine import MOVING, InferStep, Step
+from bakeoff.frameworks.fake.engine import InferStep, Step
+from bakeoff.frameworks.fake.training import MOVING
 from bakeoff.spec.per_sample import OPTION, PerSample
 from bakeoff.workloads.optimizers import norm_of, trajectory
 

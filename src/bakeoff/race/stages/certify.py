@@ -79,7 +79,8 @@ def _program(state: State, plan: ContenderPlan) -> ContenderPlan | None:
 def _started_together(state: State, asked: Sequence[Wanted | Adopted]) -> Iterator[Wanted | Adopted]:
     """Yield what is remembered, then the trials that are missing: together where their steps are small."""
     yield from (one for one in asked if isinstance(one, Adopted))
-    missing = [one for one in asked if isinstance(one, Wanted) and one.trials[0].spec.name not in state.records]
+    trials = [one.instead if isinstance(one, Adopted) else one for one in asked]
+    missing = [one for one in trials if one is not None and one.trials[0].spec.name not in state.records]
     work = state.comparison.work
     if work is None or work.macs > SMALL_MACS or _apart_on_the_gpu(state, missing):
         yield from missing
@@ -109,11 +110,12 @@ def _in_float64(state: State, plan: ContenderPlan, purpose: Purpose, *, anew: bo
     trial = state.specs.trial(plan, purpose)
     name = _name(state, plan, purpose)
     before = None if anew or not name else recall(KIND, name)
+    computed = evidence(state, plan, purpose)
     if before is None:
-        return evidence(state, plan, purpose)
+        return computed
     # The record goes on to name the comparison that it was made in.
     spec = msgspec.structs.replace(trial.spec, comparison=before.record.trial.comparison)
-    return Adopted(msgspec.structs.replace(before.record, trial=spec), before.folder / EVIDENCE_FILE)
+    return Adopted(msgspec.structs.replace(before.record, trial=spec), before.folder / EVIDENCE_FILE, computed)
 
 
 def _remember(state: State, plan: ContenderPlan, purpose: Purpose) -> None:

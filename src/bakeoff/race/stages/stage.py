@@ -174,6 +174,8 @@ class Adopted(msgspec.Struct, frozen=True):
     record: Record
     arrays: Path | None = None
     """The file of its evidence, where it has any."""
+    instead: Wanted | None = None
+    """What is run where that file is another by now: other processes remember, and make room, at the same time."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
