@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import contract_checks
+import filelock
 import msgspec
 import numpy as np
 import pytest
@@ -93,6 +94,10 @@ def findings(framework: str, question: str, copy: Path | None) -> list[Finding]:
     """Return what every check of a question says; `copy` has the fault, None is the project as it is."""
     kind, _, rest = question.partition("/")
     answer = _ANSWERS.get(kind)
+    with filelock.FileLock(Session.folder / "timer.lock"):
+        # While a timer is tested, the other workers of the run begin nothing that keeps the machine busy.
+        if answer is not None and kind == "timer":
+            return list(answer(framework, rest, copy))
     if answer is None:
         return _of_certificate(framework, kind, rest, copy)
     return list(answer(framework, rest, copy))
